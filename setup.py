@@ -54,17 +54,23 @@ LARGE += ["puma560", "ur5e"]
 
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
-# The C sources of each module of the extension, and how far its Cython is optimized.  Full optimization takes twice as
+# How far the Cython of each module of the extension is optimized, and its C sources.  Full optimization takes twice as
 # long, and pays where each call of a kernel goes, in `_native`; half of it pays where values go by name, in `_library`.
+# C is optimized as models are, but for the machine, which takes a third of all time then.  No level changes a bit of a
+# result: CODE leaves the compiler no choice of rounding.
+AS_MODELS = "-O1"
 MODULES = {
-    "_native": ("-O1", []),
-    "_library": ("-Og", ["machine", "machine_fused", "loader", "cpu"]),
+    "_native": ("-O1", {}),
+    "_library": ("-Og", {"machine": "-Og", "machine_fused": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS}),
     "_motion": (
         "-O0",
-        [
-            *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "drive", "chatter", "signal"),
-            *("tableaux", "unit", "cpu"),
-        ],
+        dict.fromkeys(
+            (
+                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "drive", "chatter"),
+                *("signal", "tableaux", "unit", "cpu"),
+            ),
+            AS_MODELS,
+        ),
     ),
 }
 PUBLIC_PXD = ("__init__.pxd", "_table.pxd", "_ode.pxd")  # for users' Cython; the others are the extension's own
@@ -140,8 +146,10 @@ class BuildNative(build_ext):
     def compile_module(self, pool: Executor, module: Extension) -> list[Future[str]]:
         """Its object files to come, from its Cython and its C; what is older than they are is not compiled again."""
         cython, *sources = module.sources
+        levels = MODULES[module.name.rpartition(".")[2]][1].values()  # in the order of the sources
         return [pool.submit(self.compile_cython, module, cython)] + [
-            pool.submit(self.compile_c, module, source, code_flags(source)) for source in sources
+            pool.submit(self.compile_c, module, source, code_flags(level))
+            for source, level in zip(sources, levels, strict=True)
         ]
 
     def compile_cython(self, module: Extension, source: str) -> str:
@@ -302,11 +310,12 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
     return Recipe(f"{key} prebuilt", lambda: text(0)), Recipe(f"{key} prebuilt in lanes", lambda: text(1))
 
 
-def code_flags(source: str) -> list[str]:
-    """Those of C: as models are compiled, but for the machine, which takes a third of all time at -O1."""
+def code_flags(level: str) -> list[str]:
+    """The flags that models are compiled with, at another level of optimization."""
     from kanecore.build.compiler import CODE
 
-    return ["-Og" if flag == "-O1" and "machine" in source else flag for flag in CODE]
+    assert AS_MODELS in CODE
+    return [level if flag == AS_MODELS else flag for flag in CODE]
 
 
 def modules() -> list[Extension]:

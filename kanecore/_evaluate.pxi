@@ -217,9 +217,19 @@ cdef class Model(Parametrized):
         return Workspace(self)
 
 
+class ResultsByName(dict):
+    """Results by name; the KeyError for another name says which may have been meant."""
+
+    def __missing__(self, name):
+        raise unknown_name("result is called", name, self)
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+
 cdef object by_name(names, object result, int n_dims):
     """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
-    return {name: result[(..., i) + (slice(None),) * (n_dims - 1)] for i, name in enumerate(names)}
+    return ResultsByName((name, result[(..., i) + (slice(None),) * (n_dims - 1)]) for i, name in enumerate(names))

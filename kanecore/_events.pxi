@@ -144,12 +144,14 @@ cdef class Watch:
 
 cdef double number_of(i, value) except? -1.0:
     """What the function of an event returned: a number, or as in SciPy an array of one."""
+    if PyFloat_Check(value):
+        return PyFloat_AS_DOUBLE(value)
     try:
-        return value
+        if getattr(getattr(value, "dtype", None), "kind", "f") in "biufO":  # NumPy drops imaginary parts, and warns
+            return value.item() if getattr(value, "size", 0) == 1 else value
     except TypeError:
-        if getattr(value, "size", 0) == 1 and value.dtype.kind in "biuf":
-            return value.item()
-        raise TypeError(f"event {i} returned {value!r}; it must be one real number") from None
+        pass
+    raise TypeError(f"event {i} returned {value!r}; it must be one real number")
 
 
 cdef int values_of_events(double t, const double *x, const double *r, double *g, void *context) noexcept nogil:

@@ -18,6 +18,7 @@ import numpy as np
 
 cimport cython
 cimport numpy as cnp
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from libc.math cimport INFINITY, NAN, isfinite

@@ -37,7 +37,7 @@ from kanecore cimport (
 from kanecore._library cimport *
 
 from kanecore._library import KERNELS, broadcast_shapes
-from kanecore.errors import ModelError, NonFiniteError, SingularError
+from kanecore.errors import ModelError, NonFiniteError, SingularError, unknown_name
 
 cnp.import_array()
 

@@ -6,6 +6,7 @@ Expected values are SymPy's momenta and accelerations; the shares add up to the 
 
 from __future__ import annotations
 
+import pickle
 from functools import cache
 from typing import Any
 
@@ -255,3 +256,12 @@ def test_points_of_several_trees() -> None:
     for about in ("A", "B", [0.0, 0.0, 0.0]):
         with pytest.raises(kc.ModelError, match=unknown):
             dyn.angular_momentum(0.0, state, about)
+
+
+def test_results_by_name_say_which_name_may_be_meant() -> None:
+    dyn = kc.load("rrp")
+    found = dyn.positions(0.0, np.zeros(dyn.n_x), named=True)
+    name = dyn.points[0]
+    with pytest.raises(KeyError, match=f"no result is called .*did you mean .*{name}"):
+        found[name.swapcase() + "_"]
+    assert type(pickle.loads(pickle.dumps(found))) is dict

@@ -310,12 +310,25 @@ def test_several_directions(n: int) -> None:
             assert np.allclose(dense(found)[:, k], dense(alone)[:, 0], rtol=1e-10, atol=1e-10)
 
 
-def test_singular_state_is_an_error() -> None:
+def test_the_same_function_for_the_same_arguments() -> None:
+    dyn = kc.compile(kc.gallery.rrp.build(), parameters=kc.gallery.rrp.PARAMETERS)
+    f = dyn.casadi()
+    dyn.parameters["m1"] = 1.5  # which is an argument of the function
+    assert dyn.casadi("rhs", wrt=("x", "t", "r", "p")) is f
+    assert dyn.casadi(wrt="xr") is not f
+
+
+def test_singular_state_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     dyn = kc.load("cart_pole")
     f = dyn.casadi()
     zero = np.zeros(dyn.n_p)  # no mass at all
     with pytest.raises(RuntimeError, match="Evaluation failed"):
         f(0, np.ones(dyn.n_x), np.ones(dyn.n_r), zero)
+    reason = "cart_pole_rhs has no solution at t = 0: the mass matrix is singular, the pivot of speed"
+    assert capfd.readouterr().err.count(reason) == 1
+    with pytest.raises(RuntimeError, match="Evaluation failed"):
+        f(0, np.zeros(dyn.n_x), np.ones(dyn.n_r), zero)
+    assert reason not in capfd.readouterr().err  # said once
     assert np.isfinite(dense(f(0, np.ones(dyn.n_x), 1.0, list(dyn.parameters.values())))).all()
 
 

@@ -376,11 +376,13 @@ def test_four_bar_through_dead_points_of_its_dependent_set() -> None:
     Grashof: the coupler is the shortest bar, and 0.6 + 1.2 < 1.0 + 1.1.
     """
 
+    Model = kc.Model
+
     def reordered(frame: Any, q_ind: Any, u_ind: Any, kd_eqs: Any, **more: Any) -> kc.Model:
         (q1, q2, q3), (v1, v2, v3) = (*q_ind, *more.pop("q_dependent")), (*u_ind, *more.pop("u_dependent"))
-        return kc.Model(frame, [q3], [v3], kd_eqs, q_dependent=[q1, q2], u_dependent=[v1, v2], **{**more, "guess": {}})
+        return Model(frame, [q3], [v3], kd_eqs, q_dependent=[q1, q2], u_dependent=[v1, v2], **{**more, "guess": {}})
 
-    with mock.patch.object(four_bar, "Model", reordered):
+    with mock.patch("kanecore.model.Model", reordered):
         model = four_bar.build()
     dyn = kc.compile(model, parameters={**four_bar.PARAMETERS, "L1": 1.0, "L2": 0.6, "L3": 1.1, "d": 1.2})
     x0 = dyn.consistent(0.0, [2.0, 0.9, 0.3, 4.0, 0.0, 0.0])

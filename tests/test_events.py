@@ -551,3 +551,17 @@ def test_states_below_the_tolerance_are_named(ball):
         ([0.0, 1e-9], {"method": "rk4", "dt": 0.1}),
     ):
         dyn.simulate((0.0, 1.0), start, parameters={"g": 0.0}, **options)
+
+
+@pytest.mark.parametrize("value", [np.complex128(1 + 1j), np.array([1 + 1j]), np.complex64(1)])
+def test_complex_events_are_refused(value: object) -> None:
+    """NumPy would drop the imaginary part, and warn."""
+    dyn = kc.load("kepler")
+    with pytest.raises(TypeError, match=r"event 0 returned .* one real number"):
+        dyn.simulate((0.0, 0.1), dyn.state({dyn.coordinate_names[0]: 1.0}), events=lambda t, x: value)
+
+
+def test_complex_inputs_are_refused() -> None:
+    dyn = kc.load("cart_pole")
+    with pytest.raises(TypeError, match=r"must (return|be) real numbers"):
+        dyn.simulate((0.0, 0.1), np.zeros(dyn.n_x), inputs=lambda t, x: [1j])

@@ -252,7 +252,7 @@ def test_status_of_a_singular_state(tmp_path: Path) -> None:
     assert np.isnan(out).all()
     status = library.s_step(
         *(ctypes.c_double(0.0), ctypes.c_double(0.1), pointer(x), None, pointer(c)),
-        *(pointer(np.empty(constant(folder, "n_work_step"))), pointer(out)),
+        *(pointer(np.empty(constant(folder, "n_work"))), pointer(out)),
     )
     assert status == 1
 
@@ -287,7 +287,7 @@ def test_integrators_are_those_of_simulate(tmp_path: Path, name: str, method: st
     plan = Run(number.index(method), 0.0, 0.5, 1e-3 if fixed else 0.0, 1e-9, 1e-9)
     p, c = np.array(list(dyn.parameters.values())), np.empty(constant(folder, "n_prepared"))
     getattr(library, f"{name}_prepare")(pointer(p), pointer(c))
-    work, state = np.empty(constant(folder, "n_work_integrate")), sol.x[0].copy()
+    work, state = np.empty(constant(folder, "n_work")), sol.x[0].copy()
     assert (
         getattr(library, f"{name}_integrate")(
             ctypes.byref(plan), pointer(np.zeros(max(dyn.n_r, 1))), pointer(c), pointer(work), pointer(state)
@@ -296,6 +296,27 @@ def test_integrators_are_those_of_simulate(tmp_path: Path, name: str, method: st
     )
     assert np.array_equal(state, sol.x[-1])
     assert plan.accepted == len(sol.t) - 1
+
+
+@pytest.mark.parametrize("integrators", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_n_work_is_enough_for_every_function(tmp_path: Path, integrators: bool) -> None:
+    """What the header declares leaves alone what stands behind n_work numbers."""
+    name, wanted = "kepler", ["rhs", "linearize", "rhs_time_derivative"]
+    dyn, folder = loaded(name), exported(tmp_path, name, kernels=wanted, integrators=integrators)
+    library, x, n_work = shared(folder), some_state(name), constant(folder, "n_work")
+    assert re.findall(r"\b\w*n_work\w*", header(folder)) == [f"{name}_n_work", "n_work", f"{name}_n_work"]
+    c, work, out = np.empty(constant(folder, "n_prepared")), np.full(n_work + 1000, 7.0), np.empty(100)
+    library.kepler_prepare(pointer(np.array(list(dyn.parameters.values()))), pointer(c))
+    number, r = ctypes.c_double(0.1), pointer(np.zeros(1))
+    ends = pointer(c), pointer(work), pointer(out)
+    calls = [library[f"{name}_{kernel}"](number, pointer(x), r, *ends) for kernel in wanted]
+    calls += [library.kepler_step(number, number, pointer(x), r, *ends)]
+    calls += [library.kepler_step_jacobian(number, number, pointer(x), r, *ends, pointer(np.empty(100)))]
+    for method in range(8 if integrators else 0):
+        plan = Run(method, 0.0, 0.02, 1e-2, 1e-6, 1e-6)
+        calls += [library.kepler_integrate(ctypes.byref(plan), r, pointer(c), pointer(work), pointer(x.copy()))]
+    assert not any(calls)
+    assert (work[n_work:] == 7.0).all()
 
 
 def header(folder: Path) -> str:
@@ -309,7 +330,7 @@ def test_step_is_that_of_rollout(tmp_path: Path) -> None:
         library, x, r = shared(folder), some_state(name), np.zeros(loaded(name).n_r + 1)
         p, c = np.array(list(dyn.parameters.values())), np.empty(constant(folder, "n_prepared"))
         getattr(library, f"{name}_prepare")(pointer(p), pointer(c))
-        work, end = np.empty(constant(folder, "n_work_step")), np.empty(dyn.n_x)
+        work, end = np.empty(constant(folder, "n_work")), np.empty(dyn.n_x)
         start = dyn.rollout(x, np.zeros(dyn.n_r), dt=0.01, steps=1)
         arguments = (ctypes.c_double(0.0), ctypes.c_double(0.01), pointer(np.ascontiguousarray(start[0])), pointer(r))
         assert getattr(library, f"{name}_step")(*arguments, pointer(c), pointer(work), pointer(end)) == 0

@@ -133,16 +133,16 @@ def test_further_groups_go_with_the_prebuilt_ones(prebuilt: kc.CompiledModel, mo
     assert dict(dyn.parameters) == module.PARAMETERS
     with monkeypatch.context() as patch:
         patch.setenv("CC", "none")
-        with pytest.raises(kc.CompileError, match=r"'energies' of 'panda' is compiled when .* no C compiler") as e:
-            dyn.kinetic_energy(0.0, x)
+        with pytest.raises(kc.CompileError, match=r"'linearize' of 'panda' is compiled when .* no C compiler") as e:
+            dyn.linearize(0.0, x)
         assert 'kanecore.compile(kanecore.gallery.panda.build(), cc="none")' in str(e.value)
         assert dyn.udot(0.0, [x] * 300, r=r).shape == (300, dyn.n_u)
     for given in ({}, {key: 1.1 * value for key, value in module.PARAMETERS.items()}):
-        for kernel in ("udot", "inverse_dynamics", "momenta"):
-            arguments = [np.linspace(-1.0, 1.0, dyn.n_u)] if kernel == "inverse_dynamics" else []
+        for kernel in ("udot", "inverse_dynamics", "momenta", "regressor"):
+            arguments = [np.linspace(-1.0, 1.0, dyn.n_u)] if kernel in ("inverse_dynamics", "regressor") else []
             found, expected = (getattr(d, kernel)(0.0, x, *arguments, r=r, p=given) for d in (dyn, whole))
             assert relative_error(found, expected) < 1e-14, kernel
-    assert set(dyn.info["kernels"]) == {*gallery.PREBUILT_OF_ROBOTS, "energies"}
+    assert set(dyn.info["kernels"]) == {*gallery.PREBUILT_OF_ROBOTS, "derivatives"}
     assert np.array_equal(pickle.loads(pickle.dumps(dyn)).udot(0.0, x, r=r), dyn.udot(0.0, x, r=r))
 
 

@@ -45,8 +45,9 @@ def numbers(model: kc.Model) -> dict[str, float]:
 def arguments(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[tuple[Any, ...], dict[str, Any]]:
     kept: list[Any] = []
     module = import_module(f"kanecore.gallery.{name}")
-    monkeypatch.setattr(module, "Model", lambda *args, **options: kept.append((args, options)))
-    module.build()
+    with monkeypatch.context() as patch:
+        patch.setattr("kanecore.model.Model", lambda *args, **options: kept.append((args, options)))
+        module.build()
     result: tuple[tuple[Any, ...], dict[str, Any]] = kept[0]
     return result
 

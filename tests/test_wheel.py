@@ -23,6 +23,7 @@ import kanecore as kc
 from kanecore.cli import main
 from kanecore.export.binaries import platform_tag
 from kanecore.export.distribution import normal_version
+from kanecore.export.run_time import tag_with
 from kanecore.gallery import rrp
 
 pytestmark = [pytest.mark.compiler, pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")]
@@ -67,8 +68,10 @@ def test_same_bits(dyn: kc.CompiledModel, wheel: Path, tmp_path: Path, monkeypat
         kc.build_wheel(loaded, tmp_path, name="again", version="1")
 
 
-def test_contents(wheel: Path, dyn: kc.CompiledModel, tmp_path: Path) -> None:
-    assert wheel.name.startswith("some_rrp_model-1.0.post1-py3-none-")
+def test_contents(wheel: Path, dyn: kc.CompiledModel, tmp_path: Path, root: Path) -> None:
+    tomllib = pytest.importorskip("tomllib")  # of Python 3.11
+    python = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert wheel.name.startswith(f"some_rrp_model-1.0.post1-{python}-{python}")
     again = kc.build_wheel(dyn, tmp_path / "new", name="Some.rrp-model", version="1.0-1")
     assert again.read_bytes() == wheel.read_bytes()
     with zipfile.ZipFile(wheel) as archive:
@@ -76,7 +79,8 @@ def test_contents(wheel: Path, dyn: kc.CompiledModel, tmp_path: Path) -> None:
         metadata = message_from_bytes(archive.read("some_rrp_model-1.0.post1.dist-info/METADATA"))
     assert "some_rrp_model/py.typed" in names
     assert metadata["Version"] == "1.0.post1"
-    assert metadata["Requires-Dist"].startswith("kanecore>=")
+    asked = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert set(asked) == {*metadata.get_all("Requires-Dist"), "sympy>=1.13"}  # all that kanecore asks for, but SymPy
     page = metadata.get_payload(decode=True).decode()
     assert "model rrp: n_q = 3" in page
     assert "| parameter | `m1` | 7.125 |" in page
@@ -124,6 +128,22 @@ def test_wrong_use(dyn: kc.CompiledModel, tmp_path: Path) -> None:
         kc.build_wheel("rrp", tmp_path, name="a", version="1")  # type: ignore[arg-type]
     with pytest.raises(kc.CompileError, match="takes a compiler"):
         kc.build_wheel(dyn, tmp_path, name="a", version="1", cc="none")
+    with pytest.raises(kc.CompileError, match=r"builds for linux_aarch64, and the run time .* runtime=False"):
+        tag_with(
+            [b"\x7fELF\x02\x01" + bytes(12) + b"\xb7\x00\0libc.musl.so.1\0"],
+            [b"\x7fELF\x02\x01" + bytes(12) + b"\x3e\x00"],
+        )
+
+
+def test_without_the_run_time(dyn: kc.CompiledModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel = kc.build_wheel(dyn, tmp_path, name="arm", version="1", runtime=False)
+    assert wheel.name.startswith("arm-1-py3-none-")
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if "runtime" in name]
+        metadata = message_from_bytes(archive.read("arm-1.dist-info/METADATA"))
+    assert metadata["Requires-Dist"].startswith("kanecore>=")
+    loaded = importlib.import_module(unpacked(wheel, tmp_path / "x", monkeypatch)).load()
+    assert loaded.rhs(0.0, X).tobytes() == dyn.rhs(0.0, X).tobytes()
 
 
 @pytest.mark.long
@@ -171,7 +191,7 @@ print(some_rrp_model.load().rhs(0.0, np.linspace(0.1, 0.6, 6)).tobytes().hex())
 def test_installed(dyn: kc.CompiledModel, environment: Environment, tmp_path: Path) -> None:  # noqa: F811
     target = "x86_64-linux-gnu.2.17"
     cc = [sys.executable, "-m", "ziglang", "cc", "-target", target]
-    wheel = kc.build_wheel(dyn, tmp_path, name="some-rrp-model", version="1", cc=cc)
+    wheel = kc.build_wheel(dyn, tmp_path, name="some-rrp-model", version="1", cc=cc, runtime=False)
     assert wheel.name == "some_rrp_model-1-py3-none-manylinux_2_17_x86_64.whl"
     environment.install(wheel)
     bare = {"PATH": str(tmp_path), "PYTHONPATH": str(Path(kc.__file__).parents[1]), "HOME": os.environ.get("HOME", "/")}

@@ -160,7 +160,7 @@ def __getattr__(name: str) -> Any:
             home = import_module(_HOMES[name])
             value = home if home.__name__ == f"{__name__}.{name}" else getattr(home, name)
         except ImportError as error:
-            raise import_module("kanecore.errors").without_extension(name, error) from error.__cause__
+            raise import_module("kanecore.errors").without_part(name, error) from error.__cause__
     else:
         raise AttributeError(f"module 'kanecore' has no attribute {name!r}")
     globals()[name] = value

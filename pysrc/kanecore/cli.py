@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from kanecore.cli_models import check_floating_base, compiled, described, in_gallery
-from kanecore.errors import KanecoreError, ModelError
+from kanecore.errors import KanecoreError, ModelError, without_sympy
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -118,7 +118,9 @@ def _told(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, (KanecoreError, ImportError, OSError)):
+    if isinstance(error, ImportError):
+        return str(without_sympy(error))
+    if isinstance(error, (KanecoreError, OSError)):
         return str(error)
     return f"{type(error).__name__}: {error}; kanecore --traceback ... shows where"
 
@@ -187,6 +189,8 @@ def _parser() -> argparse.ArgumentParser:
     wheel = export.add_argument_group("with --wheel")
     wheel.add_argument("--name", help="of the distribution (default: the model's, and -model)")
     wheel.add_argument("--version", help="of the distribution (default: 0.1.0)")
+    without = "for every Python 3: the wheel asks for kanecore, and carries nothing of it"
+    wheel.add_argument("--without-runtime", action="store_true", help=without)
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
     cache.add_argument("--clear", action="store_true", help="delete everything in it")
@@ -330,7 +334,7 @@ def _audit(options: argparse.Namespace) -> int:
 _OPTIONS_OF_EXPORTS = {
     "c": ("kernels", "real", "prefix", "integrators"),
     "fmu": ("fmi_version", "state", "unit"),
-    "wheel": ("name", "version"),
+    "wheel": ("name", "version", "without_runtime"),
 }
 
 
@@ -362,8 +366,15 @@ def _export(options: argparse.Namespace) -> None:
         )
         return
     if options.wheel is not None:
-        given = {"parameters": options.parameter, "inputs": options.input}
-        cli_export.export_wheel(dyn, options.wheel, options.name, options.version or "0.1.0", **given)
+        cli_export.export_wheel(
+            dyn,
+            options.wheel,
+            options.name,
+            options.version or "0.1.0",
+            parameters=options.parameter,
+            inputs=options.input,
+            runtime=not options.without_runtime,
+        )
         return
     cli_export.export_fmu(
         dyn,

@@ -66,6 +66,7 @@ def export_wheel(
     *,
     parameters: Sequence[str],
     inputs: Sequence[str],
+    runtime: bool,
 ) -> None:
     """Write a model wheel; without a name it is that of the model, with "-model" behind it."""
     from kanecore.export.wheel import build_wheel
@@ -73,7 +74,8 @@ def export_wheel(
     plain = re.sub(r"[^A-Za-z0-9]+", "-", dyn.name).strip("-")
     with _in_one_line():
         _give(dyn, parameters, inputs)
-        path = build_wheel(dyn, folder, name=f"{plain}-model".lstrip("-") if name is None else name, version=version)
+        distribution = f"{plain}-model".lstrip("-") if name is None else name
+        path = build_wheel(dyn, folder, name=distribution, version=version, runtime=runtime)
     print(f"saved as {path}")
 
 

@@ -51,16 +51,21 @@ def compiled(name: str, floating_base: bool = False) -> CompiledModel:
     ModelError
         As of `described`; there is no gallery model of that name.
     """
-    from kanecore._compile import compile
     from kanecore.run.model import CompiledModel
 
     if in_gallery(name):
         return _of_gallery(name)
     place = _in_a_file(name)
     if place is None:
-        return compile(_robot(name, floating_base))
-    model = _bound(*place)
-    return model if isinstance(model, CompiledModel) else compile(_as_model(model, *place))
+        model = _robot(name, floating_base)
+    else:
+        bound = _bound(*place)
+        if isinstance(bound, CompiledModel):
+            return bound
+        model = _as_model(bound, *place)
+    from kanecore._compile import compile  # it takes SymPy
+
+    return compile(model)
 
 
 def _in_a_file(name: str) -> tuple[Path, str] | None:

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -172,10 +173,34 @@ def plain_name(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter not in "_{}")
 
 
-def without_extension(name: str, error: ImportError) -> ImportError:
-    """What to raise where ``kanecore.name`` failed to import: advice where the extension is missing, else `error`."""
-    if find_spec("kanecore._library") is not None:
+_SYMPY = ("sympy", "mpmath")
+
+
+def require_sympy() -> None:
+    """ImportError, in one sentence, where there is no SymPy: what reads descriptions and derives begins with this."""
+    for name in _SYMPY:
+        if name not in sys.modules:
+            try:
+                import_module(name)
+            except ImportError as error:
+                raise without_sympy(error) from None
+
+
+def without_sympy(error: ImportError) -> ImportError:
+    """What to raise where an import failed: advice where it is SymPy that is missing, else `error`."""
+    if (error.name or "").partition(".")[0] not in _SYMPY:
         return error
+    return ImportError(
+        f"to describe models and to derive their equations kanecore needs SymPy, and {error.name} is not installed: "
+        "pip install sympy. Models that are compiled already, of the gallery or from a model wheel, run without it",
+        name=error.name,
+    )
+
+
+def without_part(name: str, error: ImportError) -> ImportError:
+    """What to raise where ``kanecore.name`` failed to import: advice where SymPy or the extension is missing."""
+    if find_spec("kanecore._library") is not None:
+        return without_sympy(error)
     missing = ImportError(
         f"kanecore.{name} needs the extension kanecore._library, which is not in {Path(__file__).parent}: "
         "install kanecore (again); in its source folder: pip install -e .",

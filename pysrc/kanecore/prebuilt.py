@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.errors import without_extension
+from kanecore.errors import without_part
 
 if TYPE_CHECKING:
     from kanecore.run.model import CompiledModel
@@ -76,7 +76,7 @@ def load_wheel(module: str) -> CompiledModel:
         from kanecore._library import ABI_VERSION
         from kanecore.run.single import class_of
     except ImportError as error:
-        raise without_extension("load", error) from error.__cause__
+        raise without_part("load", error) from error.__cause__
 
     folder = Path(str(import_module(module).__file__)).parent
     facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))

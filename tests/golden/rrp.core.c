@@ -63,10 +63,10 @@ static int compute_forcing(double t, const double *x, const double *r, const dou
     const double z13 = KC_FMA(z4, z4, z9);
     const double z14 = x[5] * z4;
     const double z15 = x[4] * x[5];
-    const double z16 = 2.0 * z15;
-    const double z17 = z2 * z11;
-    const double z18 = KC_FNMA(2.0, z14, z17);
-    const double z19 = KC_FMA(z2, z10, z16);
+    const double z16 = 2.0 * z14;
+    const double z17 = 2.0 * z15;
+    const double z18 = KC_FMS(z2, z11, z16);
+    const double z19 = KC_FMA(z2, z10, z17);
     const double z20 = KC_FNMA(z2, z13, z7);
     const double z21 = z8 + z19;
     const double z22 = c[25] * z10;
@@ -122,8 +122,8 @@ static int short_udot(double t, const double *x, const double *r, const double *
     const double z13 = KC_FMA(z4, z4, z9);
     const double z14 = x[5] * z4;
     const double z15 = x[4] * x[5];
-    const double z16 = z2 * z11;
-    const double z17 = KC_FNMA(2.0, z14, z16);
+    const double z16 = 2.0 * z14;
+    const double z17 = KC_FMS(z2, z11, z16);
     const double z18 = KC_FNMA(z2, z13, z7);
     const double z19 = KC_FMA(2.0, z15, z8);
     const double z20 = KC_FMA(z2, z10, z19);
@@ -248,20 +248,21 @@ static void prepare(const double *p, double *c)
     const double z11 = z9 - z10;
     const double z12 = z9 - z8;
     const double z13 = z10 + z12;
-    const double z14 = z8 + z11;
-    const double z15 = 0.5 * z14;
-    const double z16 = z8 - z11;
-    const double z17 = 0.5 * z16;
-    const double z18 = KC_FMA(0.5, z13, p[2]);
-    const double z19 = 1.0 / p[19];
+    const double z14 = 0.5 * z13;
+    const double z15 = z8 + z11;
+    const double z16 = 0.5 * z15;
+    const double z17 = z8 - z11;
+    const double z18 = 0.5 * z17;
+    const double z19 = p[2] + z14;
+    const double z20 = 1.0 / p[19];
     c[20] = z2;
     c[21] = z3;
     c[22] = z4;
     c[23] = z8;
-    c[24] = z15;
-    c[25] = z17;
-    c[26] = z18;
-    c[27] = z19;
+    c[24] = z16;
+    c[25] = z18;
+    c[26] = z19;
+    c[27] = z20;
 }
 
 static const char *const q_names[] = {"theta1", "theta2", "d3", 0};

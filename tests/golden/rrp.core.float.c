@@ -63,10 +63,10 @@ static int compute_forcing(float t, const float *x, const float *r, const float 
     const float z13 = KC_FMA(z4, z4, z9);
     const float z14 = x[5] * z4;
     const float z15 = x[4] * x[5];
-    const float z16 = 2.0f * z15;
-    const float z17 = z2 * z11;
-    const float z18 = KC_FNMA(2.0f, z14, z17);
-    const float z19 = KC_FMA(z2, z10, z16);
+    const float z16 = 2.0f * z14;
+    const float z17 = 2.0f * z15;
+    const float z18 = KC_FMS(z2, z11, z16);
+    const float z19 = KC_FMA(z2, z10, z17);
     const float z20 = KC_FNMA(z2, z13, z7);
     const float z21 = z8 + z19;
     const float z22 = c[25] * z10;
@@ -122,8 +122,8 @@ static int short_udot(float t, const float *x, const float *r, const float *c, f
     const float z13 = KC_FMA(z4, z4, z9);
     const float z14 = x[5] * z4;
     const float z15 = x[4] * x[5];
-    const float z16 = z2 * z11;
-    const float z17 = KC_FNMA(2.0f, z14, z16);
+    const float z16 = 2.0f * z14;
+    const float z17 = KC_FMS(z2, z11, z16);
     const float z18 = KC_FNMA(z2, z13, z7);
     const float z19 = KC_FMA(2.0f, z15, z8);
     const float z20 = KC_FMA(z2, z10, z19);
@@ -248,20 +248,21 @@ static void prepare(const float *p, float *c)
     const float z11 = z9 - z10;
     const float z12 = z9 - z8;
     const float z13 = z10 + z12;
-    const float z14 = z8 + z11;
-    const float z15 = 0.5f * z14;
-    const float z16 = z8 - z11;
-    const float z17 = 0.5f * z16;
-    const float z18 = KC_FMA(0.5f, z13, p[2]);
-    const float z19 = 1.0f / p[19];
+    const float z14 = 0.5f * z13;
+    const float z15 = z8 + z11;
+    const float z16 = 0.5f * z15;
+    const float z17 = z8 - z11;
+    const float z18 = 0.5f * z17;
+    const float z19 = p[2] + z14;
+    const float z20 = 1.0f / p[19];
     c[20] = z2;
     c[21] = z3;
     c[22] = z4;
     c[23] = z8;
-    c[24] = z15;
-    c[25] = z17;
-    c[26] = z18;
-    c[27] = z19;
+    c[24] = z16;
+    c[25] = z18;
+    c[26] = z19;
+    c[27] = z20;
 }
 
 static const char *const q_names[] = {"theta1", "theta2", "d3", 0};

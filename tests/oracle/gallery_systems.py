@@ -27,7 +27,7 @@ def gallery_system(name: str) -> dict[str, Any]:
     def record(frame: Any, q: Any, u: Any, kdes: Any, *, bodies: Any, forcelist: Any = (), **_: Any) -> dict[str, Any]:
         return {"frame": frame, "q": list(q), "u": list(u), "kdes": kdes, "bodies": bodies, "loads": list(forcelist)}
 
-    with mock.patch.object(module, "Model", record):
+    with mock.patch("kanecore.model.Model", record):
         system = module.build()
     q, prescribed = system["q"], [me.dynamicsymbols(x) for x in PRESCRIBED.get(name, ())]
     forces = {x for _, vector in system["loads"] for part, _ in vector.args for x in part.atoms(AppliedUndef)}

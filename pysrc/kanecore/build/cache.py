@@ -8,7 +8,8 @@ on a lock:
 
 * two processes that build the same key both succeed; the first to publish wins, the other takes its entry.  Where the
   system has locks the other one waits for it, so that many workers compile a model once;
-* a killed compile leaves a temporary folder, which nobody reads and which goes after a day, and no lock;
+* a killed compile leaves a temporary folder, which nobody reads, and no lock.  The folder's name tells machine and
+  process: the next compile on that machine removes it, and so does `clear`; others remove it after a day;
 * an entry that was truncated, altered or moved no longer agrees with its record, and is built again.
 
 A failed compile leaves ``<name>-<key>.log``.  Nothing without such a name is ever read or removed, so
@@ -23,6 +24,7 @@ import functools
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import stat
@@ -102,6 +104,8 @@ def configured() -> Path:
 def folder() -> Path:
     """Return the folder in use, made with mode 0700 if missing; a private temporary one if it is unwritable.
 
+    So it is where it lies on a file system from which nothing may be run (noexec): no library could be loaded from it.
+
     Raises
     ------
     CompileError
@@ -114,7 +118,14 @@ def folder() -> Path:
     except (OSError, RuntimeError):  # RuntimeError: no home
         return private_folder()
     _refuse_shared(path, status)
-    return path if os.access(path, os.R_OK | os.W_OK | os.X_OK) else private_folder()
+    return path if os.access(path, os.R_OK | os.W_OK | os.X_OK) and _may_run(path) else private_folder()
+
+
+def _may_run(path: Path) -> bool:
+    """Whether code that lies in a folder may be run: not on a file system that is mounted noexec."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return not os.statvfs(path).f_flag & os.ST_NOEXEC
 
 
 def _refuse_shared(path: Path, status: os.stat_result) -> None:
@@ -139,7 +150,12 @@ def _refuse_shared(path: Path, status: os.stat_result) -> None:
 def private_folder() -> Path:
     """Return a temporary folder of this process alone, removed at exit (on Windows, unless still in use).
 
-    That of a killed process goes when a later one makes its own, after a day.
+    That of a killed process goes when a later one makes its own.
+
+    Raises
+    ------
+    CompileError
+        Temporary files lie where nothing may be run.
     """
     path = _private_folder(os.getpid())
     if not path.is_dir():  # a cleaner of temporary files was here
@@ -150,7 +166,13 @@ def private_folder() -> Path:
 
 @functools.cache
 def _private_folder(pid: int) -> Path:
-    path = Path(tempfile.mkdtemp(prefix=_PRIVATE))
+    temporary = Path(tempfile.gettempdir())
+    if not _may_run(temporary):
+        raise CompileError(
+            f"the folder of temporary files, {temporary}, is on a file system that is mounted noexec, from which no "
+            "library can be loaded: set TMPDIR, or KANECORE_CACHE_DIR, to a folder from which programs may run"
+        )
+    path = Path(tempfile.mkdtemp(prefix=_made_here(_PRIVATE)))
 
     def remove() -> None:
         if os.getpid() == pid:  # not in a forked child: the parent still uses it
@@ -190,7 +212,7 @@ def library_path(entry: Path) -> Path:
 @contextlib.contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
     """Make a temporary folder inside `parent`, mode 0700; removed at the end unless it was published."""
-    path = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=parent))
+    path = Path(tempfile.mkdtemp(prefix=_made_here(_TEMPORARY), dir=parent))
     try:
         yield path
     finally:
@@ -328,12 +350,36 @@ def trim(parent: Path, keep: Path, limit: int) -> None:
     _remove_stale(parent, _TEMPORARY)
 
 
+def _made_here(prefix: str) -> str:
+    """How names of temporary folders begin: with this machine, which may share the cache with others, and process."""
+    return f"{prefix}{_machine()}-{os.getpid()}-"
+
+
+@functools.cache
+def _machine() -> str:
+    return re.sub("[^A-Za-z0-9]+", "", platform.node())[:40] or "here"
+
+
+def _is_orphan(name: str, prefix: str) -> bool:
+    """Whether a temporary folder was made on this machine, by a process that is no more."""
+    made = re.fullmatch(f"{re.escape(prefix)}{_machine()}-([0-9]+)-.*", name)
+    if made is None or sys.platform == "win32":  # there os.kill ends a process
+        return False
+    try:
+        os.kill(int(made[1]), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
 def _remove_stale(parent: Path, prefix: str) -> None:
     """Remove the folders of killed processes; what belongs to another user stays."""
     now = time.time()
     for path in parent.glob(prefix + "*"):
         with contextlib.suppress(OSError):
-            if now - path.lstat().st_mtime > STALE:
+            if now - path.lstat().st_mtime > STALE or _is_orphan(path.name, prefix):
                 if path.is_dir():
                     shutil.rmtree(path, ignore_errors=True)
                 else:  # of a lock
@@ -341,8 +387,13 @@ def _remove_stale(parent: Path, prefix: str) -> None:
 
 
 def clear() -> int:
-    """Remove every entry and log; return the number of libraries.  What a process has loaded stays loaded."""
+    """Remove every entry and log, and what killed compiles left; return the number of libraries.
+
+    What a process has loaded stays loaded.
+    """
     removed = [path for _, _, path in _items(folder()) if _discard(path)]
+    _remove_stale(folder(), _TEMPORARY)
+    _remove_stale(Path(tempfile.gettempdir()), _PRIVATE)
     return sum(path.suffix != ".log" for path in removed)
 
 

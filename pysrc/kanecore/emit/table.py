@@ -20,7 +20,7 @@ from kanecore.kernels import GROUPS, KERNEL_GROUPS
 
 from .c import C
 
-__all__ = ["Contents", "names", "numbers", "sizes", "table"]
+__all__ = ["Contents", "names", "numbers", "sizes", "string", "table"]
 
 WIDTH = 80  # characters of text in a line of C, before they are escaped
 
@@ -79,7 +79,7 @@ def table(contents: Contents, target: C) -> str:
         **sizes(contents),
         "n_info": len(lists["info"]),
         "flags": " | ".join(flags) or "0",
-        "name": _string(contents.derivation.description.name),
+        "name": string(contents.derivation.description.name),
         **{name: name for name in (*lists, *numbers(contents))},
         **({"lanes": "&lanes"} if contents.lanes else {}),
         **({"prepare": target.stored("kc_prepare", "prepare")} if contents.prepares else {}),
@@ -178,7 +178,7 @@ def _coordinate_rates(d: Description) -> list[int]:
     return [] if d.rates == d.speeds or set(rates) == {-1} else rates
 
 
-def _string(text: str) -> str:
+def string(text: str) -> str:
     """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
@@ -191,6 +191,6 @@ def _pieces(text: str) -> list[str]:
 
 def _strings(name: str, values: Sequence[str]) -> str:
     """An array of texts, line by line where it is long."""
-    items = [*map(_string, values), "0"]
+    items = [*map(string, values), "0"]
     apart = ",\n    " if sum(map(len, items)) > WIDTH else ", "
     return f"static const char *const {name}[] = {{{apart.join(items)}}};\n"

@@ -189,8 +189,7 @@ def _test(source: Source, functions: Container[str]) -> str:
     steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]
     lengths = [source.length(kernel) for kernel in source.kernels] + [n_x * (1 + n_x + n_r)] * source.steps
-    works = [n for name, n in source.sizes.items() if name.startswith("n_work")]
-    return source.fill("test.c", {"STEPS": steps, "WORK": str(max(works)), "LONGEST": str(max(lengths))})
+    return source.fill("test.c", {"STEPS": steps, "LONGEST": str(max(lengths))})
 
 
 def _written(source: Source, vectors: Vectors, found: Sequence[Vector]) -> str:

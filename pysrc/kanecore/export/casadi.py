@@ -15,6 +15,7 @@ from kanecore.derive.registry import Derived
 from kanecore.derive.sparsity import patterns, second_pattern
 from kanecore.emit.along import DIRECTIONS, Along
 from kanecore.emit.library import Library
+from kanecore.emit.table import string
 from kanecore.errors import ModelError
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.parts import cut
@@ -22,7 +23,7 @@ from kanecore.program.straight import straight_line
 
 from .library import CompiledModel, library_of
 from .names import checked_function, default_prefix
-from .source import filled
+from .source import STATUS, filled
 
 __all__ = ["casadi_function"]
 
@@ -56,8 +57,13 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
     variables = list(wrt)
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
-    path = compile_library(text(dyn, chosen, variables), name=chosen).path
-    return _function(casadi, chosen, path, [variable in variables for variable in VARIABLES])
+    wanted = tuple(variable in variables for variable in VARIABLES)
+    with dyn._building:
+        made = dyn._casadi_functions
+        if (chosen, wanted) not in made:
+            path = compile_library(text(dyn, chosen, variables), name=chosen).path
+            made[chosen, wanted] = _function(casadi, chosen, path, list(wanted))
+        return made[chosen, wanted]
 
 
 def _function(casadi: Any, name: str, path: str, wanted: list[bool]) -> Any:
@@ -146,6 +152,10 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "NWORK": library.n_work,
         "WIDTH": str(width),
         "INTEGER": "long long int",
+        "SINGULAR": str(STATUS["singular"][0]),
+        "LOST": str(STATUS["lost"][0]),
+        "SPEEDS": ", ".join(map(string, library.d.speed_names)) or '""',
+        "CONSTRAINTS": ", ".join(string(constraint.name) for constraint in library.d.constraints) or '""',
         **{f"BY_{variable.upper()}": str(int(variable in wrt)) for variable in VARIABLES},
         "KERNEL_BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
         "SYMMETRIC": str(int(library.derivation.symmetric)),

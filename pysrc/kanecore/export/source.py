@@ -105,15 +105,16 @@ class Source:
         counts = {name: int(n) for name, n in sizes(self._contents).items() if name != "n_work"}
         n_x = counts["n_q"] + counts["n_u"]
         first = {name: counts.pop(name) for name in ("n_q", "n_u")}
-        n_work = 2 + widest(self.library.functions.by_name)
+        beside = [0]  # what those that call kernels keep behind the scratch of these
+        if self.steps:
+            beside.append(3 * n_x)
+        if self.step_slopes:
+            beside.append(3 * n_x + 3 * n_x * (n_x + counts["n_r"]))
+        if self.integrates:
+            beside.append(_room_of_methods(n_x, counts["n_r"], first["n_u"]))
+        n_work = 2 + widest(self.library.functions.by_name) + max(beside)
         result = {**first, "n_x": n_x, **counts, "n_work": n_work}
         result["n_prepared"] = max(1, result["n_prepared"])  # arrays have a length
-        if self.steps:
-            result["n_work_step"] = n_work + 3 * n_x
-        if self.step_slopes:
-            result["n_work_step_jacobian"] = n_work + 3 * n_x + 3 * n_x * (n_x + counts["n_r"])
-        if self.integrates:
-            result["n_work_integrate"] = n_work + _room_of_methods(n_x, counts["n_r"], first["n_u"])
         return result
 
     def length(self, kernel: Kernel) -> int:

@@ -32,24 +32,28 @@ from kanecore.prebuilt import FACTS
 from kanecore.run.model import CompiledModel
 
 from .archive import LIBRARIES, write_archive
-from .binaries import platform_tag, suffix
+from .binaries import suffix
 from .distribution import compatible, module_of, normal_version
 from .library import description_of, library_of, with_values
+from .run_time import REQUIREMENTS, run_time, tag_with
 
 __all__ = ["build_wheel"]
+
+_CARRIED = "runtime"
+"""The folder of a wheel's module that holds kanecore's run time."""
 
 _MODULE = '''\
 """The model {model}, compiled by kanecore {kanecore}; `load` opens it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+{imports}from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kanecore import CompiledModel
 
 __all__ = ["load"]
-
+{path}
 
 def load() -> CompiledModel:
     """A new copy of the model, with the parameters and inputs that it had when the wheel was built."""
@@ -57,6 +61,12 @@ def load() -> CompiledModel:
 
     return load_wheel(__name__)
 '''
+
+_IMPORTS = "import sys\nfrom pathlib import Path\n"
+_PATH = f"""
+# At the end: a kanecore that is installed goes first.
+sys.path.append(str(Path(__file__).parent / "{_CARRIED}"))
+"""
 
 
 def build_wheel(
@@ -66,12 +76,14 @@ def build_wheel(
     name: str,
     version: str,
     cc: str | Sequence[str] | None = None,
+    runtime: bool = True,
 ) -> Path:
     """Write a wheel with one compiled model, which pip installs as a module with a function ``load()``.
 
     The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``.
-    The installed model needs kanecore and NumPy, neither SymPy nor a compiler, and gives the bits of this one.  The
-    page of the distribution holds the report of the model.
+    The installed model needs NumPy alone, neither SymPy nor a compiler, and gives the bits of this one: the wheel
+    carries the run time of kanecore, which is taken where kanecore is not installed.  The page of the distribution
+    holds the report of the model.
 
     Parameters
     ----------
@@ -85,6 +97,10 @@ def build_wheel(
     cc : str or sequence of str, optional
         The compiler, with arguments if any.  With ``python -m ziglang cc -target x86_64-linux-gnu.2.17`` the wheel
         runs on every Linux since 2014.  Default: that of `kanecore.compile`.
+    runtime : bool
+        Whether to carry kanecore as it is installed here, 2 MB, whose extension is for this version of Python and
+        this system.  Without it the wheel is for every Python 3, and for what system ``cc`` builds for; it asks for
+        kanecore, with which pip installs SymPy.
 
     Returns
     -------
@@ -101,7 +117,7 @@ def build_wheel(
         The model calls C functions by address; or its description is not known, as it was unpickled or comes from a
         wheel.
     CompileError
-        There is no compiler, or it refused.
+        There is no compiler, or it refused; it builds for another system than that of the run time.
 
     Notes
     -----
@@ -117,12 +133,13 @@ def build_wheel(
         raise TypeError(f"build_wheel takes a compiled model, not a {type(dyn).__name__}: kc.compile(model) makes one")
     module, release = module_of(name), normal_version(version)
     place = _folder(folder)
-    files = _module_files(dyn, name, release, cc)
-    binaries = [content for path, content in files.items() if path.endswith(LIBRARIES)]
-    tag = f"py3-none-{platform_tag(binaries)}"
+    files = _module_files(dyn, name, release, cc, runtime)
+    carried = run_time() if runtime else {}
+    tag = tag_with(_libraries(files), _libraries(carried))
+    files |= {f"{_CARRIED}/{path}": content for path, content in carried.items()}
     info = f"{module}-{release}.dist-info"
     contents = {f"{module}/{path}": content for path, content in files.items()}
-    contents[f"{info}/METADATA"] = _metadata(dyn, name, release, module).encode()
+    contents[f"{info}/METADATA"] = _metadata(dyn, name, release, module, runtime).encode()
     contents[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: kanecore {own_version()}\nRoot-Is-Purelib: false\nTag: {tag}\n"
     ).encode()
@@ -147,8 +164,14 @@ def _folder(folder: str | os.PathLike[str]) -> Path:
 # --------------------------------------------------------------------------------------------------------- files
 
 
-def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None) -> dict[str, bytes]:
-    """What the module holds, by path."""
+def _libraries(files: Mapping[str, bytes]) -> list[bytes]:
+    return [content for path, content in files.items() if path.endswith(LIBRARIES)]
+
+
+def _module_files(
+    dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None, runtime: bool
+) -> dict[str, bytes]:
+    """What the module holds of its own, by path."""
     texts, lanes = _texts(dyn)
     facts = {
         "abi": _abi_version(),
@@ -162,7 +185,12 @@ def _module_files(dyn: CompiledModel, name: str, version: str, cc: str | Sequenc
         "version": version,
     }
     return {
-        "__init__.py": _MODULE.format(model=ascii(dyn.name), kanecore=own_version()).encode(),
+        "__init__.py": _MODULE.format(
+            model=ascii(dyn.name),
+            kanecore=own_version(),
+            imports=_IMPORTS if runtime else "",
+            path=_PATH if runtime else "",
+        ).encode(),
         "py.typed": b"",
         FACTS: (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode(),
         **{f"{group}.c": text.encode() for group, text in texts.items()},
@@ -233,8 +261,9 @@ def _abi_version() -> int:
 # ------------------------------------------------------------------------------------------------------ metadata
 
 
-def _metadata(dyn: CompiledModel, name: str, version: str, module: str) -> str:
+def _metadata(dyn: CompiledModel, name: str, version: str, module: str, runtime: bool) -> str:
     """What pip and an index read, with the page of the model."""
+    required = REQUIREMENTS if runtime else (f"kanecore{compatible(own_version())}",)
     return (
         "Metadata-Version: 2.1\n"
         f"Name: {name}\n"
@@ -243,9 +272,9 @@ def _metadata(dyn: CompiledModel, name: str, version: str, module: str) -> str:
         "Classifier: Topic :: Scientific/Engineering :: Physics\n"
         "Classifier: Typing :: Typed\n"
         "Requires-Python: >=3.10\n"
-        f"Requires-Dist: kanecore{compatible(own_version())}\n"
-        "Description-Content-Type: text/markdown; charset=UTF-8\n"
-        f"\n{_page(dyn, name, module)}"
+        + "".join(f"Requires-Dist: {each}\n" for each in required)
+        + "Description-Content-Type: text/markdown; charset=UTF-8\n"
+        f"\n{_page(dyn, name, module, runtime)}"
     )
 
 
@@ -253,8 +282,14 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _page(dyn: CompiledModel, name: str, module: str) -> str:
+def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
     """How to load the model, its names and values, and its report."""
+    needs = f"kanecore with ABI version {_abi_version()}, and neither SymPy nor a compiler"
+    if runtime:
+        needs = (
+            f"NumPy, and neither SymPy nor a compiler. It carries kanecore {own_version()} (BSD-3-Clause), which is "
+            "taken where kanecore is not installed"
+        )
     lists: Mapping[str, Sequence[str]] = {
         "Coordinates": dyn.coordinate_names,
         "Speeds": dyn.speed_names,
@@ -272,8 +307,7 @@ def _page(dyn: CompiledModel, name: str, module: str) -> str:
     )
     table = f"\n| | name | value |\n|---|---|---|\n{rows}" if rows else ""
     return (
-        f"# {name}\n\nThe model `{_one_line(dyn.name)}`, compiled. It needs kanecore with ABI version "
-        f"{_abi_version()}, and neither SymPy nor a compiler.\n\n"
+        f"# {name}\n\nThe model `{_one_line(dyn.name)}`, compiled. It needs {needs}.\n\n"
         f"```python\nimport {module}\n\ndyn = {module}.load()\nprint(dyn.parameters)\n```\n\n"
         f"{names}{table}\n## Report\n\n```text\n{_report(dyn)}\n```\n"
     )

@@ -29,7 +29,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore.errors import unknown_name, without_extension
+from kanecore.errors import require_sympy, unknown_name, without_part
 from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ MODELS = {
     "wire_particle": "particle on a circular wire",
 }
 
-PREBUILT_OF_ROBOTS = ("core", "forces", "bodies")
+PREBUILT_OF_ROBOTS = ("core", "forces", "energies", "bodies")
 """The groups of kernels of a robot that the installation compiles: to simulate, control and draw it."""
 
 _FOLDER = Path(__file__).parent / "_lib"
@@ -149,7 +149,7 @@ def load(name: str) -> CompiledModel:
     try:
         from kanecore.run.model import CompiledModel
     except ImportError as error:
-        raise without_extension("load", error) from error.__cause__
+        raise without_part("load", error) from error.__cause__
 
     if name not in MODELS:
         raise unknown_name("model of the gallery is called", name, models())
@@ -204,6 +204,7 @@ def _text(name: str) -> str:
 
 def _described(name: str) -> Description:
     """What a model's libraries were derived from; it takes SymPy."""
+    require_sympy()
     description: Description = import_module(f"{__name__}.{name}").build().description
     return description
 
@@ -225,8 +226,7 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
     def groups() -> Groups:
         from kanecore.emit.groups import Groups
 
-        module = import_module(f"{__name__}.{name}")
-        return Groups(module.build().description, defaults=module.PARAMETERS)
+        return Groups(_described(name), defaults=import_module(f"{__name__}.{name}").PARAMETERS)
 
     @cache
     def builders() -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
@@ -258,6 +258,7 @@ def _fingerprint(name: str) -> str:
     """Stands for a model's description: its source, and SymPy's version."""
     folder = Path(__file__).parent
     files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), *_ROBOTS.glob(f"{name}.urdf")]
+    require_sympy()  # its version is a part of the key
     digest = hashlib.sha256(version("sympy").encode())
     for path in files:
         digest.update(path.name.encode() + path.read_bytes())

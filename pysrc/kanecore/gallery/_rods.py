@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import sympy as sm
-import sympy.physics.mechanics as me
+from typing import TYPE_CHECKING, Any
 
 from kanecore.shapes import Rod, Shape
+
+if TYPE_CHECKING:
+    import sympy as sm
+    import sympy.physics.mechanics as me
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,9 @@ def chain(
 
     Angles and their rates are from n_x, or (``relative``) from the rod before.
     """
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
     g = sm.Symbol("g")
     result = Chain([], [], pivot, [], {})
     start, before = pivot, ground

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import sympy as sm
-import sympy.physics.mechanics as me
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, Dimension, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
 
 _AXES, _TENSOR = "xyz", ("xx", "yy", "zz", "xy", "yz", "zx")
 
@@ -50,7 +52,9 @@ class Tree:
 
     def place(self, tool: me.Vector | None = None) -> dict[str, sm.Expr]:
         """Outputs: inertial coordinates of the last joint, or of the end of ``tool`` from there."""
-        place = self.axes[-1].pos_from(self.origin) + (tool or me.Vector(0))
+        place = self.axes[-1].pos_from(self.origin)
+        if tool is not None:
+            place += tool
         return {f"tip_{a}": place.dot(e) for a, e in zip(_AXES, self.frame, strict=True)}
 
 
@@ -85,6 +89,9 @@ def tree(links: Sequence[Link], parents: Sequence[int] | None = None, constant: 
     constant : bool, optional
         Write the numbers themselves into the equations; default: a parameter for each that is not zero.
     """
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
     n = len(links)
     q, u, torques = (me.dynamicsymbols(f"{name}1:{n + 1}") for name in ("q", "u", "tau"))
     ground, origin = me.ReferenceFrame("N"), me.Point("O")
@@ -128,6 +135,8 @@ def _numbers(i: int, link: Link) -> dict[str, float]:
 
 def _rotation(seat: str) -> sm.Matrix:
     """The matrix whose columns are the named directions."""
+    import sympy as sm
+
     columns = sm.zeros(3)
     for k, direction in enumerate(seat.split()):
         columns[_AXES.index(direction[-1]), k] = -1 if direction[0] == "-" else 1

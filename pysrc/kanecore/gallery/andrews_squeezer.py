@@ -10,12 +10,12 @@ for fractions of a second only.  The multipliers of the source have the opposite
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, STIFFNESS, TORQUE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "m1": 0.04325,
@@ -87,6 +87,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The mechanism; all angles but that of the crank depend on it."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q = me.dynamicsymbols("beta theta gamma phi delta Omega epsilon")
     u = me.dynamicsymbols("wbeta wtheta wgamma wphi wdelta wOmega wepsilon")
     p = {name: sm.Symbol(name) for name in PARAMETERS}

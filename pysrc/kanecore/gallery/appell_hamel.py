@@ -9,13 +9,13 @@ z̈ = −g/(1 + c²) as long as it is not at rest; at rest the constraint has no
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, LENGTH, MASS, NUMBER, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 1.5, "g": 9.81, "c": 0.7}
 
@@ -27,6 +27,11 @@ DIMENSIONS = of("m", MASS) | of("g", ACCELERATION) | of("c", NUMBER) | of("x y z
 
 def build() -> Model:
     """The particle in Cartesian coordinates; u3 depends on u1 and u2."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
     m, g, c = sm.symbols("m g c")
 

@@ -8,9 +8,12 @@ was computed independently with Pinocchio 4.1.0 (tests/truth).  Licence: BSD-3-C
 
 from __future__ import annotations
 
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._serial import Link, dimensions, parameters, tree
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = (
     Link(
@@ -77,6 +80,8 @@ DIMENSIONS = dimensions(LINKS)
 
 def build() -> Model:
     """The arm with joint rates as speeds and joint torques tau1 ... tau7 as inputs; every number is a parameter."""
+    from kanecore.model import Model
+
     arm = tree(LINKS)
     return Model(
         arm.frame,

@@ -11,14 +11,15 @@ left out.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
+from typing import TYPE_CHECKING
 
-from kanecore.model import Model
 from kanecore.shapes import Sphere
 
 from ._dimensions import LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.31, "R": 0.04, "W": 2.3}
 
@@ -43,6 +44,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The ball; the constraints say that at the contact it has the velocity of the table."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     x, y = me.dynamicsymbols("x y")
     e0, *e = me.dynamicsymbols("e0:4")
     omega, (ux, uy) = me.dynamicsymbols("wx wy wz"), me.dynamicsymbols("ux uy")

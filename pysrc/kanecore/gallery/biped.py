@@ -11,12 +11,15 @@ ground: its forces would be loads at the feet.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+if TYPE_CHECKING:
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
 
 PERSON_MASS, HEIGHT = 70.0, 1.75
 # Of mass, of height; of the length: mass centre from the proximal end, central radius of gyration.
@@ -59,6 +62,11 @@ def build() -> Model:
     q: place x, z of the hips, pitch of the torso, then hip, knee and ankle of the left and of the right leg; u = q̇.
     Outputs: where the mass centre of the whole is.
     """
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     joints = [f"{joint}_{side}" for side in ("left", "right") for joint in ("hip", "knee", "ankle")]
     q = me.dynamicsymbols(["x", "z", "pitch", *joints])
     u = me.dynamicsymbols(["v_x", "v_z", "omega", *(f"omega_{name}" for name in joints)])
@@ -108,6 +116,9 @@ def build() -> Model:
 
 def _segment(name: str, side: str, joint: me.Point, frame: me.ReferenceFrame, along: me.Vector) -> me.RigidBody:
     """A segment whose mass centre lies ``along`` from its proximal joint."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
     mass, distance, moment = sm.symbols(f"m_{name} c_{name} I_{name}")
     centre = joint.locatenew(f"C_{name}{side}", distance * along)
     inertia = me.inertia(frame, moment, moment, moment)  # only yy matters in the plane

@@ -13,12 +13,12 @@ one is redundant shows at numbers only.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"g": 9.81, "m": 1.0, "L": 1.0, "h": 0.1}
 
@@ -46,6 +46,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The mechanism; all five angles stand as independent ones, since any of them may fail to tell the others."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("q1:6"), me.dynamicsymbols("u1:6")
     g, m, length, width = sm.symbols("g m L h")
     along, across = m * width**2 / 6, m * (length**2 + width**2) / 12

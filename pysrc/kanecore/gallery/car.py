@@ -12,13 +12,12 @@ The values are those of a middle-sized car.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 1350.0, "I": 2200.0, "m_f": 80.0, "I_f": 18.0, "l": 2.65, "b": 1.2}
 
@@ -48,6 +47,12 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The car as a body and its front axle, in the plane."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.model import Model
+
     x, y, theta, phi, v, s, n, w = me.dynamicsymbols("x y theta phi v s n w")
     force, torque = me.dynamicsymbols("F tau")
     m, moment, front_mass, front_moment, wheelbase, b = sm.symbols("m I m_f I_f l b")

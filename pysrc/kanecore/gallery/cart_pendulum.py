@@ -7,12 +7,12 @@ driven by the force F, massless rods of lengths l0 ... with particles m1 ... at 
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = 3
 PARAMETERS = {
@@ -35,6 +35,11 @@ DIMENSIONS = (
 
 def build(n: int = LINKS) -> Model:
     """The cart with ``n`` links; q0 is its place, u_i = q̇_i."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols(f"q0:{n + 1}"), me.dynamicsymbols(f"u0:{n + 1}")
     force, g = me.dynamicsymbols("F"), sm.Symbol("g")
     masses, lengths = sm.symbols(f"m0:{n + 1}"), sm.symbols(f"l0:{n}")

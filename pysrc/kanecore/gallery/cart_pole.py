@@ -10,12 +10,12 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, FRICTION, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"M": 0.5, "m": 0.2, "b": 0.1, "l": 0.3, "I": 0.006, "g": 9.8}
 
@@ -34,6 +34,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """Cart and pole, the force F on the cart as input."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     x, theta, v, omega, force = me.dynamicsymbols("x theta v omega F")
     cart_mass, m, b, length, inertia, g = sm.symbols("M m b l I g")
 

@@ -9,12 +9,12 @@ J0.  The values make a chain of 2 m and 1 kg.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = 40
 PARAMETERS = {"g": 9.81, "l": 2 / LINKS, "m": 1 / LINKS, "I": 2**2 / LINKS**3 / 12}
@@ -31,6 +31,11 @@ DIMENSIONS = (
 
 def build(n: int = LINKS) -> Model:
     """The chain with ``n`` links; q1 is the first one's angle from the vertical, u_i = q̇_i."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols(f"q1:{n + 1}"), me.dynamicsymbols(f"u1:{n + 1}")
     g, length, mass, moment = sm.symbols("g l m I")
 

@@ -10,13 +10,12 @@ takes its energy, v̇ = a w², ẇ = −m a v w/(I + m a²).  Licence: BSD-3-Cla
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 2.4, "I": 0.35, "a": 0.3}
 
@@ -29,6 +28,12 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The sleigh, free of loads."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.model import Model
+
     x, y, theta, v, w, s = me.dynamicsymbols("x y theta v w s")
     m, moment, a = sm.symbols("m I a")
 

@@ -10,13 +10,13 @@ for ever; all three stand as independent ones, and the package chooses.  Licence
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, LENGTH, MASS, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.5, "g": 9.81, "V": 2.6}
 
@@ -28,6 +28,11 @@ DIMENSIONS = of("m", MASS) | of("g", ACCELERATION) | of("x y z", LENGTH) | of("V
 
 def build() -> Model:
     """The particle in Cartesian coordinates."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
     m, g, speed = sm.symbols("m g V")
 

@@ -8,12 +8,12 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m1": 1.0, "m2": 0.8, "l": 0.5, "g": 9.81}
 
@@ -22,6 +22,11 @@ DIMENSIONS = of("m1 m2", MASS) | of("l", LENGTH) | of("g", ACCELERATION) | of("q
 
 def build() -> Model:
     """The pendulum with absolute angles."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q1, q2, u1, u2, tension1, tension2 = me.dynamicsymbols("q1 q2 u1 u2 T1 T2")
     m1, m2, length, g = sm.symbols("m1 m2 l g")
 

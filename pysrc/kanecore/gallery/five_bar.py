@@ -11,13 +11,13 @@ decides.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -55,6 +55,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The robot with the torques at its two driven rods as inputs; outputs: where its tool is."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
     torques = me.dynamicsymbols("tau1 tau3")
 

@@ -9,14 +9,14 @@ those of the driven rods, wz1 and wz3.  φ has two rows for the tool and two tha
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.describe.transforms import Link, dh, link_pose
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from . import five_bar
 from ._dimensions import LENGTH, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.describe.transforms import Link
+    from kanecore.model import Model
 
 PARAMETERS = five_bar.PARAMETERS
 
@@ -38,6 +38,11 @@ DIMENSIONS = (
 
 def links() -> list[Link]:
     """Rods 1 and 2 from the origin, rods 3 and 4 from (d, 0); the axes of a rod are at its far end."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.describe.transforms import Link, dh
+
     result = []
     for i, q in enumerate(me.dynamicsymbols("q1:5"), 1):
         length, mass = sm.symbols(f"L{i} m{i}")
@@ -52,6 +57,12 @@ def links() -> list[Link]:
 
 def build() -> Model:
     """The robot with the torques tau1 and tau3 at its two driven rods as inputs."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.describe.transforms import link_pose
+    from kanecore.model import Model
+
     x, y = me.dynamicsymbols("x y")
     q = me.dynamicsymbols("q1:5")
     torques = me.dynamicsymbols("tau1 tau3")

@@ -11,13 +11,13 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"g": 9.81, "d": 1.2, "L1": 0.4, "L2": 1.0, "L3": 0.8, "m1": 1.1, "m2": 2.3, "m3": 1.7}
 
@@ -42,6 +42,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The linkage with the angles of coupler and rocker dependent on that of the crank."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
     torque = me.dynamicsymbols("tau")
 

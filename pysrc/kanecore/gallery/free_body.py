@@ -10,13 +10,13 @@ are those of a uniform block of 0.1 × 0.2 × 0.3 m.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, TORQUE, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -44,6 +44,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The body with seven coordinates and six speeds; any mass and any central inertia."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     place = me.dynamicsymbols("x y z")
     quaternion = me.dynamicsymbols("e0:4")
     w, v = me.dynamicsymbols("w1:4"), me.dynamicsymbols("v1:4")

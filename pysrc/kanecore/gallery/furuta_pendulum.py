@@ -11,12 +11,12 @@ laboratory device.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, TORSIONAL_FRICTION, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -49,6 +49,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The pendulum with joint rates as speeds, the motor's torque tau as input."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     theta1, theta2, omega1, omega2, torque = me.dynamicsymbols("theta1 theta2 omega1 omega2 tau")
     g, m1, m2, arm_length, l1, l2, b1, b2 = sm.symbols("g m1 m2 L1 l1 l2 b1 b2")
 

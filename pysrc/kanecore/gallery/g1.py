@@ -8,10 +8,13 @@ forces.  Licence of the data: BSD-3-Clause, Copyright (c) Unitree Robotics.
 
 from __future__ import annotations
 
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from . import robot_file
 from ._robots import FLOATING_BASE, of_hinges
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 NUMBERS_HAVE_UNITS = True
 
@@ -46,4 +49,6 @@ STATE = (
 
 def build() -> Model:
     """The robot on a floating base, torques of the joints as inputs; masses and inertias are numbers."""
+    from kanecore.model import Model
+
     return Model.from_urdf(robot_file("g1"), floating_base=True)

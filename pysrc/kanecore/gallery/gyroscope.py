@@ -10,12 +10,12 @@ what carries it.  The values are those of a brass rotor in two aluminium rings. 
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, INERTIA, MASS, RATE, TORQUE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "m_outer": 0.3,
@@ -42,6 +42,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The gyroscope with the torques at its three axes as inputs."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q = me.dynamicsymbols("psi theta phi")
     u = me.dynamicsymbols("u1:4")
     torques = me.dynamicsymbols("tau_outer tau_inner tau_motor")

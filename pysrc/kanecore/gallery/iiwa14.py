@@ -8,12 +8,13 @@ Locomotion Group @ CSAIL.
 
 from __future__ import annotations
 
-import sympy as sm
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import LENGTH, of
 from ._serial import Link, dimensions, parameters, tree
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = (
     Link((0, 0, 0.1575), "x y z", "z", 5.76, (0, -0.03, 0.12), (0.0333, 0.033, 0.0123, 0, 0, 0)),
@@ -31,6 +32,10 @@ DIMENSIONS = dimensions(LINKS) | of("flange", LENGTH)
 
 def build() -> Model:
     """The arm with joint rates as speeds and joint torques as inputs; outputs: where the middle of the flange is."""
+    import sympy as sm
+
+    from kanecore.model import Model
+
     arm = tree(LINKS)
     return Model(
         arm.frame,

@@ -9,12 +9,12 @@ of a spacecraft of two tonnes about the asteroid Bennu.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 2000.0, "mu": 4.89}
 
@@ -25,6 +25,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The particle, with v = ṙ and w = θ̇."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     r, theta, v, w = me.dynamicsymbols("r theta v w")
     m, mu = sm.symbols("m mu")
 

@@ -10,13 +10,12 @@ does not slide down on the average but drifts across the slope, along a cycloid.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 2.4, "I": 0.35, "g": 9.81, "alpha": 0.25}
 
@@ -35,6 +34,12 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The skate with its weight."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.model import Model
+
     x, y, theta, ux, uy, w = me.dynamicsymbols("x y theta ux uy w")
     m, moment, g, alpha = sm.symbols("m I g alpha")
 

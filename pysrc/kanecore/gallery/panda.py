@@ -8,10 +8,13 @@ Copyright 2023 Franka Robotics GmbH.
 
 from __future__ import annotations
 
-from kanecore.model import Model
+from typing import TYPE_CHECKING, Any
 
 from . import robot_file
 from ._robots import of_hinges, of_parameters, of_sliders
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 NUMBERS_HAVE_UNITS = True
 
@@ -24,10 +27,10 @@ FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 
 def build() -> Model:
     """The arm with joint rates as speeds, efforts as inputs, and masses, mass centres and inertias as parameters."""
+    from kanecore.model import Model
+
     return Model.from_urdf(robot_file("panda"), parameters=True)
 
-
-PARAMETERS = dict(build().values)
 
 STATE = (
     {f"q_{joint}": angle for joint, angle in zip(ARM, READY, strict=True)}
@@ -35,5 +38,15 @@ STATE = (
     | {f"u_{joint}": 0.0 for joint in (*ARM, FINGERS[0])}
 )
 
-DIMENSIONS = of_hinges(ARM) | of_sliders(FINGERS) | of_parameters(PARAMETERS)
-del DIMENSIONS[f"q_{FINGERS[1]}"], DIMENSIONS[f"u_{FINGERS[1]}"]  # it follows the other
+
+def __getattr__(name: str) -> dict[str, Any]:
+    """PARAMETERS and DIMENSIONS, read from the file when they are asked for: that takes SymPy, STATE does not."""
+    if name == "PARAMETERS":
+        value: dict[str, Any] = dict(build().values)
+    elif name == "DIMENSIONS":
+        value = of_hinges(ARM) | of_sliders(FINGERS) | of_parameters(build().values)
+        del value[f"q_{FINGERS[1]}"], value[f"u_{FINGERS[1]}"]  # it follows the other
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

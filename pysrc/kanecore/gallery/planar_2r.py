@@ -8,12 +8,12 @@ the horizontal and q2 from link 1, as here.  The values are this project's.  Lic
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -40,6 +40,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The arm with joint rates as speeds and joint torques as inputs; outputs: where its tip is."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u, torques = (me.dynamicsymbols(f"{name}1:3") for name in ("q", "u", "tau"))
     g, *masses = sm.symbols("g m1 m2")
 

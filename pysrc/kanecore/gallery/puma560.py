@@ -12,9 +12,12 @@ were published.  Licence of the data: MIT, © 2020 Peter Corke and Jesse Havilan
 
 from __future__ import annotations
 
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._serial import Link, dimensions, parameters, tree
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = (
     Link((0, 0, 0), "x y z", "z", 0, (0, 0, 0), (0, 0, 0.35, 0, 0, 0)),
@@ -31,6 +34,8 @@ DIMENSIONS = dimensions(LINKS)
 
 def build() -> Model:
     """The arm with joint rates as speeds and joint torques as inputs; outputs: where the middle of the wrist is."""
+    from kanecore.model import Model
+
     arm = tree(LINKS)
     return Model(
         arm.frame,

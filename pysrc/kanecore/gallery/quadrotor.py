@@ -14,14 +14,13 @@ Licence: BSD-3-Clause.
 from __future__ import annotations
 
 from math import sqrt
-
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -56,6 +55,11 @@ def build() -> Model:
     Outputs: what an accelerometer at the mass centre measures, acceleration less gravity in the body's axes, and what a
     gyroscope does.
     """
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     place = me.dynamicsymbols("x y z")
     quaternion = me.dynamicsymbols("e0:4")
     w, v = me.dynamicsymbols("w1:4"), me.dynamicsymbols("v_x v_y v_z")

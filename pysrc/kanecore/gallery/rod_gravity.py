@@ -15,12 +15,12 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, LENGTH, MASS, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"G": 6.6743e-11, "M": 150.0, "m": 5.9722e24, "L": 30.0}
 
@@ -36,6 +36,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The rod, with three degrees of freedom in the plane."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q1, q2, q3 = q = me.dynamicsymbols("q1:4")
     u1, u2, u3 = u = me.dynamicsymbols("u1:4")
     constant, mass, attracting, length = sm.symbols("G M m L")

@@ -10,15 +10,15 @@ At q2 = ±π/2 the disc lies flat and the coordinates fail.  Licence: BSD-3-Clau
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin, tan
+from typing import TYPE_CHECKING
 
-from kanecore.model import Model
 from kanecore.shapes import Disc
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"g": 9.81, "m": 2.1, "R": 0.35}
 
@@ -48,6 +48,12 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The disc with its weight; the two constraints say that the material point in contact is at rest."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin, tan
+
+    from kanecore.model import Model
+
     q1, q2, q3, q4, q5 = q = me.dynamicsymbols("q1:6")
     u1, u2, u3, u4, u5 = me.dynamicsymbols("u1:6")
     g, m, radius = sm.symbols("g m R")

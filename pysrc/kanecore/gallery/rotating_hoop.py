@@ -9,12 +9,12 @@ and the bead rests, seen from the hoop, at cos θ = g/(W² R).  Licence: BSD-3-C
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.05, "R": 0.2, "W": 10.0, "g": 9.81}
 
@@ -25,6 +25,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The bead with its one coordinate; θ̈ = (W² cos θ − g/R) sin θ."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     theta, u = me.dynamicsymbols("theta u")
     m, radius, rate, g = sm.symbols("m R W g")
 

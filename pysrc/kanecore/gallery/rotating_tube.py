@@ -9,12 +9,12 @@ particles do not contribute.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, STIFFNESS, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m1": 1.2, "m2": 0.7, "k1": 60.0, "k2": 45.0, "L1": 0.3, "L2": 0.25, "g": 9.81}
 
@@ -32,6 +32,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """Both particles, with the tube's forces T12, T13, T22, T23 listed and found to be noncontributing."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q1, q2, u1, u2, theta = me.dynamicsymbols("q1 q2 u1 u2 theta")
     m1, m2, k1, k2, length1, length2, g = sm.symbols("m1 m2 k1 k2 L1 L2 g")
     t12, t13, t22, t23 = me.dynamicsymbols("T12 T13 T22 T23")

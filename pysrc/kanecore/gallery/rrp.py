@@ -9,12 +9,12 @@ l2 + d3 − l3 + l3g from joint 2 on the bar.  Here it is a tree with three spee
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -54,6 +54,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The robot with joint rates as speeds and joint torques tau1, tau2 and force f3 as inputs."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     theta1, theta2, d3 = q = me.dynamicsymbols("theta1 theta2 d3")
     omega1, omega2, _ = u = me.dynamicsymbols("omega1 omega2 v3")
     tau1, tau2, f3 = me.dynamicsymbols("tau1 tau2 f3")

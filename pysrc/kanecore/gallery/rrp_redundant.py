@@ -9,16 +9,14 @@ The mechanism, its numbers and its inputs are those of `rrp`.  Licence: BSD-3-Cl
 
 from __future__ import annotations
 
-from typing import Any
-
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.describe.transforms import Link, dh
-from kanecore.model import Model
+from typing import TYPE_CHECKING, Any
 
 from . import rrp
 from ._dimensions import LENGTH, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.describe.transforms import Link
+    from kanecore.model import Model
 
 SPEEDS = "wz1 wx2 vy3 wx1 wy1 wy2 wz2 wx3 wy3 wz3 vx1 vy1 vz1 vx2 vy2 vz2 vx3 vz3"
 PARAMETERS = rrp.PARAMETERS
@@ -48,6 +46,11 @@ DIMENSIONS = (
 
 def links() -> list[Link]:
     """Column, arm and bar, by the transforms of the source; the bar slides in axes of its own."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.describe.transforms import Link, dh
+
     theta1, theta2, d3 = me.dynamicsymbols("theta1 theta2 d3")
     h, l1, l2, l3, l1g, l2g, l3g = sm.symbols("h l1 l2 l3 l1g l2g l3g")
     onto_arm = sm.eye(4)
@@ -61,11 +64,18 @@ def links() -> list[Link]:
 
 
 def _moments(i: int) -> tuple[Any, ...]:
+    import sympy as sm
+
     return tuple(sm.symbols(f"I{i}x I{i}y I{i}z"))
 
 
 def build() -> Model:
     """The robot with the efforts tau1, tau2, f3 of its joints as inputs; M is diagonal."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q = me.dynamicsymbols("theta1 theta2 d3")
     efforts = me.dynamicsymbols("tau1 tau2 f3")
     return Model.from_transforms(

@@ -10,13 +10,13 @@ force F of the gas along n_x on the piston.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, RATE, TORQUE, of
 from ._rods import chain
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"g": 9.81, "L1": 0.15, "L2": 0.5, "m1": 0.8, "m2": 1.3, "ms": 0.9}
 
@@ -40,6 +40,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The slider-crank with the angle of the connecting rod dependent on that of the crank."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
     torque, force = me.dynamicsymbols("tau F")
     g, mass = sm.symbols("g ms")

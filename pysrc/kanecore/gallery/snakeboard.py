@@ -11,12 +11,12 @@ straight, u3 = 0), and the package takes others.  Torques tau_B and tau_C turn t
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"l": 0.7, "I": 0.1, "m": 1.0}
 
@@ -47,6 +47,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The snakeboard with the torques at its trucks as inputs."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q = me.dynamicsymbols("q1:6")
     u1, u2, u3, u4, u5 = me.dynamicsymbols("u1:6")
     torques = me.dynamicsymbols("tau_B tau_C")

@@ -9,12 +9,12 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.4, "l": 0.6, "g": 9.81}
 
@@ -23,6 +23,11 @@ DIMENSIONS = of("m", MASS) | of("l", LENGTH) | of("g", ACCELERATION) | of("theta
 
 def build() -> Model:
     """The particle, with u1 = θ̇ and u2 = φ̇."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     theta, phi, u1, u2 = me.dynamicsymbols("theta phi u1 u2")
     m, length, g = sm.symbols("m l g")
 

@@ -11,12 +11,12 @@ stem.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.1, "l": 0.03, "I1": 2.33e-5, "I3": 4.5e-5, "g": 9.81}
 
@@ -32,6 +32,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The top with body-fixed components of its angular velocity as speeds."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     phi, theta, psi = q = me.dynamicsymbols("phi theta psi")
     u = me.dynamicsymbols("u1:4")
     m, length, transverse, axial, g = sm.symbols("m l I1 I3 g")

@@ -17,15 +17,13 @@ cut, 18 constraints for 24 speeds.  Licence: BSD-3-Clause.
 from __future__ import annotations
 
 from math import pi
-
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
 from ._vectors import vector
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "g": 9.81,
@@ -115,6 +113,12 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The platform with the forces of its six legs as inputs, positive where they push."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.model import Model
+
     place, quaternion = me.dynamicsymbols("x y z"), me.dynamicsymbols("e0:4")
     v, w = me.dynamicsymbols("vx vy vz"), me.dynamicsymbols("wx wy wz")
     legs = range(1, 7)

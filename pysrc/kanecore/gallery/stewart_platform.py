@@ -10,15 +10,16 @@ the tree and 18 close the loops.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-from sympy import cos, sin
-
-from kanecore.describe.transforms import Link, dh, link_pose
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from . import stewart
 from ._dimensions import ANGLE, RATE, VELOCITY, of
+
+if TYPE_CHECKING:
+    import sympy as sm
+
+    from kanecore.describe.transforms import Link
+    from kanecore.model import Model
 
 PARAMETERS = stewart.PARAMETERS
 LEGS = range(1, 7)
@@ -44,6 +45,12 @@ DIMENSIONS = (
 
 def links() -> list[Link]:
     """The plate, then cylinder and piston of each leg; the axes of a piston are at its ball joint."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.describe.transforms import Link, dh
+
     x, y, z, alpha, theta, psi = me.dynamicsymbols("x y z alpha theta psi")
     radius, beta = sm.symbols("rb beta")
     mc, lc, jc, jc_axial, mp, lp, jp, jp_axial = sm.symbols("mc lc Jc Jc_axial mp lp Jp Jp_axial")
@@ -65,10 +72,15 @@ def links() -> list[Link]:
 
 def _third(i: int) -> tuple[sm.Expr, int]:
     """The direction about which the joints of a pair of legs are, and the side of this one."""
+    import sympy as sm
+
     return sm.pi * sm.Rational(2 * ((i - 1) // 2), 3), -1 if i % 2 else 1
 
 
 def _about_y(angle: sm.Expr, before: sm.Matrix) -> sm.Matrix:
+    import sympy as sm
+    from sympy import cos, sin
+
     turn = sm.eye(4)
     turn[0, 0], turn[0, 2], turn[2, 0], turn[2, 2] = cos(angle), sin(angle), -sin(angle), cos(angle)
     return before * turn
@@ -76,6 +88,13 @@ def _about_y(angle: sm.Expr, before: sm.Matrix) -> sm.Matrix:
 
 def build() -> Model:
     """The platform with the forces f1 ... f6 of its legs as inputs, positive where they push."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+    from sympy import cos, sin
+
+    from kanecore.describe.transforms import link_pose
+    from kanecore.model import Model
+
     parts = links()
     plate = link_pose(parts, "plate")
     rows: dict[str, sm.Expr] = {}

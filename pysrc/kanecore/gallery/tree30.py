@@ -8,9 +8,12 @@ g is the only parameter: what a robot's controller would be compiled from.  Lice
 
 from __future__ import annotations
 
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._serial import Link, joint_dimensions, tree
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 # One line a body: the number of the body that carries it, from 1, or 0 for the ground; the joint's axis; offset of the
 # joint from the one before x, y, z; mass; mass centre x, y, z.  At rest all axes are parallel.
@@ -88,6 +91,8 @@ DIMENSIONS = joint_dimensions(30)
 
 def build() -> Model:
     """The tree with joint rates as speeds and joint torques tau1 ... tau30 as inputs."""
+    from kanecore.model import Model
+
     links, parents = [], []
     for line, moments in zip(BODIES.strip().splitlines(), INERTIAS.strip().splitlines(), strict=True):
         parent, axis, *numbers = line.split()

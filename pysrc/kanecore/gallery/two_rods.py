@@ -9,12 +9,12 @@ u_i = q̇_i.  Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, TORQUE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.5, "l": 0.4, "k": 2.0, "g": 9.81}
 
@@ -25,6 +25,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """Both rods, each spring's torque on a rod and back on what carries it."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q1, q2, u1, u2 = me.dynamicsymbols("q1 q2 u1 u2")
     m, length, k, g = sm.symbols("m l k g")
 

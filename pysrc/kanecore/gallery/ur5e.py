@@ -9,12 +9,13 @@ Industrial Consortium.
 
 from __future__ import annotations
 
-import sympy as sm
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import LENGTH, of
 from ._serial import Link, dimensions, parameters, tree
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 LINKS = (
     Link((0, 0, 0.163), "y -x z", "z", 3.7, (0, 0, 0), (0.0102675, 0.0102675, 0.00666, 0, 0, 0)),
@@ -31,6 +32,10 @@ DIMENSIONS = dimensions(LINKS) | of("flange", LENGTH)
 
 def build() -> Model:
     """The arm with joint rates as speeds and joint torques as inputs; outputs: where the middle of the flange is."""
+    import sympy as sm
+
+    from kanecore.model import Model
+
     arm = tree(LINKS)
     return Model(
         arm.frame,

@@ -14,14 +14,14 @@ the frames.  Licence: BSD-3-Clause.
 from __future__ import annotations
 
 from math import pi
+from typing import TYPE_CHECKING
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
 from kanecore.shapes import Disc
 
 from ._dimensions import ACCELERATION, ANGLE, INERTIA, LENGTH, MASS, RATE, TORQUE, VELOCITY, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {
     "w": 1.02,
@@ -85,6 +85,11 @@ DIMENSIONS = (
 
 def build() -> Model:
     """The bicycle with the torques of roll and steer as inputs."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     q = x, y, psi, phi, delta, roll_rear, roll_front, th = me.dynamicsymbols("x y psi phi delta thR thF th")
     rates = me.dynamicsymbols("ux uy upsi uphi udelta uthR uthF uth")
     ux, uy, upsi, uphi, udelta, u_rear, u_front, uth = rates

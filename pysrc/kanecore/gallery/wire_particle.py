@@ -9,12 +9,12 @@ Licence: BSD-3-Clause.
 
 from __future__ import annotations
 
-import sympy as sm
-import sympy.physics.mechanics as me
-
-from kanecore.model import Model
+from typing import TYPE_CHECKING
 
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, of
+
+if TYPE_CHECKING:
+    from kanecore.model import Model
 
 PARAMETERS = {"m": 0.2, "R": 0.3, "g": 9.81}
 
@@ -23,6 +23,11 @@ DIMENSIONS = of("m", MASS) | of("R", LENGTH) | of("g", ACCELERATION) | of("theta
 
 def build() -> Model:
     """The particle with its one coordinate; θ̈ = −(g/R) sin θ."""
+    import sympy as sm
+    import sympy.physics.mechanics as me
+
+    from kanecore.model import Model
+
     theta, u = me.dynamicsymbols("theta u")
     radial_push, lateral_push = me.dynamicsymbols("N_r N_z")
     m, radius, g = sm.symbols("m R g")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from kanecore.derive.registry import Derived
-from kanecore.graph.scalars import Graph, Op
+from kanecore.graph.scalars import PARAMETER, Graph, Op
 
 from .instructions import Operand
 
@@ -64,17 +64,20 @@ class _Reordered:
                     several.add(k)
                 user[k] = i
         self._once = user.keys() - several
-        self._within = {k for k in self._once if nodes[k][0] in SUMS and depends[k] and nodes[user[k]][0] in SUMS}
+        self._within = {
+            k for k in self._once if nodes[k][0] in SUMS and depends[k] & ~PARAMETER and nodes[user[k]][0] in SUMS
+        }
 
     def _add(self, i: int) -> None:
         """Give a node its place in the new graph."""
         op, *args = self.old.nodes[i]
         depends = self.old.depends[i]
-        if op in SUMS and depends:
+        varies = depends & ~PARAMETER  # what does not is there from the start, whether or not it is prepared
+        if op in SUMS and varies:
             self._sum(i)
             return
         operands, start = self.old.operands(i), -CYCLES.get(op, OTHERWISE)
-        self.ready[i] = max([self.ready[k] for k in operands], default=start) - start
+        self.ready[i] = max([self.ready[k] for k in operands], default=start) - start if varies else 0
         if operands:
             args = [self.node[k] for k in operands]
         self.node[i] = self.new.neg(*args) if op is Op.NEG else self.new.repeat((op, *args), depends)

@@ -19,6 +19,7 @@ from kanecore.graph.sample import PRECISE
 from kanecore.graph.scalars import PARAMETER, Given, Graph, Op
 from kanecore.tolerances import EPSILON, PIVOT
 
+from .forms import Forms
 from .instructions import (
     FMA,
     FMS,
@@ -209,18 +210,24 @@ class _Writer:
         return self._uses[i] == 1 and i not in self._needed and i not in self.leaves
 
     def _fused(self, order: Sequence[int]) -> dict[int, int]:
-        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one."""
-        g, leaves = self.graph, self.leaves
+        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one.
+
+        What depends on parameters alone is rounded operation by operation: so it has the same bits wherever it is
+        computed, by ``prepare`` for several kernels or where one of them uses it.
+        """
+        g, leaves, forms = self.graph, self.leaves, Forms(self.graph)
         fused: dict[int, int] = {}
         for i in order:
             node = g.nodes[i]
             if i in leaves or not g.depends[i] or (node[0] is not Op.ADD and node[0] is not Op.SUB):
                 continue
-            # the younger operand first: along a sum of products it is the one that would wait
-            for k in sorted(node[1:], reverse=True) if node[0] is Op.ADD else (node[2], node[1]):
-                if g.nodes[k][0] is Op.MUL and g.depends[k] and self._used_once(k):
-                    fused[k] = i
-                    break
+            products = [
+                k for k in node[1:] if g.nodes[k][0] is Op.MUL and g.depends[k] & ~PARAMETER and self._used_once(k)
+            ]
+            if len(products) == 2:  # the one that is known last: along a sum of products it would wait
+                products.sort(key=forms.rank)
+            if products:
+                fused[products[-1]] = i
         return fused
 
     def _gathered(self, order: Sequence[int]) -> dict[tuple[object, ...], list[int]]:

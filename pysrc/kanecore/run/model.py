@@ -133,6 +133,7 @@ class CompiledModel(_native.Kernels):
         self._built = set(GROUPS) if first == "all" else {first}
         self._built_lanes: set[str] = set()
         self._building = RLock()
+        self._casadi_functions: dict[Any, Any] = {}  # by name and variables
         _models.add(self)
         self._parameters = LiveValues(self, "parameter")
         self._inputs = LiveValues(self, "input")
@@ -558,8 +559,8 @@ class CompiledModel(_native.Kernels):
         Returns
         -------
         casadi.Function
-            Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders of `coordinate_names` and `speed_names`,
-            `input_names`, `parameter_names`; the output is xdot (n_x,).
+            The same one for the same arguments.  Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders of
+            `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,).
 
         Raises
         ------
@@ -577,7 +578,8 @@ class CompiledModel(_native.Kernels):
         The gradient of weights · ẋ is a pass backwards over the equations, its changes along directions one pass each
         forwards over that (Griewank & Walther 2008, chapter 5); `kanecore.derive.adjoints` has the equations.  At a
         singular state, and for a Hessian where rows of the constraints are redundant, CasADi raises an error, which
-        IPOPT takes as a step that is too long.  The constants of the parameters are computed anew where p differs from
+        IPOPT takes as a step that is too long; CasADi calls it "Evaluation failed", and the first in a process says why
+        on stderr.  The constants of the parameters are computed anew where p differs from
         that of the call before.  The function refers to a library in the cache, also where CasADi saves it.
 
         Examples

@@ -55,7 +55,7 @@ KC_INLINE kc_pack kc_fma_pack(kc_pack a, kc_pack b, kc_pack c)
     return __builtin_elementwise_fma(a, b, c);
 #elif !defined(__clang__) && defined(__AVX512F__)
     return KC_IA32(vfmadd, 512_mask)(a, b, c, KC_EVERYWHERE, 4); /* 4: the current rounding */
-#elif !defined(__clang__) && defined(__AVX__)
+#elif !defined(__clang__) && defined(__AVX__) && defined(__FMA__)
     return KC_IA32(vfmadd, 256)(a, b, c);
 #elif !defined(__clang__) && defined(__FMA__)
     return KC_IA32(vfmadd, )(a, b, c);

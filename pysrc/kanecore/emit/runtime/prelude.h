@@ -39,12 +39,16 @@
  *     KC_FMA(a, b, c)  = a*b + c      KC_FMS(a, b, c)  = a*b - c      KC_FNMA(a, b, c) = c - a*b
  *     KC_FNMS(a, b, c) = -a*b - c
  *
- * Without hardware for it they round twice: libm would do it in software, many times slower.
+ * Without hardware for it they round twice: libm would do it in software, many times slower. With -DKC_FUSE
+ * it does, and results are the same bits everywhere.
  */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(FP_FAST_FMA)
+#if defined(__riscv_flen) && __riscv_flen >= 64
+#define KC_FUSE /* clang has no word of its own for RISC-V */
+#endif
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(FP_FAST_FMA) || defined(KC_FUSE)
 #if defined(__GNUC__)
 #define KC_FUSED(a, b, c) KC_MATH(__builtin_fma)((a), (b), (c)) /* also with -fno-builtin */
 #else

@@ -39,7 +39,7 @@ static int start(void **in, void *params, double *x, double *r, double *c)
 
 int MODEL_acados_fun(void **in, void **out, void *params)
 {
-    double x[MODEL_n_x + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work_step];
+    double x[MODEL_n_x + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work];
     struct blasfeo_dvec_args *const next = out[0];
     int status = start(in, params, x, r, c);
     if (!status)
@@ -52,8 +52,7 @@ int MODEL_acados_fun(void **in, void **out, void *params)
 int MODEL_acados_fun_jac(void **in, void **out, void *params)
 {
     enum { n = MODEL_n_x, k = MODEL_n_x + MODEL_n_r };
-    double x[n + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work_step_jacobian],
-        jacobian[n * k + 1];
+    double x[n + 1], r[MODEL_n_r + 1], c[MODEL_n_prepared], work[MODEL_n_work], jacobian[n * k + 1];
     struct blasfeo_dvec_args *const next = out[0];
     struct blasfeo_dmat_args *const slopes = out[1];
     int status = start(in, params, x, r, c);

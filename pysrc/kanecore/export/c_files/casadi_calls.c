@@ -13,6 +13,7 @@
  * An argument that is NULL is zero, and a result that is NULL is skipped. A function returns 1 where the
  * equations have no solution. Nothing allocates memory: all scratch is CasADi's `w`.
  */
+#include <stdio.h>
 #include <string.h>
 
 #if defined(_WIN32)
@@ -22,6 +23,9 @@
 #else
 #define CA_OUT
 #endif
+
+/* Outcomes of kernels, of those of kc_status: no pivot of the mass matrix; a row of G that is lost. */
+enum { CA_NO_PIVOT = INSERT_SINGULAR, CA_ROW_LOST = INSERT_LOST };
 
 enum {
     NQ = INSERT_NQ,
@@ -128,12 +132,38 @@ static ca_call ca_begin_call(const double **arg, double *w, int mem)
         arg[0] ? arg[0][0] : 0.0, ca_or_zeros(arg[1]), ca_or_zeros(arg[2]), c, w + NC, w + NC + NWORK};
 }
 
+/*
+ * Say why there is no solution, on stderr and once in a process: CasADi knows that a function failed, and
+ * asks for no reason; an optimizer that shortens its step may fail often.
+ */
+static void ca_say(const ca_call *s)
+{
+    static const char *const speeds[] = {INSERT_SPEEDS}, *const rows[] = {INSERT_CONSTRAINTS};
+    static int said;
+    const int status = (int)s->work[0], number = (int)s->work[1];
+    const int speed = status == CA_NO_PIVOT;
+    const char *const name = number < 0 || number >= (speed ? NU : NM) ? ""
+                             : speed                                   ? speeds[number]
+                                                                       : rows[number];
+    if (said)
+        return;
+    said = 1;
+    fprintf(stderr, "kanecore: MODEL has no solution at t = %g: %s '%s' %s; dyn.rhs(t, x) says more\n", s->t,
+            speed ? "the mass matrix is singular, the pivot of speed" : "the constraint", name,
+            speed                   ? "vanished"
+            : status == CA_ROW_LOST ? "is lost at this state"
+                                    : "contradicts the others");
+}
+
 /* Call a kernel at x, or at what goes on behind it; 1 where it finds no solution. */
 static int ca_ask(const ca_call *s, kc_kernel *kernel, const double *x, double *out)
 {
     s->work[0] = 0.0;
     kernel(s->t, x, s->r, s->c, s->work, out);
-    return s->work[0] != 0.0;
+    if (s->work[0] == 0.0)
+        return 0;
+    ca_say(s);
+    return 1;
 }
 
 typedef INSERT_INTEGER casadi_int;

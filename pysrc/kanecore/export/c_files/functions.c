@@ -14,8 +14,11 @@ static int kc_outcome(int n, const MODEL_real *work, const MODEL_real *out)
     return work[0] != 0 ? (int)work[0] : kc_finite(n, out);
 }
 
+/* Scratch of the kernels; what calls them keeps its own behind it. */
+enum { kc_n_work = 2 + INSERT_ROOM };
+
 /* More room than there is would be an error of kanecore. */
-typedef char kc_work_suffices[MODEL_n_work >= 2 + INSERT_ROOM ? 1 : -1];
+typedef char kc_work_suffices[(int)MODEL_n_work >= (int)kc_n_work ? 1 : -1];
 
 int MODEL_prepare(const MODEL_real *p, MODEL_real *c)
 {

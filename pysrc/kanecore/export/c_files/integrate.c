@@ -27,7 +27,7 @@ int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *wo
     const kc_method *const method = kc_find_method(methods[run->method]);
     double *const knots = work, *const atol = knots + 2, *const coefficients = atol + MODEL_n_x;
     double *const rest = coefficients + 4 * MODEL_n_r;
-    const size_t room = MODEL_n_work_integrate - (size_t)(rest - work);
+    const size_t room = MODEL_n_work - (size_t)(rest - work);
     knots[0] = run->t0, knots[1] = run->t1;
     for (int i = 0; i < MODEL_n_x; i++)
         atol[i] = run->atol;
@@ -38,7 +38,7 @@ int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *wo
                               .qdot = kc_call_qdot,
                               .n_q = MODEL_n_q,
                               .n_u = MODEL_n_u,
-                              .n_work = MODEL_n_work,
+                              .n_work = kc_n_work,
                               .c = c,
                               .signal = &held,
                               .n_unit = MODEL_n_unit,

@@ -29,7 +29,7 @@ typedef struct MODEL_run {
 
 /*
  * Advance x (n_x) in place, with r held. Unit quaternions stay unit, and states stay on the constraints,
- * where the library holds `project`; the state at the start is yours to bring there. work: n_work_integrate.
+ * where the library holds `project`; the state at the start is yours to bring there.
  * Returns ok, what rhs returns, or one of step_size, max_steps, stopped, chatter; then x is the last state
  * that was reached.
  */

@@ -37,7 +37,7 @@ static void control(MODEL_real t, const MODEL_real *x, MODEL_real *r)
 
 int main(void)
 {
-    static MODEL_real c[MODEL_n_prepared], work[MODEL_n_work_step], r[MODEL_n_r + 1];
+    static MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], r[MODEL_n_r + 1];
     static MODEL_real x[MODEL_n_x + 1] = {INSERT_STATE};
     const MODEL_real h = (MODEL_real)1 / 1000;
     if (MODEL_prepare(MODEL_p_default, c) != MODEL_ok) {

@@ -14,7 +14,7 @@
  *           them, then n_constraints multipliers, then directions
  *     r     n_r: inputs (forces, prescribed motions and their rates)
  *     c     n_prepared: the parameters, and what depends on them alone
- *     work  n_work: scratch, never read before it is written
+ *     work  n_work: scratch of any function, never read before it is written
  *     out   results, row by row
  *
  * The library has constants, and no variables: static memory 0. `x`, `r` and `c` are only read, and may not

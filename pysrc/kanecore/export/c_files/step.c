@@ -36,7 +36,7 @@ int MODEL_step(MODEL_real t, MODEL_real h, const MODEL_real *x, const MODEL_real
                MODEL_real *work, MODEL_real *next)
 {
     enum { n = MODEL_n_x };
-    MODEL_real *const slope = work + MODEL_n_work, *const sum = slope + n, *const place = sum + n;
+    MODEL_real *const slope = work + kc_n_work, *const sum = slope + n, *const place = sum + n;
     for (int i = 0; i < n; i++)
         place[i] = x[i], sum[i] = 0;
     for (int j = 0; j < 4; j++) {

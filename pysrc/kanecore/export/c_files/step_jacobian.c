@@ -8,7 +8,7 @@ int MODEL_step_jacobian(MODEL_real t, MODEL_real h, const MODEL_real *x, const M
                         const MODEL_real *c, MODEL_real *work, MODEL_real *next, MODEL_real *jacobian)
 {
     enum { n = MODEL_n_x, k = MODEL_n_x + MODEL_n_r };
-    MODEL_real *const slope = work + MODEL_n_work, *const sum = slope + n, *const place = sum + n;
+    MODEL_real *const slope = work + kc_n_work, *const sum = slope + n, *const place = sum + n;
     MODEL_real *const linear = place + n, *const before = linear + n * k, *const now = before + n * k;
     for (int i = 0; i < n; i++)
         place[i] = x[i], sum[i] = 0;

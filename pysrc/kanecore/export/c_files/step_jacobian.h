@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The same, with d next / d(x, r) in `jacobian`: n_x * (n_x + n_r), row by row. work: n_work_step_jacobian.
+ * The same, with d next / d(x, r) in `jacobian`: n_x * (n_x + n_r), row by row.
  */
 INSERT_FACTS;
 int MODEL_step_jacobian(MODEL_real t, MODEL_real h, const MODEL_real *x, const MODEL_real *r,

@@ -24,7 +24,7 @@ typedef struct {
 INSERT_STEPS;
 #include "vectors.h"
 
-static MODEL_real c[MODEL_n_prepared], work[INSERT_WORK], out[INSERT_LONGEST];
+static MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], out[INSERT_LONGEST];
 
 /* How many numbers of a test are wrong. */
 static int wrong(const test *each)

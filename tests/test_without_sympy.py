@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where NumPy is, and no SymPy: what is compiled runs, by every command; what must derive says what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gallery_states import c_text
+
+import kanecore as kc
+from kanecore.build import compile_library
+from kanecore.prebuilt import libraries
+
+pytestmark = pytest.mark.compiler
+
+NEEDS = "kanecore needs SymPy, and sympy is not installed: pip install sympy"
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the installed packages but SymPy, what SymPy needs, and kanecore, whose version is told."""
+    folder = tmp_path_factory.mktemp("packages")
+    for path in Path(np.__file__).parents[1].iterdir():
+        if not path.name.startswith(("sympy", "mpmath", "__editable__")) and path.name != "kanecore":
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+def output(code: str, *path: Path) -> str:
+    """What a Python prints that finds packages in these folders alone."""
+    command = [sys.executable, "-S", "-c", code]
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        command, env=variables, cwd=path[0].parent, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+RUN = """
+import contextlib, io, json, sys
+from pathlib import Path
+import kanecore.cli, kanecore.gallery, kanecore.cli_runs
+kanecore.gallery._FOLDER = Path(sys.argv[1] if sys.argv[1:] else {folder!r})
+kanecore.cli_runs._LONG_ENOUGH, kanecore.cli_runs._REPEATS = 0.0, 1
+said = []
+for command in {commands!r}:
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = kanecore.cli.main(command.split())
+    said.append((status, out.getvalue(), err.getvalue()))
+assert "sympy" not in sys.modules
+print(json.dumps(said))
+"""
+
+WORK = {
+    "info four_bar": "coordinates   q1, q2, q3",
+    "simulate four_bar --time 0.1 --state q1=0.9": "constraint drift",
+    "bench four_bar": "linearize",
+    "audit four_bar --states 2": "the same in other units",
+    "simulate FILE:dyn --time 0.1 --state q1=0.9": "energy drift",
+    "draw four_bar --state q1=0.9 -o FOLDER/four_bar.png": "saved as",
+}
+DERIVE = (
+    *("info FILE:name", "info FOLDER/arm.urdf", "info kepler", "demo", "export four_bar --c FOLDER/c"),
+    *("export four_bar --fmu FOLDER/a.fmu", "export four_bar --wheel FOLDER"),
+)
+
+
+def test_commands(packages: Path, root: Path, tmp_path: Path) -> None:
+    """Of a model that a release's wheel holds compiled; of another, and of other outputs, one sentence."""
+    text = c_text("four_bar")
+    library = [*libraries(tmp_path, "four_bar").values()][-1]
+    library.write_bytes(Path(compile_library(text, name="four_bar").path).read_bytes())
+    (tmp_path / "four_bar.c").write_text(text, encoding="utf-8")
+    file = tmp_path / "file.py"
+    file.write_text("import kanecore as kc\ndyn = kc.load('four_bar')\nname = dyn.name\nmodel = 0\n", encoding="utf-8")
+    (tmp_path / "arm.urdf").write_text("<robot name='arm'><link name='a'/></robot>", encoding="utf-8")
+    work = WORK if (packages / "matplotlib").exists() else {k: v for k, v in WORK.items() if not k.startswith("draw")}
+    commands = [c.replace("FILE", str(file)).replace("FOLDER", str(tmp_path)) for c in (*work, *DERIVE)]
+    said = json.loads(
+        output(RUN.format(folder=str(tmp_path), commands=commands), Path(kc.__file__).parents[1], packages)
+    )
+    for (command, expected), (status, out, err) in zip(work.items(), said, strict=False):
+        assert (status, err) == (0, ""), command
+        assert expected in out, command
+    for command, (status, _, err) in zip(DERIVE, said[len(work) :], strict=True):
+        assert status == 1, command
+        assert NEEDS in err, command
+        assert len(err.splitlines()) == 1, command
+
+
+def test_names_that_take_sympy_and_names_that_do_not(packages: Path) -> None:
+    """Every public name, and the numbers of every model of the gallery but those that a file holds."""
+    code = (
+        "import kanecore as kc, json\nfrom importlib import import_module\nsaid = {}\n"
+        "for name in kc.__all__:\n"
+        "    if name == '__version__': continue\n"
+        "    try: getattr(kc, name)\n"
+        "    except ImportError as e: said[name] = str(e)\n"
+        "for name in kc.models(): getattr(import_module(f'kanecore.gallery.{name}'), 'STATE', None)\n"
+        "kc.Event('q1', terminal=True)\nprint(json.dumps(said))"
+    )
+    said = json.loads(output(code, Path(kc.__file__).parents[1], packages))
+    describing = {"Model", "KanesMethod", "ForceSystem", "Link", "LinkLoad", "VelocityField", "compile", "build_wheel"}
+    describing |= {"dh", "link_pose", "angular_velocity_matrix", "equivalent", "multiplier"}
+    assert set(said) == describing
+    assert all(NEEDS in words for words in said.values())
+
+
+def test_a_model_wheel_brings_its_run_time(packages: Path, tmp_path: Path) -> None:
+    dyn = kc.load("rrp")
+    wheel = kc.build_wheel(dyn, tmp_path, name="arm", version="1")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        names = archive.namelist()
+    assert not [name for name in names if "__pycache__" in name or "/_lib/" in name]
+    code = (
+        "import arm, numpy as np\ndyn = arm.load()\nimport kanecore as kc\n"
+        "dyn.simulate((0.0, 0.1), np.zeros(6)).energy_drift\n"
+        "print(kc.__file__, kc.__version__, dyn.rhs(0.0, np.linspace(0.1, 0.6, 6)).tobytes().hex())"
+    )
+    file, version, bits = output(code, tmp_path / "site", packages).split()
+    assert Path(file).is_relative_to(tmp_path / "site" / "arm" / "runtime")
+    assert (version, bits) == (kc.__version__, dyn.rhs(0.0, np.linspace(0.1, 0.6, 6)).tobytes().hex())
