@@ -105,7 +105,8 @@ def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
 def rank_of(rows: Array, units: Array, count: int | None = None) -> int:
     """The rank of one matrix, scaled as the kernels do it, which decide the same."""
     scaled = rows * _power_of_two(units)
-    return len(independent_rows(scaled * _power_of_two(1.0 / size_of(scaled))[:, np.newaxis], count))
+    sizes = np.maximum(size_of(scaled), np.finfo(np.float64).tiny)
+    return len(independent_rows(scaled * _power_of_two(1.0 / sizes)[:, np.newaxis], count))
 
 
 def _power_of_two(x: Array) -> Array:
