@@ -274,7 +274,7 @@ class Run(ctypes.Structure):
 
 
 @pytest.mark.parametrize("method", part(METHODS, ["dop853"]))
-@pytest.mark.parametrize("name", part(["rrp", "four_bar", "free_body"], ["rrp"]))
+@pytest.mark.parametrize("name", part(["rrp", "four_bar", "free_body", "wire_particle"], ["wire_particle"]))
 def test_integrators_are_those_of_simulate(tmp_path: Path, name: str, method: str) -> None:
     """With their bits."""
     dyn, folder = loaded(name), exported(tmp_path, name, integrators=True)
