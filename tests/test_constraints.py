@@ -322,14 +322,16 @@ def test_consistent_keeps_what_is_named() -> None:
 
 
 def test_consistent_says_what_independent_one_it_changed() -> None:
-    """Without u_dependent all speeds are independent: 2 u1 = u2."""
-    dyn = falling(2, {}, velocity_constraints=[2 * u1 - u2])
-    x = [0.0, 0.0, 1.0, 0.0]
-    with pytest.warns(kc.KanecoreWarning, match="in 'model', u1 from 1 to 0.2, u2 from 0 to 0.4: .*keep="):
-        dyn.consistent(0.0, x)
-    np.testing.assert_allclose(dyn.consistent(0.0, x, ["u1"])[2:], [1.0, 2.0], rtol=1e-15)
-    np.testing.assert_allclose(dyn.consistent(0.0, x, [u2])[2:], [0.0, 0.0], atol=1e-15)
-    dyn.consistent(0.0, [0.0, 0.0, 1.0, 2.0])  # nothing to change, nothing to say
+    """u1 + x u2 = 2, from which u2 follows but for x = 0; without dependent speeds none is independent."""
+    row = u1 + x * u2 - 2
+    dyn, free = (falling(2, {}, dependent=(0, n), velocity_constraints=[row], name="bead") for n in (1, 0))
+    dead, alive = [0.0, 0.0, 1.0, 3.0], [0.5, 0.0, 1.0, 3.0]
+    with pytest.warns(kc.KanecoreWarning, match=r"changed what is independent in 'bead', u1 from 1 to 2: .*keep="):
+        np.testing.assert_allclose(dyn.consistent(0.0, dead)[2:], [2.0, 3.0], rtol=1e-15)
+    np.testing.assert_allclose(dyn.consistent(0.0, alive)[2:], [1.0, 2.0], rtol=1e-15)
+    np.testing.assert_allclose(dyn.consistent(0.0, alive, [u2])[2:], [0.5, 3.0], rtol=1e-15)
+    np.testing.assert_allclose(dyn.consistent(0.0, alive, ["u1"])[2:], [1.0, 2.0], rtol=1e-15)
+    np.testing.assert_allclose(free.consistent(0.0, alive)[2:], [0.6, 2.8], rtol=1e-15)
 
 
 def test_consistent_of_a_free_model_changes_nothing() -> None:

@@ -246,7 +246,6 @@ def test_one_after_the_other() -> None:
     assert sm.simplify(twice.symbolic("udot", nested=True) - once.symbolic("udot", nested=True)) == sm.zeros(3, 1)
 
 
-@pytest.mark.filterwarnings("ignore:consistent changed what is independent")
 def test_dependent_states() -> None:
     """Those that the other constraints determine remain dependent; the order of the state is the same."""
     x, R = [0.7, 0.4, 0.2, 2.5, 0.3, 0.1], WIRE["R"]

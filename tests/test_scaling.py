@@ -232,7 +232,6 @@ def test_kernels(name: str, unit: tuple[int, float]) -> None:
 CONSTRAINED = constrained()
 
 
-@pytest.mark.filterwarnings("ignore:consistent changed what is independent")
 @pytest.mark.parametrize("unit", UNITS, ids=NAMES)
 @pytest.mark.parametrize("name", part(CONSTRAINED, ["four_bar", "rolling_disc"]))
 def test_states_and_checks(name: str, unit: tuple[int, float]) -> None:
@@ -300,7 +299,6 @@ def tether() -> kc.CompiledModel:
     return kc.compile(lines(4, configuration_constraints=[row], name="tether"), parameters={L: 100.0})
 
 
-@pytest.mark.filterwarnings("ignore:consistent changed what is independent")
 @pytest.mark.parametrize("keep", part(["independent", None], ["independent"]))
 @pytest.mark.parametrize("off", part([1e-12, 1e-3, 0.1, 2.0], [1e-12, 2.0]))
 def test_a_tether_far_from_the_origin(off: float, keep: str | None) -> None:

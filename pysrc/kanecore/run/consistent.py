@@ -44,8 +44,8 @@ def consistent(
     x : array_like, (n_x,), or mapping by name
     keep : {"independent", None}, or iterable of names
         ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
-        Where they do not follow from these (a dead point, dependent ones that the model was described without) all may
-        move, and a KanecoreWarning says which of q_ind and u_ind did.
+        Where they do not follow from these, as at a dead point, all may move, and a KanecoreWarning says which of q_ind
+        and u_ind did.  So may all, without a word, where the model was described without dependent ones.
         Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change.
         None: all may move, in steps of least change, weighted by mass.
     r, p : optional
@@ -139,15 +139,18 @@ def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | 
 
 
 def _warn_of_changes(start: ConstraintState, result: ConstraintState, independent: Places) -> None:
-    """Say which independent ones moved, since the dependent ones do not follow from them."""
+    """Say which independent ones moved, since the dependent ones do not follow from them; no others are independent."""
     dyn = start.dyn
+    named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
     names = [*dyn.coordinate_names, *dyn.speed_names]
     moved = np.abs(result.x - start.x) > EQUAL * start.extents
-    changes = ", ".join(f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent if moved[i])
+    changes = ", ".join(
+        f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent[named > 0] if moved[i]
+    )
     if changes:
         warn(
             f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
-            "these there, or none are named. keep=[...] names what stays; with keep=None all may move without a word"
+            "these there. keep=[...] names what stays; with keep=None all may move without a word"
         )
 
 
