@@ -23,8 +23,8 @@ METHODS = table_of_methods()
 
 STATUS = {
     0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped", 6: "contradictory",
-    7: "lost", 8: "unsatisfied", 9: "unsatisfied", 10: "chatter",
-    11: "jump", 12: "stalled",
+    7: "lost", 8: "unsatisfied", 9: "unsatisfied", 10: "chatter", 11: "jump",
+    12: "stalled",
 }
 """kc_status by number."""
 

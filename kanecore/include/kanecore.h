@@ -48,7 +48,7 @@ typedef enum kc_status {
     KC_UNSATISFIED_CONFIGURATION = 9, /* `project`: a constraint on coordinates cannot be satisfied */
     KC_CHATTER = 10,                  /* an adaptive integrator crosses a jump of the slopes forth and back */
     KC_JUMP = 11,                     /* an integrator met constraints that ask for a jump of the state */
-    KC_STALLED = 12 /* steps of an adaptive integrator shrink, and t comes to an end on the way */
+    KC_STALLED = 12                   /* steps of an adaptive integrator shrink, and t comes to an end */
 } kc_status;
 
 /*

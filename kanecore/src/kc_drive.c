@@ -5,7 +5,7 @@
 #include "kc_events.h"
 #include "kc_rosenbrock.h"
 
-/* How far t went from one power of two of steps to the next; all zero at first. */
+/* How far t went from one power of two of steps to the next; at first t0, else zero. */
 typedef struct kc_pace {
     uint64_t next; /* when it is looked at again */
     double t, way; /* where t was last, and how far it had gone */

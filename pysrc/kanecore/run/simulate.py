@@ -291,7 +291,8 @@ def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) ->
     if trajectory.success:
         if not problem.project and problem.dyn.n_constraints > problem.rank:
             refuse_contradictions(problem, trajectory)
-        warn_of_other_rates(problem, trajectory.t, trajectory.x)
+        with _holding(trajectory):
+            warn_of_other_rates(problem, trajectory.t, trajectory.x)
         return trajectory
     if run.error is not None:
         vars(run.error)["trajectory"] = trajectory  # of any class, also of one that lets nothing be set
