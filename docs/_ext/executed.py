@@ -14,7 +14,9 @@ import contextlib
 import html
 import io
 import linecache
+import os
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -47,6 +49,7 @@ class Run(SphinxDirective):
     math : the value is LaTeX: show the formula
     fold : a title, under which the output is folded away
     hide-code, alt : show the output alone; text for those who do not see the picture
+    compiler : compile the models of this block; others run as bytecode, which gives the same bits and no wait
     """
 
     has_content = True
@@ -59,6 +62,7 @@ class Run(SphinxDirective):
         "fold": directives.unchanged_required,
         "alt": directives.unchanged_required,
         "hide-code": directives.flag,
+        "compiler": directives.flag,
         "math": directives.flag,
     }
 
@@ -69,9 +73,10 @@ class Run(SphinxDirective):
             self.env.note_dependency(file)
             code = _cell(Path(file), self.options.get("cell"))
         namespace = self.env.temp_data.setdefault("executed", {"__name__": "__main__"})
-        printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
+        with _compiler("compiler" in self.options):
+            printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
+            output = self._output(printed, value)
         shown = [] if "hide-code" in self.options else [nodes.literal_block(code, code, language="python")]
-        output = self._output(printed, value)
         return shown + (_folded(output, self.options["fold"]) if "fold" in self.options else output)
 
     def _output(self, printed: str, value: Any) -> list[nodes.Node]:
@@ -113,6 +118,20 @@ class Run(SphinxDirective):
         if expected:
             raise ExtensionError(f"{source}:{line}: a block of code should raise {expected}, and did not")
         return printed.getvalue(), value
+
+
+@contextlib.contextmanager
+def _compiler(wanted: bool) -> Iterator[None]:
+    """CC as it is, or without a compiler."""
+    before = os.environ.get("CC")
+    if not wanted:
+        os.environ["CC"] = "none"
+    try:
+        yield
+    finally:
+        os.environ.pop("CC", None)
+        if before is not None:
+            os.environ["CC"] = before
 
 
 def _cell(file: Path, title: str | None) -> str:
