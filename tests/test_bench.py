@@ -302,6 +302,7 @@ def test_other_code(root: Path) -> None:
     assert all(float(row[-1]) < 1e-12 for row in rows)
 
 
+@pytest.mark.long
 def test_optimize(root: Path) -> None:
     """The same optimum with all derivatives and with some."""
     pytest.importorskip("casadi")

@@ -522,7 +522,10 @@ assert os.listdir(os.environ["KANECORE_CACHE_DIR"]) == []
 @pytest.mark.skipif(sys.platform != "linux", reason="a file system of one's own, as no root, is Linux's")
 @pytest.mark.parametrize(
     ("compiler", "size"),
-    [("cc", "16k"), ("cc", "100k"), ("cc", "300k"), ("ziglang", "16k"), ("ziglang", "220k")],
+    [
+        *(("cc", "16k"), ("cc", "100k"), ("cc", "300k")),
+        *(pytest.param("ziglang", size, marks=pytest.mark.long) for size in ("16k", "220k")),
+    ],
 )
 def test_disk_that_runs_full(compiler: str, size: str, tmp_path: Path) -> None:
     """While the C text is written, or the compiler's own files, or the library."""

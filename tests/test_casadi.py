@@ -16,11 +16,11 @@ import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
-from kanecore.build.compiler import compile_library, is_there
+from kanecore.build.compiler import compile_library
 from kanecore.export.casadi import text
 
 ca = pytest.importorskip("casadi", reason="pip install casadi")
-pytestmark = [pytest.mark.compiler, pytest.mark.skipif(not is_there(), reason="functions of CasADi are compiled")]
+pytestmark = pytest.mark.compiler
 
 Array = npt.NDArray[np.float64]
 
@@ -199,7 +199,7 @@ def expressions(name: str) -> object:
     return ca.Function("own", arguments, [ca.vertcat(*qdot, udot)])
 
 
-@pytest.mark.parametrize("name", ["four_bar", *REDUNDANT])
+@pytest.mark.parametrize("name", ["four_bar", *(pytest.param(name, marks=pytest.mark.long) for name in REDUNDANT)])
 def test_null_arguments_and_results(name: str) -> None:
     """By the C interface: an argument that is not there is zero, a result that is not there is not computed."""
     dyn, _, x, _, p = place(name)

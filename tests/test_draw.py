@@ -207,8 +207,11 @@ def test_a_metre_is_as_long_in_all_directions(module: Any, state: dict[str, floa
 
 @pytest.mark.parametrize(
     ("module", "angle", "named"),
-    [(arm7, 0.5, 8), (chain40, 0.06, 8), (biped, 0.2, 6)],
-    ids=["arm7", "chain40", "biped"],
+    [
+        pytest.param(arm7, 0.5, 8, id="arm7"),
+        pytest.param(chain40, 0.06, 8, id="chain40", marks=pytest.mark.long),
+        pytest.param(biped, 0.2, 6, id="biped"),
+    ],
 )
 def test_names_do_not_overlap(module: Any, angle: float, named: int) -> None:
     from matplotlib.text import Text

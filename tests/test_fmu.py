@@ -11,6 +11,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from fmu_instances import FLOW, VERSIONS, FMU3Model, fmpy, loaded, opened, pendulum, validate_fmu
+from sweep import part
 
 import kanecore as kc
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.compiler
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", FLOW)
+@pytest.mark.parametrize("name", part(FLOW, ["four_bar", "planar_2r"]))
 def test_motion_is_that_of_simulate(name: str, version: str, tmp_path: Path) -> None:
     dyn, x0 = loaded(name)
     path = dyn.export_fmu(tmp_path / f"{name}.fmu", version=version, x0=x0)
@@ -37,7 +38,7 @@ def test_motion_is_that_of_simulate(name: str, version: str, tmp_path: Path) -> 
         assert np.max(np.abs(rows - expected) / (1.0 + np.abs(expected))) < tolerance, kind
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", part(VERSIONS, ["2.0"]))
 def test_signals_drive_it(version: str, tmp_path: Path) -> None:
     """An input that varies, which FMPy holds from one output to the next, and a parameter that it sets."""
     dyn = kc.load("cart_pole")
@@ -86,7 +87,7 @@ def test_a_prescribed_motion_goes_on_by_its_rates(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", ["quadrotor", "four_bar", "slider_crank"])
+@pytest.mark.parametrize("name", part(["quadrotor", "four_bar", "slider_crank"], ["four_bar"]))
 def test_directional_derivatives(name: str, version: str, tmp_path: Path) -> None:
     dyn, x = loaded(name)
     path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
@@ -143,7 +144,7 @@ def test_outputs_by_parameters_and_time_are_exact(tmp_path: Path) -> None:
     assert found == pytest.approx(np.array(exact, dtype=float), rel=1e-14, abs=1e-14)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", part(VERSIONS, ["2.0"]))
 def test_outputs_with_multipliers_are_differentiated_by_differences(version: str, tmp_path: Path) -> None:
     (x, y), (u, v), (m, g, a) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v"), sm.symbols("m g a")
     frame, origin = me.ReferenceFrame("N"), me.Point("O")
@@ -182,7 +183,7 @@ def test_outputs_with_multipliers_are_differentiated_by_differences(version: str
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("name", ["four_bar", "rolling_disc", "free_body"])
+@pytest.mark.parametrize("name", part(["four_bar", "rolling_disc", "free_body"], ["free_body"]))
 def test_constrained_states_change_in_event_mode_alone(name: str, version: str, tmp_path: Path) -> None:
     dyn, x = loaded(name)
     path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x, drift=1e-5)
@@ -210,7 +211,7 @@ def test_constrained_states_change_in_event_mode_alone(name: str, version: str, 
             one.fmu.enterContinuousTimeMode()
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", part(VERSIONS, ["3.0"]))
 def test_what_cannot_drift_asks_for_nothing(version: str, tmp_path: Path) -> None:
     dyn, x = loaded("cart_pole")
     path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
@@ -298,7 +299,7 @@ def test_saved_states(version: str, tmp_path: Path) -> None:
             getattr(one.fmu, f"free{prefix}")(state)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", part(VERSIONS, ["3.0"]))
 def test_several_instances(version: str, tmp_path: Path) -> None:
     dyn, x = loaded("cart_pole")
     path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
@@ -314,7 +315,7 @@ def test_several_instances(version: str, tmp_path: Path) -> None:
             assert instance.get(instance.states) == pytest.approx(expected, abs=1e-7)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", part(VERSIONS, ["2.0"]))
 def test_singular_states_are_named(version: str, tmp_path: Path) -> None:
     dyn, x = loaded("cart_pole")
     path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)

@@ -220,9 +220,9 @@ def test_wheel(wheel: Path, source: Path, environment: Environment, tmp_path: Pa
     assert_works(environment, environment.folder, (source, tmp_path), tmp_path)
 
 
-@pytest.mark.parametrize("mode", ["lenient", "strict"])
+@pytest.mark.parametrize("mode", [pytest.param("lenient", marks=pytest.mark.long), "strict"])
 def test_editable(mode: str, source: Path, environment: Environment, tmp_path: Path) -> None:
-    """The package built in place and found by a path; and the same linked into a tree of its own."""
+    """The package in place, found by a path, as the README has it; and linked into a tree of its own."""
     environment.install("--config-settings", f"editable_mode={mode}", "-e", source)
     assert_works(environment, source, (source, tmp_path), tmp_path)
 

@@ -161,7 +161,8 @@ def shared_runtime(name: str) -> str:
     return path
 
 
-@pytest.mark.parametrize("seed", every(8, range(8)))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(8))
 def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) -> None:
     """No table makes the extension read or write beside anything, whether it opens or not."""
     library, runtimes = tmp_path / "any_table.so", [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
@@ -182,7 +183,8 @@ def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) 
     assert json.loads(done.stdout)["opened"] > 50
 
 
-@pytest.mark.parametrize("name", part(gallery_models(), ["four_bar", "free_body"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", gallery_models())
 def test_the_machine(name: str, extension: Path, root: Path) -> None:
     """It reads and writes what C would, and the registers, which are part of the scratch."""
     runtimes = [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
