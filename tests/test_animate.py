@@ -56,9 +56,13 @@ def sol() -> kc.Trajectory:
     return pendulum().simulate((0.0, 2.0), [1.0, 0.0])
 
 
-def movie(page: str) -> dict[str, Any]:
+def data_of(page: str) -> str:
     [data] = re.findall(r'<script type="application/json" id="movie">(.*?)</script>', page, re.S)
-    return json.loads(data)
+    return data
+
+
+def movie(page: str) -> dict[str, Any]:
+    return json.loads(data_of(page))
 
 
 def test_frames_are_where_the_motion_is(sol: kc.Trajectory) -> None:
@@ -225,6 +229,7 @@ def test_text_of_the_user_is_escaped() -> None:
     page = pendulum(HOSTILE).simulate((0.0, 0.2), [1.0, 0.0]).animate()
     text = page.html()
     assert HOSTILE not in text
+    assert not set("<>&").intersection(data_of(text))
     assert text.count("</script>") == 2
     assert HOSTILE in dict(movie(text)["labels"]).values()
     frame = page._repr_html_()

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy as sm
 from gallery_states import some_state
+from mechanisms import on_a_line
 from sweep import part
 
 import kanecore as kc
@@ -175,6 +177,13 @@ def test_a_row_that_fails_leaves_its_neighbours_alone() -> None:
     assert_same_bits(result[200], dyn.rhs(0.0, bad[200]))
 
 
+def test_choices() -> None:
+    """What holds in some lanes and not in others."""
+    dyn = on_a_line("choices", lambda q, u: sm.Piecewise((-q, q > 0), (-3 * q, True)) + sm.Max(u, -0.1) * sm.Abs(u), {})
+    x = np.random.default_rng(3).uniform(-1.0, 1.0, (ENOUGH, 2))
+    assert_same_bits(dyn.rhs(0.0, x), rows_alone(dyn, "rhs", 0.0, x))
+
+
 def test_singular_rows_are_named() -> None:
     """Two rows have no masses, and so no M that is regular; all others have results."""
     dyn, x = compiled("planar_2r"), states("planar_2r", ENOUGH)
@@ -186,6 +195,9 @@ def test_singular_rows_are_named() -> None:
     rest = np.setdiff1d(np.arange(ENOUGH), [3, 130])
     assert np.isnan(caught.value.out[[3, 130]]).all()
     assert_same_bits(caught.value.out[rest], dyn.udot(0.0, x)[rest])
+    with pytest.raises(kc.SingularError) as caught:  # where no lane of a pack has results
+        dyn.udot(0.0, x, p=np.zeros_like(p))
+    assert list(caught.value.rows) == list(range(ENOUGH))
 
 
 def test_large_angles_take_the_way_of_libm_alone() -> None:

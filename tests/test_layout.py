@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import mutations
 import pytest
 
 import kanecore as kc
@@ -168,8 +167,3 @@ def test_rows_of_another_folder_are_not_written(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "go to the source folder" in done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_faults_are_texts_of_the_package() -> None:
-    """What tests/mutations.py replaces stands once in its file."""
-    mutations.check(mutations.FAULTS)

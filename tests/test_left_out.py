@@ -130,3 +130,26 @@ def test_constraints_ask_for_no_more_than_the_equations() -> None:
     assert np.isnan(dyn.parameters["J"])
     with pytest.raises(ValueError, match="parameter 'm' of 'plate' was never set"):
         kc.compile(kc.Model(N, [x, y], [u1, u2], rates([x, y], [u1, u2]), **options)).audit()
+
+
+def test_a_length_that_constraints_alone_hold() -> None:
+    """Its value is asked for where states are brought to the constraints, and nowhere else."""
+    x, y, vx, vy = me.dynamicsymbols("x y vx vy")
+    m, g, length = sm.symbols("m g L")
+    N, origin = me.ReferenceFrame("N"), me.Point("O")
+    origin.set_vel(N, 0)
+    P = origin.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, vx * N.x + vy * N.y)
+    model = kc.Model(
+        *(N, [x, y], [vx, vy], [x.diff() - vx, y.diff() - vy]),
+        bodies=[me.Particle("bob", P, m)],
+        forcelist=[(P, -m * g * N.y)],
+        configuration_constraints=[x**2 + y**2 - length**2],
+    )
+    dyn = kc.compile(model, parameters={"m": 2.0, "g": 9.81})
+    state = [0.0, -1.0, 0.5, 0.0]
+    assert dyn.kinetic_energy(0.0, state) == 0.25
+    np.testing.assert_allclose(dyn.forcing(0.0, state), [0.0, -19.62])
+    with pytest.raises(ValueError, match="parameter 'L' of 'model' was never set"):
+        dyn.udot(0.0, state)
+    np.testing.assert_allclose(dyn.udot(0.0, state, p={"L": 1.0}), [0.0, 0.25])

@@ -26,6 +26,7 @@ from sweep import every
 
 import kanecore as kc
 from kanecore.build import compile_library, include_dir
+from kanecore.prebuilt import libraries, library
 from kanecore.run.model import CompiledModel
 
 pytestmark = pytest.mark.compiler
@@ -251,3 +252,14 @@ def _sections(binary: bytes) -> list[tuple[bytes, int, int]]:
     heads = [struct.unpack_from("<IIQQQQ", binary, start + i * size) for i in range(n)]
     texts = heads[names][4]
     return [(binary[texts + head[0] :].split(b"\0", 1)[0], head[4], head[5]) for head in heads]
+
+
+@pytest.mark.parametrize(("level", "best"), [(4, "x86-64-v4"), (3, "x86-64-v3"), (2, "baseline")])
+def test_the_best_library_that_the_processor_runs(
+    level: int, best: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kanecore._library.cpu_level", lambda: level)
+    files = libraries(tmp_path, "arm")
+    for path in files.values():
+        path.touch()
+    assert library(tmp_path, "arm") == files[best]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/sweep.py and tests/conftest.py: the default part, --long and --skipped are what they say, and share nothing."""
+"""sweep.py and conftest.py: the default part, --long and --skipped are what they say; faults of mutations.py."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import mutations
 import pytest
 import sweep
 
@@ -91,3 +92,8 @@ def run(root: Path, tmp_path: Path, *options: str) -> str:
     command = [sys.executable, "-m", "pytest", "-q", *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment).stdout
+
+
+def test_faults_are_texts_of_the_package() -> None:
+    """What mutations.py replaces stands once in its file."""
+    mutations.check(mutations.FAULTS)
