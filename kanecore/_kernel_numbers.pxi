@@ -70,6 +70,7 @@ cdef enum:
     K_FORWARD_DYNAMICS
     K_OUTPUT_SLOPES
     K_JOINT_REGRESSOR
+    K_AUXILIARY_PARTIALS
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:

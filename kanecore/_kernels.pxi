@@ -70,6 +70,7 @@ KERNELS = (
     "forward_dynamics",
     "output_slopes",
     "joint_regressor",
+    "auxiliary_partials",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -144,4 +145,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_u,),
         (m.n_outputs, m.n_x + m.n_r + m.n_u,),
         (m.n_u, 3 * m.n_q,),
+        (3 * m.n_points + 3 * m.n_frames + m.n_constraints, m.n_auxiliary,),
     )

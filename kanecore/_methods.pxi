@@ -476,6 +476,12 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_JOINT_REGRESSOR, t, x, udot, r, p, out, threads)
 
+    def _auxiliary_partials(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers, (..., 3
+        * n_points + 3 * n_frames + n_constraints, n_auxiliary).
+        """
+        return self.evaluate(K_AUXILIARY_PARTIALS, t, x, None, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -112,3 +112,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *forward_dynamics
         kc_kernel *output_slopes
         kc_kernel *joint_regressor
+        kc_kernel *auxiliary_partials

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import pickle
 import weakref
@@ -19,6 +20,8 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.kernels import joints
+from kanecore.derive.registry import WAYS
 from kanecore.describe.description import duplicate
 from kanecore.gallery import four_bar
 
@@ -421,7 +424,11 @@ def held_chain(form: str) -> kc.Model:
         "coordinates": {"configuration_constraints": [height]},
         "attached as well": {"velocity_constraints": [rate], "attach": {0: (end, tip, N, origin, N.y)}},
         "attached wrongly": {"configuration_constraints": [height], "attach": {0: (end, tip, N, origin, 2 * N.y)}},
+        "accelerations": {"acceleration_constraints": [rate.subs(along, 0).diff(t)]},
+        "potential": {"potentials": [20 * sm.sin(q1)]},
+        "torques": {"forcelist": [(A, -20 * sm.cos(q1) * N.z)]},
     }
+    forces = [(elbow, -20 * N.y), (tip, 3 * N.x - 10 * N.y), *forms[form].pop("forcelist", [])]
     return kc.Model(
         N,
         [q1, q2],
@@ -429,7 +436,7 @@ def held_chain(form: str) -> kc.Model:
         rates([q1, q2], [w1, w2]),
         u_auxiliary=[along],
         bodies=[me.Particle("mass", elbow, 2), end],
-        forcelist=[(elbow, -20 * N.y), (tip, 3 * N.x - 10 * N.y)],
+        forcelist=forces,
         **forms[form],
     )
 
@@ -452,6 +459,8 @@ def test_constraints_act_along_auxiliary_speeds(form: str) -> None:
     [
         ("coordinates", "does not tell what ua would change.*velocity_constraints.*Model.attach={0: "),
         ("attached wrongly", "does not act as configuration constraint 0"),
+        ("accelerations", "an equation of accelerations, and does not tell what ua would.*Model.attach={0: "),
+        ("potential", "potential 0 does not tell what ua would change.*write it into forcelist"),
     ],
 )
 def test_who_does_not_say_where_a_constraint_acts_gets_no_auxiliary_forces(form: str, said: str) -> None:
@@ -459,6 +468,79 @@ def test_who_does_not_say_where_a_constraint_acts_gets_no_auxiliary_forces(form:
     assert dyn.udot(0.0, LINKS).shape == (2,)
     with pytest.raises(kc.ModelError, match=said):
         dyn.auxiliary_forces(0.0, LINKS)
+
+
+AUXILIARY_ROW = "auxiliary forces = virtual power along u_aux"
+
+
+def auxiliary_row(dyn: kc.CompiledModel) -> Any:
+    return next(row for row in dyn.audit(5).rows if row.name == AUXILIARY_ROW)
+
+
+@pytest.mark.parametrize("form", ["velocity", "filed beside", "attached", "attached as well", "torques"])
+def test_the_audit_finds_the_power_along_auxiliary_speeds(form: str) -> None:
+    row = auxiliary_row(kc.compile(held_chain(form)))
+    assert row.verdict == "passes"
+    assert row.digits > 10.0
+
+
+@pytest.mark.parametrize("form", ["coordinates", "accelerations", "potential"])
+def test_the_audit_says_why_there_are_no_auxiliary_forces(form: str) -> None:
+    row = auxiliary_row(kc.compile(held_chain(form)))
+    assert row.verdict == "does not apply"
+    assert "does not tell what ua would change" in row.reason
+
+
+def test_the_audit_misses_the_force_of_an_attached_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what accounts for constraints on coordinates in `auxiliary_forces`."""
+    monkeypatch.setattr(joints, "attached_loads", lambda *arguments: [])
+    row = auxiliary_row(kc.compile(held_chain("attached")))
+    assert (row.verdict, row.worst) == ("fails", "auxiliary speed 0")
+
+
+@pytest.mark.parametrize(("form", "kind"), [("coordinates", "configuration"), ("accelerations", "acceleration")])
+def test_the_audit_misses_the_force_of_a_constraint_that_nobody_placed(
+    form: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("auxiliary_forces", "auxiliary_partials"):
+        monkeypatch.setitem(WAYS, name, dataclasses.replace(WAYS[name], missing=lambda derivation: ""))
+    row = auxiliary_row(kc.compile(held_chain(form)))
+    assert (row.verdict, row.worst) == ("fails", f"{kind} constraint 0")
+
+
+def test_a_freed_constraint_acts_along_auxiliary_speeds_where_it_was_attached() -> None:
+    free = kc.compile(held_chain("attached").free(0))
+    dyn, force = kc.compile(held_chain("attached")), kc.compile(held_chain("attached")).multipliers(0.0, LINKS)
+    np.testing.assert_allclose(free.auxiliary_forces(0.0, LINKS, r=force), dyn.auxiliary_forces(0.0, LINKS), rtol=1e-12)
+    assert auxiliary_row(free).verdict == "passes"
+    untold = kc.compile(held_chain("coordinates").free(0))
+    with pytest.raises(kc.ModelError, match="force of a freed configuration constraint, which does not tell what ua"):
+        untold.auxiliary_forces(0.0, LINKS, r=force)
+
+
+def test_a_potential_that_no_auxiliary_speed_moves_is_no_obstacle() -> None:
+    """A spring between the ground and a block beside the string that is brought in evidence."""
+    (angle, x), (w, v), along = me.dynamicsymbols("angle x"), me.dynamicsymbols("w v"), me.dynamicsymbols("ua")
+    N, origin = ground()
+    A = N.orientnew("A", "Axis", (angle, N.z))
+    bob, block = origin.locatenew("bob", -A.y), origin.locatenew("block", x * N.x)
+    bob.set_vel(N, w * A.x - along * A.y)
+    block.set_vel(N, v * N.x)
+    dyn = kc.compile(
+        kc.Model(
+            N,
+            [angle, x],
+            [w, v],
+            rates([angle, x], [w, v]),
+            u_auxiliary=[along],
+            potentials=[5 * x**2],
+            bodies=[me.Particle("bob", bob, 2), me.Particle("block", block, 1)],
+            forcelist=[(bob, -20 * N.y)],
+        )
+    )
+    tension = 2 * (10 * np.cos(0.7) + 1.3**2)
+    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.7, 1.0, 1.3, 0.5]), [tension], rtol=1e-13)
+    assert auxiliary_row(dyn).verdict == "passes"
 
 
 def test_constraints_elsewhere_have_no_force_along_an_auxiliary_speed() -> None:

@@ -69,3 +69,4 @@ kc_kernel *hessian_products; /* of the gradient of w qdot + mu R + nu S along d(
 kc_kernel *forward_dynamics; /* udot of M udot = f + tau + G' lambda, tau in place of udot [udot]: n_u */
 kc_kernel *output_slopes; /* dy/d(x, r, udot) [udot]: n_outputs * (n_q + n_u + n_r + n_u) */
 kc_kernel *joint_regressor; /* of viscous and dry friction, rotors [udot]: n_u * 3 * n_q */
+kc_kernel *auxiliary_partials; /* d(v, omega, c)/du of auxiliary speeds: (3 * n_points + 3 * n_frames + n_constraints) * n_auxiliary */

@@ -533,6 +533,12 @@ KERNELS: tuple[Kernel, ...] = (
         " equations are of first order.",
         reads_udot=True,
     ),
+    Kernel(
+        *("auxiliary_partials", "auxiliary", ("3 * n_points + 3 * n_frames + n_constraints", "n_auxiliary"), ""),
+        "d(v, omega, c)/du of auxiliary speeds",
+        "Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers",
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

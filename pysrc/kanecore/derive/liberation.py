@@ -193,7 +193,8 @@ def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -
     g, slopes = d.graph, [0] * len(d.auxiliary)
     if constraint.kind == "velocity":
         slopes = accumulate(g, [(constraint.node, g.one)], d.auxiliary, SPEED)
-    return GeneralizedForce(_input(constraint.name), tuple(g.mul(force, x) for x in (*row.jacobian, *slopes)))
+    components = tuple(g.mul(force, x) for x in (*row.jacobian, *slopes))
+    return GeneralizedForce(_input(constraint.name), components, constraint.kind)
 
 
 def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str]) -> None:

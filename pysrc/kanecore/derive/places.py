@@ -25,7 +25,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
     origin, where there is one.  ``roots``: of each point the number of what it is measured from; empty where that is
     one point.  ``origins``: of each point the name of what it is measured from, empty where its velocity is no
     derivative of a position from there.  ``unlocated``: the inputs that are multipliers of freed constraints, of which
-    nobody said where they act.  ``adrift``: points of which no position tells how they move, since they are
+    nobody said where they act.  ``untold``: of a model with auxiliary speeds the rows of G that say neither what these
+    change in them nor where they act.  ``adrift``: points of which no position tells how they move, since they are
     located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
     motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
     ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
@@ -45,6 +46,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
         "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
+        **_untold(derivation),
         **_positions(derivation),
         **_loose(derivation),
         **_tree(derivation),
@@ -61,6 +63,13 @@ def places(derivation: Derivation) -> dict[str, Any]:
             for body, shape in d.shapes
         ],
     }
+
+
+def _untold(derivation: Derivation) -> dict[str, Any]:
+    if not derivation.description.auxiliary:
+        return {}
+    acting = {a.row for a in derivation.description.attachments}
+    return {"untold": [i for i, row in enumerate(derivation.rows) if row.kind != "velocity" and i not in acting]}
 
 
 def _positions(derivation: Derivation) -> dict[str, Any]:

@@ -152,10 +152,13 @@ class GeneralizedForce:
     name : str
     components : tuple of int
         Of the speeds, then of the auxiliary speeds.
+    kind : {"configuration", "velocity", "acceleration"}
+        Of the constraint: one on velocities tells those of auxiliary speeds.
     """
 
     name: str
     components: tuple[int, ...]
+    kind: str
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.run.audit_bodies import Bodies
-from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, judged
+from kanecore.run.audit_rows import BY_DIFFERENCES, BY_FORMULA, FAILS, NotApplicable, Row, judged
 
 __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
+_NOTHING = 1e-9  # of the largest entry: rounding, where nothing moves
 _LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at least this
 
 
@@ -131,8 +133,65 @@ def _norms(wrenches: Array) -> Array:
     return np.stack([np.linalg.norm(wrenches[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
 
 
+def _auxiliary_forces(name: str, b: Bodies) -> Row:
+    """What acts, times how auxiliary speeds would move it, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
+    if not b.dyn.n_auxiliary:
+        raise NotApplicable("there are no auxiliary speeds")
+    if why := b.dyn._why_not("auxiliary_forces"):
+        raise NotApplicable(why)
+    b.require_bodies()
+    if b.unlocated:  # freed constraints of which nobody said where they act
+        r = b.states.r.copy()
+        r[:, b.unlocated] = 0.0
+        b = Bodies(replace(b.states, r=r))
+    states, n_points, n_frames = b.states, len(b.dyn.points), len(b.dyn.frames)
+    partials = states.call("_auxiliary_partials")
+    places = partials[:, : 3 * (n_points + n_frames)].reshape(len(partials), n_points + n_frames, 3, -1)
+    points, frames, rows = places[:, :n_points], places[:, n_points:], partials[:, 3 * (n_points + n_frames) :]
+    if row := _untold_row(b, points, frames):
+        return Row(name, FAILS, reason="nobody told what its force along the auxiliary speeds is", worst=row)
+    udot = states.call("udot")
+    rates = b.momentum_rates(udot)
+    moved = [frames[:, at] if kind else points[:, at] for kind, at, *_ in b.loads]
+    turned = np.zeros((len(partials), len(b.point), *places.shape[2:]))
+    turned[:, b.frame >= 0] = frames[:, b.frame[b.frame >= 0]]
+    works = [
+        -np.einsum("nbc,nbca->nba", rates.value[..., :3], points[:, b.point]),
+        -np.einsum("nbc,nbca->nba", rates.value[..., 3:], turned),
+    ]
+    if moved:
+        works.append(np.einsum("nlc,nlca->nla", b.load_vectors(udot), np.stack(moved, axis=1)))
+    if b.dyn.n_constraints:
+        works.append(states.call("multipliers")[..., np.newaxis] * rows)
+    parts, given = np.concatenate(works, axis=1), states.call("auxiliary_forces")
+    gaps = np.einsum("nbc,nbca->na", rates.uncertainty[..., :3], np.abs(points[:, b.point]))
+    gaps += np.einsum("nbc,nbca->na", rates.uncertainty[..., 3:], np.abs(turned))
+    terms = np.sum(np.abs(parts), axis=1) + np.abs(given)
+    reason = "they are not the virtual power of loads, inertia forces and constraints along auxiliary speeds"
+    labels = [f"auxiliary speed {i}" for i in range(b.dyn.n_auxiliary)]
+    difference = given - np.sum(parts, axis=1)
+    return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
+
+
+def _untold_row(b: Bodies, points: Array, frames: Array) -> str:
+    """A row of G that acts on what auxiliary speeds move, and does not tell what they change in it; empty for none."""
+    if not (untold := b.dyn.info.get("untold", [])):  # type: ignore[attr-defined]
+        return ""
+    moves = np.zeros(b.states.u.shape, dtype=bool)
+    for kernel, by_auxiliary in (("partial_velocities", points), ("partial_angular_velocities", frames)):
+        partials = np.linalg.norm(b.states.call(kernel), axis=-1)
+        joined = (by_auxiliary != 0.0).any(axis=(2, 3))[..., np.newaxis] & (
+            partials > _NOTHING * np.max(partials, initial=0.0)
+        )
+        moves |= joined.any(axis=1)
+    rows = np.abs(b.states.call("constraint_jacobian"))[:, untold]
+    acts = (rows > _NOTHING * np.max(rows, initial=0.0)) & moves[:, np.newaxis]
+    return next((b.dyn.constraint_names[untold[i]] for i in np.flatnonzero(acts.any(axis=(0, 2)))), "")
+
+
 CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
     ("free bodies with reactions = Newton-Euler", _reactions),
     ("slopes of reactions = free bodies", _reaction_slopes),
+    ("auxiliary forces = virtual power along u_aux", _auxiliary_forces),
 )
 """The rows, and how each is found."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from kanecore.derive.attached import attached_loads, misattached, unknown_rows
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kane import Wrenches, inertia_forces
+from kanecore.derive.kane import Wrenches, active_forces, inertia_forces
 from kanecore.derive.kinematics import Accelerations, Kinematics
 from kanecore.derive.reactions import reactions
 from kanecore.derive.registry import Derived, derives
+from kanecore.derive.vectors import sub
+from kanecore.describe.description import Attachment
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.scalars import SPEED
+from kanecore.graph.vectors import dot
 
 __all__: list[str] = []
 
@@ -61,24 +64,51 @@ def _reaction_slopes(d: Derivation) -> Derived:
 
 
 def _unwritten(d: Derivation) -> str:
-    """What keeps constraints from having forces along auxiliary speeds: nobody said where one on coordinates acts."""
+    """What nobody said where it acts, so that its force along auxiliary speeds is unknown: it moves what these move."""
     attachments, moved = d.description.attachments, _moved_with_auxiliary(d)
     if message := unknown_rows(attachments, d.rows):
         return message
     for i, row in enumerate(d.rows):
         acting = [a for a in attachments if a.row == i]
-        if row.kind != "configuration" or moved.isdisjoint(j for j, x in enumerate(row.jacobian) if x):
+        if row.kind == "velocity" or moved.isdisjoint(j for j, x in enumerate(row.jacobian) if x):
             continue
         if not acting:
+            of = "coordinates" if row.kind == "configuration" else "accelerations"
+            way = "its derivative" if row.kind == "configuration" else "what it is the derivative of"
             return (
-                f"{row.name} is an equation of coordinates, and does not tell what "
-                f"{' and '.join(d.freed.auxiliary_names)} would change in it, along which its force acts as well: "
-                "write its derivative into velocity_constraints, with the velocities that hold auxiliary speeds "
-                "(point.vel(frame).dot(direction) of the points that it joins), or say where it acts: "
+                f"{row.name} is an equation of {of}, and {_untold(d)}: write {way} into velocity_constraints, "
+                "with the velocities that hold auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
+                "joins), or say where it acts: "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
         if message := misattached(d.kinematics, i, row, acting):
             return message
+    return _unplaced(d, moved)
+
+
+def _untold(d: Derivation) -> str:
+    away = " and ".join(d.freed.auxiliary_names)
+    return f"does not tell what {away} would change in it, along which its force acts as well"
+
+
+def _unplaced(d: Derivation, moved: set[int]) -> str:
+    """The same of potentials, and of freed constraints that were not attached: they give generalized forces alone."""
+    description, k = d.description, d.kinematics
+    for number, energy in enumerate(description.potentials):
+        slopes = active_forces(k, (), [energy])
+        if not moved.isdisjoint(j for j, x in enumerate(slopes) if x):
+            return (
+                f"potential {number} {_untold(d)}: write it into forcelist, as the forces at points, or torques on "
+                "frames, that it stands for"
+            )
+    for force in description.generalized_forces:
+        if force.kind != "velocity" and not moved.isdisjoint(
+            j for j, x in enumerate(force.components[: len(description.speeds)]) if x
+        ):
+            return (
+                f"{force.name} is the force of a freed {force.kind} constraint, which {_untold(d)}: say in "
+                "Model(attach={row: ...}) where it acts, before it is freed"
+            )
     return ""
 
 
@@ -116,3 +146,28 @@ def _auxiliary_forces(d: Derivation) -> Derived:
         forces = [g.add(f, g.mul(x, force)) for f, x in zip(forces, components, strict=True)]
     roots = g.substitute(forces, dict.fromkeys(freed.auxiliary, 0))
     return Derived(tuple(roots), after_udot=True, with_multipliers=bool(freed.constraints))
+
+
+@derives("auxiliary_partials", applies=lambda d: bool(d.description.auxiliary), missing=_unwritten)
+def _auxiliary_partials(d: Derivation) -> Derived:
+    """Of points, then of frames, three each in inertial axes; then the power of a unit multiplier of each row of G.
+
+    An audit multiplies by them what acts as it was written.
+    """
+    g, freed = d.graph, d.freed
+    k = Kinematics(freed)
+    velocity, omega = map(k.inertial_velocity, freed.shown_points), map(k.inertial_omega, freed.shown_frames)
+    moving = [x for v in (*velocity, *omega) for x in v]
+    written = {each.name: each.node for each in freed.constraints if each.kind == "velocity"}
+    for i, row in enumerate(d.rows):
+        acting = [a for a in freed.attachments if a.row == i]
+        moving.append(g.sum(_relative(k, a) for a in acting) if acting else written.get(row.name, 0))
+    roots = [slope for x in moving for slope in accumulate(g, [(x, g.one)], freed.auxiliary, SPEED)]
+    return Derived(tuple(g.substitute(roots, dict.fromkeys(freed.auxiliary, 0))))
+
+
+def _relative(k: Kinematics, a: Attachment) -> int:
+    """The velocity of the child less that of the parent along the vector that a row acts along."""
+    g, vector = k.graph, k.resolve_all(a.vector, 0)
+    moves = k.inertial_velocity if a.kind == "force" else k.inertial_omega
+    return dot(g, sub(g, moves(a.child_at), moves(a.parent_at)), vector)
