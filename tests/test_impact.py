@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -263,10 +264,55 @@ def test_a_block_that_rocks_would_be_pulled(inertia: float, pulling: tuple[str, 
         u = dynamicsymbols("v omega")
         return {"outputs": {"stands": u[0] - u[1], "hits": u[0] + u[1]}}
 
-    dyn = in_a_plane(inertia, {m: 2.0}, corners)
-    found = dyn.impact(0.0, [0, 0, 0, 0, -1.5, -1.5], ["stands", "hits"], full=True)
+    dyn, x = in_a_plane(inertia, {m: 2.0}, corners), [0, 0, 0, 0, -1.5, -1.5]
+    said = "contact 'stands' of 'model' would have to pull, with an impulse of -3"
+    with pytest.warns(kc.KanecoreWarning, match=said) if pulling else nullcontext():
+        found = dyn.impact(0.0, x, ["stands", "hits"], full=True)
     np.testing.assert_allclose(found.impulses, [(2.0 - inertia) * 0.75, (2.0 + inertia) * 0.75], rtol=1e-14)
     assert found.pulling == pulling
+    with pytest.warns(kc.KanecoreWarning, match=said) if pulling else nullcontext():
+        after = dyn.impact(0.0, x, ["stands", "hits"])
+    np.testing.assert_array_equal(after, found.x)
+    with pytest.warns(kc.KanecoreWarning, match="row 0") if pulling else nullcontext():
+        dyn.impact(0.0, x, [[0, 1, -1], [0, 1, 1]])
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("speed", [0.0, -0.5])
+def test_friction_of_either_sign_is_no_pull(sign: int, speed: float) -> None:
+    """A tilted rod hits with its end: the impulse along the plane has the sign of the tilt."""
+    dyn = in_a_plane(0.5, {m: 2.0}, lambda C, B: {})
+    found = dyn.impact(0.0, [0, 0, 0, speed, -2.0, 0], [[0, 1, -sign], [1, 0, 2]], full=True)
+    assert found.pulling == (("row 1",) if sign < 0 else ())
+    assert found.impulses[0] > 0
+
+
+def test_contacts_between_two_bodies_pull() -> None:
+    """The block rocks on a slab that lies on nothing: forces at the corners act on both."""
+    q, u = dynamicsymbols("q1:7"), dynamicsymbols("u1:7")
+    N, origin = ground()
+    bodies, speeds = [], []
+    for name, (x, y, angle), (v, w, turn) in (("block", q[:3], u[:3]), ("slab", q[3:], u[3:])):
+        B = N.orientnew(name[0].upper(), "Axis", [angle, N.z])
+        B.set_ang_vel(N, turn * N.z)
+        C = origin.locatenew(f"{name} C", x * N.x + y * N.y)
+        C.set_vel(N, v * N.x + w * N.y)
+        bodies.append(me.RigidBody(name, C, B, m, (me.inertia(B, 0, 0, 6), C)))
+        speeds.append((w, turn))
+    (w1, turn1), (w2, turn2) = speeds
+    outputs = {name: w1 - w2 + b * (turn1 - turn2) for name, b in (("stands", -1), ("hits", 1))}
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=bodies, outputs=outputs), {m: 2.0})
+    with pytest.warns(kc.KanecoreWarning, match="contact 'stands' of 'model' would have to pull"):
+        dyn.impact(0.0, [0] * 6 + [0, -1.5, -1.5, 0, 0, 0], ["stands", "hits"])
+
+
+def test_impulses_that_redundant_contacts_share_do_not_pull_for_sure() -> None:
+    """Three feet in a row under a block: what the middle one takes is anybody's guess."""
+    dyn = in_a_plane(6.0, {m: 2.0}, lambda C, B: {})
+    rows = [[0, 1, -1], [0, 1, 1], [0, 1, 0]]
+    found = dyn.impact(0.0, [0, 0, 0, 0, -1.5, -1.5], rows, full=True)
+    assert found.pulling == ("row 0",)
+    assert found.undetermined == ("row 0", "row 1", "row 2")
 
 
 # ---------------------------------------------------------------------------------------------------------- errors

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.errors import ModelError, SingularError, warn
 from kanecore.run.consistent import state_of
 from kanecore.run.constraint_state import ConstraintState
 from kanecore.run.metric import equilibrated, rank_of, size_of, speed_units
@@ -31,6 +32,8 @@ __all__ = ["Impact", "impact"]
 
 Array = npt.NDArray[np.float64]
 
+_NORMAL = 1e-6  # the cosine of an angle that is right, and what is nothing beside forces and torques
+_FEW = 30  # bodies, of which each pair may touch
 _REFINEMENTS = 3  # light bodies, such as feet of 1e-9 of all mass, cost each solution half of its digits
 
 
@@ -103,7 +106,9 @@ def impact(
     give the contacts that take part.  Where v_n grows as the bodies separate, v_n < 0 before the impact says that a
     contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always does, of several at once maybe
     not, as at both corners of a rocking block: with ``full`` `Impact.pulling` names those, and one is left out.
-    Friction is a row along the contact plane, with e = 0 where it sticks.
+    Friction is a row along the contact plane, with e = 0 where it sticks, and its impulse may have either sign.  A
+    KanecoreWarning names a row that pulls and is no friction: v_n ≤ 0, and the forces of no other row are normal to its
+    own, as those of friction are to the force that presses.
 
     Parameters
     ----------
@@ -145,7 +150,9 @@ def impact(
     after = state.x.copy()
     after[dyn.n_q :] += equations.change
     _require_constant_rows(state, state.moved(after), contacts)
-    return equations.result(after) if full else after
+    found = equations.result(after)
+    _warn_of_pulling(state, contacts, found)
+    return found if full else after
 
 
 # ------------------------------------------------------------------------------------------------ arguments
@@ -390,6 +397,59 @@ class _Equations:
             f"contacts {' and '.join(repr(contacts.names[i]) for i in wrong)} of {name!r} follow from each other, and "
             "are to change as these cannot together: give them one e, or leave one out"
         )
+
+
+# ------------------------------------------------------------------------------------------------ which contacts pull
+
+
+def _warn_of_pulling(state: ConstraintState, contacts: _Contacts, found: Impact) -> None:
+    """Warn of contacts that would have to pull, unless the model leaves it open whether they are friction."""
+    if not found.pulling or len(contacts.names) == 1:
+        return
+    sure = set(found.pulling).difference(found.undetermined)  # impulses that redundant rows share may be others
+    closed = contacts.velocities <= NOISE * contacts.terms
+    pulls = [i for i, name in enumerate(contacts.names) if name in sure and closed[i]]
+    directions = _directions(state, contacts.rows) if pulls else []
+    for i in pulls:
+        others = [directions[j] for j in range(len(directions)) if j != i]
+        if all(d for d in (directions[i], *others)) and not any(
+            abs(np.dot(a, b)) < _NORMAL for other in others for a in directions[i] for b in other
+        ):
+            warn(
+                f"contact {contacts.names[i]!r} of {found.name!r} would have to pull, with an impulse of "
+                f"{found.impulses[i]:.6g}: a contact that only pushes opens instead; leave it out of rows"
+            )
+
+
+def _directions(state: ConstraintState, rows: Array) -> list[list[Array]]:
+    """The directions of the forces that act as each row: on one body, or between two; empty where the model tells none.
+
+    W = f·v + m·ω, and f is unique where no f·v is some m·ω.
+    """
+    dyn, units = state.dyn, state.speed_units[:, np.newaxis]
+    points, frames = np.reshape(np.array(dyn._table_info.get("bodies", []), dtype=np.intp), (-1, 2)).T
+    velocities = np.asarray(dyn.partial_velocities(state.t, state.x, **state.values))[points] * units
+    omegas = np.asarray(dyn.partial_angular_velocities(state.t, state.x, **state.values))[frames[frames >= 0]] * units
+    turning = [np.zeros((dyn.n_u, 0)) for _ in points]
+    for body, omega in zip(np.flatnonzero(frames >= 0), omegas, strict=True):
+        turning[body] = omega
+    acting = list(zip(velocities, turning, strict=True))
+    if len(points) <= _FEW:
+        for (v, w), (other, turn) in combinations(list(acting), 2):
+            acting.append((v - other, np.hstack([w, turn])))
+    directions: list[list[Array]] = [[] for _ in rows]
+    for v, w in acting:
+        both = np.hstack([v / (np.linalg.norm(v) or 1.0), w / (np.linalg.norm(w) or 1.0)])
+        rank, *parts = (np.linalg.matrix_rank(part, _NORMAL) for part in (both, both[:, :3], both[:, 3:]))
+        for found, row in zip(directions, rows * units[:, 0], strict=True):
+            wrench = np.linalg.lstsq(both, row, rcond=_NORMAL)[0]
+            size = float(np.linalg.norm(wrench[:3]))
+            if np.linalg.norm(both @ wrench - row) > _NORMAL * np.linalg.norm(row):
+                continue
+            if rank < sum(parts) or size <= _NORMAL * np.linalg.norm(wrench):
+                return [[] for _ in rows]  # another force, or a torque, does the same
+            found.append(wrench[:3] / size)
+    return directions
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
