@@ -136,6 +136,55 @@ def test_rates_that_are_no_derivatives(inputs, contradict):
     assert all("'theta_d' is the derivative of 'theta'" in message for message in messages)
 
 
+@pytest.mark.parametrize("method", ["dopri5", "rk4", "radau"])
+def test_functions_are_asked_by_the_run_alone(method):
+    """One with a state of its own is not called once the run is over, and what it raises is raised."""
+    tube, times = kc.load("rotating_tube"), []
+
+    def motion(t, x):
+        times.append(t)
+        return [t**2, 0.0, 0.0]
+
+    options = {"dt": 0.01} if method == "rk4" else {}
+    with pytest.warns(kc.KanecoreWarning, match="'theta_d' is the derivative of 'theta'"):
+        sol = tube.simulate((0.0, 1.0), [0.05, 0.1, 0.0, 0.0], inputs=motion, method=method, **options)
+    assert len(times) <= sol.nfev + 20  # what looks for a first step, and slopes by differences
+    assert times[-1] == 1.0
+    alone = []
+
+    def steady(t, x):
+        alone.append(t)
+        return [t, 1.0, 0.0]
+
+    tube.simulate((0.0, 1.0), [0.05, 0.1, 0.0, 0.0], inputs=steady, method=method, **options)
+    assert max(alone) == alone[-1] == 1.0
+
+
+def test_prescribed_rates_of_rollouts():
+    tube, x0 = kc.load("rotating_tube"), [0.05, 0.1, 0.0, 0.0]
+    times = 0.01 * np.arange(100)
+    moved, still = np.stack([np.sin(times), np.cos(times), 0 * times], -1), np.zeros((100, 3))
+    wrong = moved * [1.0, -1.0, 1.0]
+    np.testing.assert_array_equal(tube.rollout(x0, [still, moved], dt=0.01).shape, (2, 101, 4))
+    said = {"match": "'theta_d' is the derivative of 'theta'"}
+    rest = {"theta": 0.0, "theta_d": 0.0, "theta_dd": 0.0}
+    for inputs in ([0.0, 3.0, 0.0], wrong, [moved, wrong], rest | {"theta": np.sin(times)}, rest | {"theta_d": 1.0}):
+        with pytest.warns(kc.KanecoreWarning, **said):
+            tube.rollout(x0, inputs, dt=0.01, steps=100)
+    tube.rollout(x0, wrong[:1], dt=0.01, steps=1)
+    tube.step(0.0, x0, 0.01, r=[0.0, 3.0, 0.0])  # one step tells nothing
+    with pytest.warns(kc.KanecoreWarning, **said):
+        tube.simulate((0.0, 1.0), [x0, x0], inputs=[[0.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
+    tube.inputs.update(rest | {"theta_d": 3.0})
+    for run in (
+        lambda: tube.simulate((0.0, 1.0), x0),
+        lambda: tube.simulate((0.0, 1.0), [x0, x0]),
+        lambda: tube.rollout(x0, dt=0.01, steps=100),
+    ):
+        with pytest.warns(kc.KanecoreWarning, **said):
+            run()
+
+
 def test_rates_of_what_moves_nothing():
     """A turntable may have any angle: nothing depends on it."""
     phi = me.dynamicsymbols("phi")

@@ -29,6 +29,7 @@ Array = npt.NDArray[np.float64]
 
 _Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
 
+_SEEN = 64  # pairs of calls of a function, until half of these go
 _SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smaller jump is rounding
 
 
@@ -56,6 +57,8 @@ class RunInputs:
         Whether it is asked for samples.
     held : ndarray, (n_r,), optional
         Of samples what the function gave last, from when it was asked first.
+    seen : list of (t, r, t, r)
+        What a function of a model with prescribed rates gave at some calls, and at the next ones at another time.
     """
 
     def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, sampled: bool = False) -> None:
@@ -64,6 +67,8 @@ class RunInputs:
         self.address: int | None = None
         self.held: Array | None = None
         self.sampled = False
+        self.seen: list[tuple[float, Array, float, Array]] = []
+        self._witnessed: _Witnessed | None = None
         self._first: tuple[float, Array, Array] | None = None  # what a function gave first, and where
         self._doubted = False
         signals: dict[int, _Rate] = {}
@@ -100,6 +105,20 @@ class RunInputs:
         self.coefficients[..., 0] = constants
         for i, (signal, column, order) in signals.items():
             self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
+
+    @property
+    def asked(self) -> Callable[[float, Array], npt.ArrayLike] | None:
+        """The function as a run calls it: some of what it gives is kept, where it gives rates of motions as well."""
+        if (
+            self.function is None
+            or self.address is not None
+            or self.sampled
+            or max(self._dyn.input_rates, default=-1) < 0
+        ):
+            return self.function
+        if self._witnessed is None:
+            self._witnessed = _Witnessed(self.function, self._dyn.n_r, self.seen)
+        return self._witnessed
 
     def after(self, times: Array, values: Array) -> RunInputs:
         """What samples of the function gave, each held until the next one, as the inputs of the run that took them."""
@@ -143,12 +162,13 @@ class RunInputs:
             pickle.dumps(self.function)
         except Exception:
             state["function"] = _left_behind
-        state["address"] = None  # of this process
+        state["address"] = state["_witnessed"] = None  # of this process
         return state
 
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
-        if self.function is None:
+        asked = self.asked
+        if asked is None:
             return evaluate(self.knots, self.coefficients, t)
         times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
         result = np.empty((*times.shape, self._dyn.n_r))
@@ -158,7 +178,7 @@ class RunInputs:
         self._require_memoryless()
         for i in np.ndindex(times.shape):
             time, state = float(times[i]), states[i].copy()  # which the function may change
-            returned = _real(self.function(time, state), time)
+            returned = _real(asked(time, state), time)
             result[i] = _motion.checked_inputs(self._dyn, returned, time)
             if self._first is None:
                 self._first = time, states[i].copy(), result[i].copy()
@@ -242,6 +262,38 @@ class _OfEach:
         for i, function in self.functions.items():
             r[i] = function(t, x)
         return r
+
+
+class _Witnessed:
+    """A function r(t, x) of which some calls, evenly over all, are noted: the times are those of a run."""
+
+    def __init__(self, function: Callable[[float, Array], npt.ArrayLike], n: int, seen: list[Any]) -> None:
+        self._function, self._n, self._seen = function, n, seen
+        self._calls = self._next = 0
+        self._stride, self._last = 1, (math.nan, np.empty(0))
+
+    def __call__(self, t: float, x: Array) -> Any:
+        returned = self._function(t, x)
+        self._calls += 1
+        if self._calls > self._next:
+            self._note(t, returned)
+        return returned
+
+    def _note(self, t: float, returned: Any) -> None:
+        """Note the first call of a pair, or its second one; what is no vector of numbers is refused elsewhere."""
+        r = np.array(returned) if type(returned) in (list, tuple, np.ndarray) else np.empty(0)
+        if r.shape != (self._n,) or r.dtype.kind not in "fiu":
+            return
+        before, first = self._last
+        if math.isnan(before):
+            self._last = t, r
+        elif t != before:
+            self._seen.append((before, first, t, r))
+            self._last = math.nan, first
+            self._next = self._calls + self._stride
+            if len(self._seen) == _SEEN:
+                del self._seen[1::2]
+                self._stride *= 2
 
 
 @dataclass(frozen=True)

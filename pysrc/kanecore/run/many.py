@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kanecore import _library, _motion
 from kanecore.errors import IntegrationError
 from kanecore.run.inputs import RunInputs
+from kanecore.run.prescribed_rates import warn_of_other_rates, warn_of_other_rates_in_rows
 from kanecore.run.rank import count_near
 from kanecore.run.rows import Rows, named, reason, starts
 from kanecore.run.samples import Samples, names_of
@@ -146,7 +147,7 @@ def simulate_rows(
     except ValueError as error:
         shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
-    run_inputs = RunInputs(dyn, inputs if held is None else None, t0, t1)
+    run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), t0, t1)
     control = replace(control, method=with_known_derivatives(control.method, dyn, run_inputs, control.baumgarte))
     first = run_inputs(t0, x.reshape(-1, dyn.n_x)[0]) if held is None else held
     rows = Rows(dyn, t0, 0.0, shape, x, np.asarray(first)[..., np.newaxis, :], p, c)
@@ -158,6 +159,10 @@ def simulate_rows(
     t = _times(times, control, interval, run_inputs.knots)
     out = np.empty((*shape, len(t), dyn.n_x))
     run = _integrate(rows, run_inputs, held, interval, t, control, out, threads)
+    if held is not None:
+        warn_of_other_rates_in_rows(replace(rows, dt=t1 - t0), 1)
+    elif rows.x.size:
+        warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p.reshape(-1, dyn.n_p)[0])
     values = _values(dyn, t, out, run_inputs, held, p, control.method)
     result = Trajectories(dyn, t, out, values, run, shape)
     if not result.success and not return_status:
@@ -210,7 +215,7 @@ def _integrate(
             t1=interval[1],
             knots=inputs.knots,
             coefficients=np.ascontiguousarray(coefficients),
-            function=inputs.function,
+            function=inputs.asked,
             address=inputs.address,
             constants=c,
             times=t,

@@ -55,7 +55,7 @@ class InitialValueProblem:
         return {
             "knots": self.inputs.knots,
             "coefficients": self.inputs.coefficients,
-            "function": self.inputs.function,
+            "function": self.inputs.asked,
             "address": self.inputs.address,
             "p": self.p,
             "rank": self.rank,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kanecore import _library, _motion
 from kanecore.errors import IntegrationError
 from kanecore.run.options import positive_count
+from kanecore.run.prescribed_rates import warn_of_other_rates_in_rows
 from kanecore.run.rank import count_near
 from kanecore.run.rows import Rows, named, reason, starts
 from kanecore.run.signals import Signal
@@ -68,7 +69,8 @@ def rollout(
     inputs : array_like, (..., steps, n_r), or mapping by name, optional
         The inputs r, each held over its step; default: the current values.  (n_r,), and (..., 1, n_r) by row, are held
         throughout.  Values of a mapping are (..., steps), numbers, or (..., 1).  Rates of prescribed motions are inputs
-        of their own, and taken as they are given: 0 unless they are.
+        of their own, and taken as they are given: 0 unless they are.  A KanecoreWarning where they contradict the
+        motions over several steps.
     dt : float
         The step; below zero backwards in time.
     steps : int, optional
@@ -116,6 +118,8 @@ def rollout(
     rows = _read(dyn, x0, inputs, parameters, (first, step, count))
     read = {"inputs": rows.r}
     rows = replace(rows, x=starts(rows))
+    if count > 1:
+        warn_of_other_rates_in_rows(rows, count)
     result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
     run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:

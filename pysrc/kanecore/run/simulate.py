@@ -292,7 +292,7 @@ def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) ->
         if not problem.project and problem.dyn.n_constraints > problem.rank:
             refuse_contradictions(problem, trajectory)
         with _holding(trajectory):
-            warn_of_other_rates(problem, trajectory.t, trajectory.x)
+            warn_of_other_rates(problem.dyn, problem.inputs, (problem.t0, problem.t1), problem.x0, problem.p)
         return trajectory
     if run.error is not None:
         vars(run.error)["trajectory"] = trajectory  # of any class, also of one that lets nothing be set
