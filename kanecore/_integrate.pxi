@@ -263,16 +263,9 @@ cdef int told_to_end(void *context) noexcept nogil:
 
 
 def checked_inputs(Model model, returned, double t):
-    """What a function r(t, x) returned at ``t`` as an array, (n_r,); an error where it is something else.
-
-    NumPy drops imaginary parts with no more than a warning, and reads text as numbers.
-    """
+    """What a function r(t, x) returned at ``t`` as an array, (n_r,); an error where it is something else."""
     mapping = hasattr(returned, "keys")
-    given = None if mapping else np.asarray(returned)
-    if given is not None and given.dtype.kind not in "fiubO":
-        raise TypeError(f"inputs(t, x) returned {returned!r} at t = {t!r}; it must return real numbers, the values of "
-                        f"{', '.join(model.input_names)} in this order")
-    values = None if mapping else np.ascontiguousarray(given, dtype=np.float64)
+    values = None if mapping else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
     if mapping or values.shape != (model.n_r,):
         raise ValueError(f"inputs(t, x) returned {'a mapping' if mapping else f'shape {values.shape}'}; it must return "
                          f"({model.n_r},), the values of {', '.join(model.input_names)} in this order")

@@ -32,6 +32,7 @@ from kanecore cimport (
 from kanecore._library cimport *
 from kanecore._native cimport *
 
+from kanecore._library import real_numbers
 from kanecore._native import ARGUMENTS
 
 cnp.import_array()

@@ -119,6 +119,30 @@ def broadcast_shapes(*shapes):
         raise ValueError(str(error)) from None
 
 
+def real_numbers(str name, value):
+    """An argument, or what a function returned, as an array of doubles; TypeError where it is none of real numbers.
+
+    NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be an array of real numbers: {error}") from None
+    if array.dtype.kind == "O":         # numbers of SymPy and others, which tell by themselves whether they are real
+        if any(isinstance(x, (str, bytes)) for x in array.flat):
+            raise TypeError(f"{name} must be real numbers, got text among them")
+        try:
+            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must be real numbers: {error}") from None
+        except OverflowError as error:
+            raise ValueError(f"{name} must be real numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        complex_numbers = "; where the imaginary parts are rounding, take .real" if array.dtype.kind == "c" else ""
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{complex_numbers}")
+    return np.array(array, dtype=np.float64, order="C")
+
+
 # ----------------------------------------------------------------------------------------------------------
 # Names
 # ----------------------------------------------------------------------------------------------------------

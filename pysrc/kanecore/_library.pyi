@@ -3,11 +3,15 @@
 
 from typing import Any, final
 
+import numpy as np
+import numpy.typing as npt
+
 ABI_VERSION: int
 KERNELS: tuple[str, ...]
 
 def cpu_level() -> int: ...
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]: ...
+def real_numbers(name: str, value: Any) -> npt.NDArray[np.float64]: ...
 def symbol_name(key: Any) -> str: ...
 
 @final

@@ -95,8 +95,6 @@ class RunInputs:
                     "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
                 )
             self.sampled = True
-            if self.address is None:
-                self.function = _RealNumbers(self.function)
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -178,8 +176,7 @@ class RunInputs:
         self._require_memoryless()
         for i in np.ndindex(times.shape):
             time, state = float(times[i]), states[i].copy()  # which the function may change
-            returned = _real(asked(time, state), time)
-            result[i] = _motion.checked_inputs(self._dyn, returned, time)
+            result[i] = _motion.checked_inputs(self._dyn, asked(time, state), time)
             if self._first is None:
                 self._first = time, states[i].copy(), result[i].copy()
         if self.sampled:
@@ -294,21 +291,6 @@ class _Witnessed:
             if len(self._seen) == _SEEN:
                 del self._seen[1::2]
                 self._stride *= 2
-
-
-@dataclass(frozen=True)
-class _RealNumbers:
-    """A function r(t, x) whose every value is looked at: what is sampled is asked for rarely, and once only."""
-
-    function: Callable[[float, Array], npt.ArrayLike]
-
-    def __call__(self, t: float, x: Array) -> Any:
-        return _real(self.function(t, x), t)
-
-
-def _real(returned: Any, t: float) -> Any:
-    """What a function r(t, x) returned; TypeError for complex numbers and text.  A mapping is refused elsewhere."""
-    return returned if hasattr(returned, "keys") else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
 
 
 def _left_behind(t: float, x: Array) -> Array:

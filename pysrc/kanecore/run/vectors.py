@@ -7,27 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _library
+from kanecore._library import real_numbers
 
 __all__ = ["joined", "leading", "real_numbers", "vectors"]
 
 Array = npt.NDArray[np.float64]
-
-
-def real_numbers(name: str, value: npt.ArrayLike) -> Array:
-    """An argument, or what a function returned, as doubles; TypeError where it is no array of real numbers.
-
-    NumPy drops imaginary parts with no more than a warning, and reads text as numbers.
-    """
-    array = np.asarray(value)
-    if array.dtype.kind == "O":  # numbers of SymPy and others, which tell by themselves whether they are real
-        try:
-            return np.asarray(array, dtype=np.float64)
-        except TypeError as error:
-            raise TypeError(f"{name} must be real numbers: {error}") from None
-    if array.dtype.kind not in "fiub":
-        complex_numbers = "; where the imaginary parts are rounding, take .real" if array.dtype.kind == "c" else ""
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{complex_numbers}")
-    return np.array(array, dtype=np.float64)
 
 
 def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
