@@ -156,6 +156,23 @@ def test_a_robot_on_a_floating_base_passes() -> None:
     assert audit.passed, str(audit)
 
 
+def test_what_the_audit_assumes_is_said() -> None:
+    """The inertia of a body that slides along a line."""
+    x, v, m, J = *me.dynamicsymbols("x v"), *sm.symbols("m J")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    body = me.RigidBody("piston", P, N, m, (me.inertia(N, J, J, J), P))
+    dyn = kc.compile(kc.Model(N, [x], [v], [x.diff() - v], bodies=[body], name="piston"), parameters={m: 2.0})
+    audit = dyn.audit(5)
+    assert audit.assumed == ("J",)
+    assert "passed; never set, and without effect on the motion: J = 1\n" in str(audit)
+    assert np.isnan(dyn._values("parameter")).tolist() == [True, False]
+    dyn.parameters["J"] = 3.0
+    assert dyn.audit(5).assumed == ()
+
+
 @pytest.mark.parametrize("model", [two_links, wheel])
 def test_every_row_that_applies_passes(model: Callable[[], kc.Model]) -> None:
     audit = compiled(model()).audit(20)

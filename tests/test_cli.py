@@ -323,6 +323,25 @@ def test_demo_saves_a_picture(own_cache: Path, tmp_path: Path, capsys: pytest.Ca
     assert str(picture) in capsys.readouterr().out
 
 
+def test_a_demo_without_matplotlib_fails_and_says_so(
+    own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"] + ["matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(["demo", "-o", str(tmp_path / "demo.png")]) == 1
+    captured = capsys.readouterr()
+    assert "energy drift" in captured.out
+    assert captured.err == "kanecore: pictures need matplotlib: pip install kanecore[plot]\n"
+
+
+@pytest.mark.parametrize("n", [100001, 10**13])
+def test_an_audit_has_no_end_of_states(n: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "four_bar", "--states", str(n)]) == 1
+    assert capsys.readouterr().err == f"kanecore: --states is {n}; it must be from 1 to 100000\n"
+    with pytest.raises(ValueError, match=f"n is {n}; it must be from 1 to 100000"):
+        kc.load("four_bar").audit(n)
+
+
 # ------------------------------------------------------------------------------------------------- files of robots
 
 ROBOT = Path(__file__).parent / "robots" / "walker.urdf"

@@ -1017,6 +1017,20 @@ def test_pickle_as_c_text(root: Path, library: Callable[..., str], monkeypatch: 
     assert_array_equal(again.rhs(0.0, X[:2]), dyn.rhs(0.0, X[:2]))
 
 
+def test_c_text_does_not_unpickle_where_no_compiler_is_wanted(
+    root: Path, library: Callable[..., str], monkeypatch: Any
+) -> None:
+    text = (root / "tests/cmodels/turntable.c").read_text()
+    pickled = pickle.dumps(CompiledModel({"all": library("turntable")}, source={"all": text}))
+    monkeypatch.setenv("CC", "none")
+    with pytest.raises(kc.CompileError, match=r"C must be compiled here, .* CC is 'none', .*: unset it; a model that"):
+        pickle.loads(pickled)
+
+
+def test_why_a_kernel_is_missing_is_known_before_its_group_is_compiled() -> None:
+    assert "Christoffel symbols" in str(kc.load("rolling_disc")._why_not("coriolis_matrix"))
+
+
 def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
     with pytest.raises(kc.ModelError, match="cannot be pickled"):
         pickle.dumps(turntable)

@@ -322,8 +322,10 @@ def _ready(options: argparse.Namespace) -> CompiledModel:
 
 
 def _audit(options: argparse.Namespace) -> int:
-    if options.states < 1:
-        raise ModelError(f"--states is {options.states}; it must be 1 or more")
+    from kanecore.run.audit_states import MOST
+
+    if not 1 <= options.states <= MOST:
+        raise ModelError(f"--states is {options.states}; it must be from 1 to {MOST}")
     dyn = _ready(options)
     units = _units(options.model) if in_gallery(options.model) else None
     audit = dyn.audit(options.states, units=units)

@@ -325,7 +325,13 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
     """
     if cc is not None:
         return _asked_for(cc, "the argument cc")
-    if environment := os.environ.get("CC", "").strip():
+    environment = os.environ.get("CC", "").strip()
+    if environment == NO_COMPILER:
+        raise CompileError(
+            "C must be compiled here, and the environment variable CC is 'none', which asks for no compiler: unset it; "
+            "a model that was compiled where CC, or cc, is 'none' is pickled as what runs without one"
+        )
+    if environment:
         return _asked_for(environment, "the environment variable CC")
     if argv := _installed():
         return argv

@@ -48,13 +48,19 @@ _PARTS = (
 
 @dataclass(frozen=True, repr=False)
 class Audit(Verdicts):
-    """What `CompiledModel.audit` found of the model of this ``name``; ``str()`` is a table."""
+    """What `CompiledModel.audit` found of the model of this ``name``; ``str()`` is a table.
+
+    ``assumed`` are the parameters that nobody set, and on which ẋ does not depend: they were 1.
+    """
 
     name: str
+    assumed: tuple[str, ...] = ()
 
     @property
     def _title(self) -> str:
-        return f"audit of {self.name} at {len(self.t)} random states: {'passed' if self.passed else 'FAILED'}"
+        title = f"audit of {self.name} at {len(self.t)} random states: {'passed' if self.passed else 'FAILED'}"
+        names = ", ".join(f"{name} = 1" for name in self.assumed)
+        return f"{title}; never set, and without effect on the motion: {names}" if names else title
 
 
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
@@ -63,7 +69,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
     derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
     each other. Inputs are random, and parameters are the current ones; one on which ẋ does not depend, such as the
-    inertia of a body that does not turn, may be missing, and is 1.
+    inertia of a body that does not turn, may be missing, and is 1; the table and `Audit.assumed` name it.
 
     Parameters
     ----------
@@ -90,11 +96,11 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     ModelError
         No states on the constraints were found.
     ValueError, TypeError, KeyError
-        A parameter was never set; n is no positive whole number; units or x0 of something else.
+        A parameter was never set; n is no whole number from 1 to 100000; units or x0 of something else.
     """
     n = whole_number(n)
     dyn.build()  # type: ignore[attr-defined]
-    dyn = _complete(dyn)
+    dyn, assumed = _complete(dyn)
     states = random_states(dyn, n, x0, seed)
     bodies = Bodies(states)
     rows = [
@@ -105,15 +111,20 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     rows += suspicions(bodies)
     if units is not None:
         rows.append(units_row(bodies, units))
-    return Audit(tuple(rows), states.t, states.x, states.r, dyn.name)
+    return Audit(tuple(rows), states.t, states.x, states.r, dyn.name, assumed)
 
 
-def _complete(dyn: Kernels) -> Kernels:
-    """The model, or a copy in which parameters that were never set, and that ẋ does not depend on, are 1."""
+def _complete(dyn: Kernels) -> tuple[Kernels, tuple[str, ...]]:
+    """The model, or a copy in which parameters that nobody set, and that ẋ does not depend on, are 1; their names."""
     values = dict(zip(dyn.parameter_names, dyn._resolved("parameter", {}), strict=True))
-    missing = [name for name, value in values.items() if np.isnan(value)]
-    if not missing or dyn._table_info.get("functions"):  # whose addresses no copy can take along
-        return dyn
+    missing = tuple(name for name, value in values.items() if np.isnan(value))
+    if not missing:
+        return dyn, ()
+    if dyn._table_info.get("functions"):  # whose addresses no copy can take along
+        names = ", ".join(map(repr, missing))
+        raise ValueError(
+            f"parameters {names} of {dyn.name!r} were never set: an audit with functions in C asks for all"
+        )
     result = copy(dyn)
     result.parameters.update(dict.fromkeys(missing, 1.0))  # type: ignore[attr-defined]
-    return result
+    return result, missing

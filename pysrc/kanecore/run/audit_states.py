@@ -26,9 +26,12 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Places", "States", "random_states", "whole_number"]
+__all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
 
 Array = npt.NDArray[np.float64]
+
+MOST = 100_000
+"""How many states may be asked for: all are held at once, with what differences take of each."""
 
 _TRIES = 30  # random states for each that is wanted
 _SPREAD = 0.5  # of the sizes: how far states are from a given one
@@ -175,8 +178,8 @@ def whole_number(n: Any) -> int:
     """How many states a caller wants."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"n is {n!r}; it must be a whole number of states")
-    if n < 1:
-        raise ValueError(f"n is {n}; it must be 1 or more")
+    if not 1 <= n <= MOST:
+        raise ValueError(f"n is {n}; it must be from 1 to {MOST}")
     return int(n)
 
 
