@@ -553,6 +553,13 @@ def test_states_below_the_tolerance_are_named(ball):
         dyn.simulate((0.0, 1.0), start, parameters={"g": 0.0}, **options)
 
 
+def test_rest_on_a_floor_far_from_the_origin(ball) -> None:
+    """What rounds a height of 1e3 keeps the bounces from becoming ever shorter: there would be millions."""
+    floor = kc.Event(lambda t, x: x[0] - 1e3, direction=-1, reset=lambda t, x: [x[0], -0.5 * x[1]])
+    with pytest.raises(kc.IntegrationError, match=r"changed the state 4096 times .* the motion rests there"):
+        ball[0].simulate((0.0, 3.0), [1001.0, 0.0], events=floor)
+
+
 @pytest.mark.parametrize("value", [np.complex128(1 + 1j), np.array([1 + 1j]), np.complex64(1)])
 def test_complex_events_are_refused(value: object) -> None:
     """NumPy would drop the imaginary part, and warn."""

@@ -204,6 +204,52 @@ def test_a_velocity_without_a_position(shear: bool) -> None:
         assert "from one fixed point" in dyn.conserved().not_conserved["angular_momentum"]
 
 
+@pytest.mark.parametrize(
+    ("velocity", "is_rate"),
+    [
+        (lambda q, v: q * v, True),  # of q²/2
+        (lambda q, v: time * v + q, True),  # of t q
+        (lambda q, v: v + sm.cos(time), True),
+        (lambda q, v: time * v, False),
+        (lambda q, v: v + q, False),
+        (lambda q, v: q * v + time * q, False),
+        (lambda q, v: sm.sqrt(-1 - q**2) * v, False),  # no state tells
+    ],
+)
+def test_a_velocity_that_drifts(velocity: Any, is_rate: bool) -> None:
+    """J(q, t) q̇ + b(q, t) along a line is the rate of a position where ∂J/∂t = ∂b/∂q."""
+    q, v = me.dynamicsymbols("q v")
+    frame, point = me.ReferenceFrame("N"), me.Point("P")
+    point.set_vel(frame, velocity(q, v) * frame.x)
+    dyn = kc.compile(kc.Model(frame, [q], [v], [q.diff() - v], bodies=[me.Particle("p", point, 2)]))
+    if not is_rate:
+        with pytest.raises(kc.ModelError, match="velocity of point P, of body p, was set"):
+            dyn.generalized_momenta(0.7, np.array([0.3, 0.5]))
+        return
+    at = {q: 0.3, v: 0.5, time: 0.7}
+    expected = 2 * sm.sympify(velocity(q, v) * sm.diff(velocity(q, v), v)).subs(at)
+    assert np.allclose(dyn.generalized_momenta(0.7, np.array([0.3, 0.5])), [float(expected)])
+
+
+def test_a_velocity_in_speeds_that_say_one_thing_twice() -> None:
+    """Q̇ = v + w does not tell the speeds, of which the velocity of the point holds another sum."""
+    q, v, w = me.dynamicsymbols("q v w")
+    frame, point = me.ReferenceFrame("N"), me.Point("P")
+    point.set_vel(frame, (v + 2 * w) * frame.x)
+    dyn = kc.compile(kc.Model(frame, [q], [v, w], [q.diff() - v - w], bodies=[me.Particle("p", point, 2)]))
+    with pytest.raises(kc.ModelError, match="velocity of point P, of body p, was set"):
+        dyn.hamiltonian(0.0, np.zeros(3))
+
+
+def test_a_remainder_of_which_no_state_tells() -> None:
+    x, y, v = me.dynamicsymbols("x y v")
+    frame, origin = ground()
+    bodies = [me.Particle("p", origin.locatenew("P", x * frame.x + y * frame.y), 1)]
+    kd_eqs = [x.diff(time) - v, y.diff(time) - sm.sqrt(-1 - x**2)]
+    with pytest.raises(kc.ModelError, match="not in the range of Y"):
+        kc.compile(kc.Model(frame, [x, y], [v], kd_eqs, bodies=bodies)).hamiltonian(0.0, np.zeros(3))
+
+
 def test_a_frame_that_was_never_turned() -> None:
     w, q = me.dynamicsymbols("w1:4"), me.dynamicsymbols("a1:4")
     (frame, point), ball = ground(), me.ReferenceFrame("B")

@@ -33,6 +33,8 @@ _Reset = Callable[[float, Array], npt.ArrayLike]
 _CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
 # So are more of them in a longer part, where what rounding makes of the event is all that it moves by.
 _MANY_CHANGES, _BRIEF = 64, 1e-6
+# And so many: at their pace the run would take millions of them, as where coordinates of 1e3 round what is left.
+_MOST_CHANGES, _PART = 4096, 1e-3
 
 
 _SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a function in C, an expression from a list
@@ -79,7 +81,7 @@ class Events:
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
         self._problem = problem
         listed = as_list(given)
-        self._changes: list[deque[float]] = [deque(maxlen=_MANY_CHANGES) for _ in listed]
+        self._changes: list[deque[float]] = [deque(maxlen=_MOST_CHANGES) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
         self._counts = [0] * len(listed)
@@ -170,7 +172,7 @@ class Events:
         changes.append(t)
         length = abs(self._problem.t1 - self._problem.t0)
         soon = max(_SHORT * length, _UNITS * np.spacing(abs(t)))
-        for n, short in ((_CHANGES, soon), (_MANY_CHANGES, _BRIEF * length)):
+        for n, short in ((_CHANGES, soon), (_MANY_CHANGES, _BRIEF * length), (_MOST_CHANGES, _PART * length)):
             if n <= len(changes) and abs(t - changes[-n]) <= short:
                 raise IntegrationError(
                     f"event {i} changed the state {n} times between t = {changes[-n]!r} and {t!r}: it chatters, "
