@@ -129,8 +129,9 @@ def real_numbers(str name, value):
     except ValueError as error:
         raise ValueError(f"{name} must be an array of real numbers: {error}") from None
     if array.dtype.kind == "O":         # numbers of SymPy and others, which tell by themselves whether they are real
-        if any(isinstance(x, (str, bytes)) for x in array.flat):
-            raise TypeError(f"{name} must be real numbers, got text among them")
+        for x in array.flat:            # these become numbers without a word
+            if isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
+                raise TypeError(f"{name} must be real numbers, got {x!r} among them")
         try:
             return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
         except (TypeError, ValueError) as error:

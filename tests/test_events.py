@@ -545,6 +545,11 @@ def test_states_below_the_tolerance_are_named(ball):
     dyn, *_ = ball
     with pytest.warns(kc.KanecoreWarning, match="all states stay below atol = 1e-08, the largest is 1e-09"):
         dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0})
+    with pytest.warns(kc.KanecoreWarning, match="all states stay below atol = 1e-08, the largest is 2e-09"):
+        dyn.simulate((0.0, 1.0), [[0.0, 1e-9], [0.0, 2e-9]], parameters={"g": 0.0})
+    with pytest.warns(kc.KanecoreWarning, match="all states stay below"):
+        dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0}, method="radau")
+    dyn.simulate((0.0, 1.0), [[0.0, 1e-9], [0.0, 1.0]], parameters={"g": 0.0})
     for start, options in (
         ([1e-9, 0.0], {}),
         ([0.0, 1e-9], {"atol": 1e-18}),

@@ -185,6 +185,18 @@ def test_prescribed_rates_of_rollouts():
             run()
 
 
+def test_prescribed_rates_of_rows_of_a_model_without_parameters():
+    s, (N, origin) = me.dynamicsymbols("s"), ground()
+    P = origin.locatenew("P", (q + s) * N.x)
+    bodies, drag = [me.Particle("P", P, 2)], [(P, -(s + s.diff()) * N.x)]
+    dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=bodies, forcelist=drag))
+    assert dyn.n_p == 0
+    for inputs in ([0.0, 1.0, 0.0], [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]):
+        with pytest.warns(kc.KanecoreWarning, match="'s_d' is the derivative of 's'"):
+            assert dyn.simulate((0.0, 1.0), np.ones((2, 2)), inputs=inputs).x.shape == (2, 2, 2)
+    assert dyn.simulate((0.0, 1.0), np.ones((0, 2)), inputs=[0.0, 0.0, 0.0]).x.shape == (0, 2, 2)
+
+
 def test_rates_of_what_moves_nothing():
     """A turntable may have any angle: nothing depends on it."""
     phi = me.dynamicsymbols("phi")

@@ -348,7 +348,8 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"inputs": lambda t, x: ["1", "2", "3"]}, TypeError, "real numbers, got dtype <U1"),
         (((0, 1), X0), {"inputs": lambda t, x: [None, "2", 1j]}, TypeError, "inputs.* must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [None, None, 1j]}, TypeError, r"returned at t = 0\.0 must be real"),
-        (((0, 1), X0), {"inputs": lambda t, x: np.array(["1", 2, 3], object)}, TypeError, "got text among them"),
+        (((0, 1), X0), {"inputs": lambda t, x: np.array(["1", 2, 3], object)}, TypeError, "got '1' among them"),
+        (((0, 1), X0), {"inputs": lambda t, x: [np.datetime64("2020"), 0, 0]}, TypeError, "got .*2020.* among them"),
         (((0, 1), X0), {"inputs": lambda t, x: [10**400, 0, 0]}, ValueError, "inputs.* must be real numbers: int too"),
         (
             ((0, 1), X0),

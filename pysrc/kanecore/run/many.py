@@ -149,7 +149,8 @@ def simulate_rows(
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
     run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), t0, t1)
     control = replace(control, method=with_known_derivatives(control.method, dyn, run_inputs, control.baumgarte))
-    first = run_inputs(t0, x.reshape(-1, dyn.n_x)[0]) if held is None else held
+    one = x.reshape(-1, dyn.n_x)[0] if x.size else np.zeros(dyn.n_x)
+    first = run_inputs(t0, one) if held is None else held
     rows = Rows(dyn, t0, 0.0, shape, x, np.asarray(first)[..., np.newaxis, :], p, c)
     if not np.isfinite(x).all():
         place = np.argwhere(~np.isfinite(x).all(axis=-1))[0]
@@ -162,7 +163,7 @@ def simulate_rows(
     if held is not None:
         warn_of_other_rates_in_rows(replace(rows, dt=t1 - t0), 1)
     elif rows.x.size:
-        warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p.reshape(-1, dyn.n_p)[0])
+        warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p[(0,) * (p.ndim - 1)])
     values = _values(dyn, t, out, run_inputs, held, p, control.method)
     result = Trajectories(dyn, t, out, values, run, shape)
     if not result.success and not return_status:

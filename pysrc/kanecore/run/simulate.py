@@ -211,9 +211,10 @@ def simulate(
             method, events=events, sample_time=sample_time, progress=progress or None, sensitivities=sensitivities
         )
         control = Control(method, relative, absolute, step, longest, limit, bool(project), stabilization)
-        return simulate_rows(  # type: ignore[return-value]
-            dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status
-        )
+        rows = simulate_rows(dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status)
+        if dt is None:
+            _warn_below(relative, absolute, rows.x)
+        return rows  # type: ignore[return-value]
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
     if wanted is not None:
         require_derivatives(wanted, method, problem, stabilization, dense_output)
@@ -225,7 +226,8 @@ def simulate(
         steps = Steps(relative, absolute, step, longest)
         outside = integrate_outside(problem, method, steps, limit, stabilization, records)
         trajectory = Trajectory(problem, method, outside, outcome(method, outside, records))
-        _warn_below(relative, absolute, trajectory)
+        with _holding(trajectory):
+            _warn_below(relative, absolute, trajectory.x)
         return _ended(problem, outside, trajectory)
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
@@ -256,7 +258,7 @@ def simulate(
                 report(run.t)
     with _holding(trajectory):
         if dt is None:
-            _warn_below(relative, absolute, trajectory)
+            _warn_below(relative, absolute, trajectory.x)
         if watched is not None:
             watched.warn_where_crowded()
     trajectory = _ended(problem, run, trajectory)
@@ -266,10 +268,10 @@ def simulate(
     return trajectory
 
 
-def _warn_below(relative: float, absolute: Array, trajectory: Trajectory) -> None:
-    """Warn of a run in which the tolerance lets pass errors as large as the states; rtol = 1 and more means to."""
-    size = np.max(np.abs(trajectory.x), axis=0, initial=0.0)
-    if relative < 1.0 and (size < absolute).all() and (trajectory.x != trajectory.x[:1]).any():
+def _warn_below(relative: float, absolute: Array, x: Array) -> None:
+    """Warn of runs in which the tolerance lets pass errors as large as the states; rtol = 1 and more means to."""
+    size = np.max(np.abs(x), axis=tuple(range(x.ndim - 1)), initial=0.0)
+    if relative < 1.0 and (size < absolute).all() and (x != x[..., :1, :]).any():
         warn(
             f"all states stay below atol = {absolute.max():g}, the largest is {size.max():g}: errors as large as the "
             "states pass unseen; give an atol that is small beside them"
