@@ -425,6 +425,12 @@ def held_chain(form: str) -> kc.Model:
         "attached as well": {"velocity_constraints": [rate], "attach": {0: (end, tip, N, origin, N.y)}},
         "attached wrongly": {"configuration_constraints": [height], "attach": {0: (end, tip, N, origin, 2 * N.y)}},
         "accelerations": {"acceleration_constraints": [rate.subs(along, 0).diff(t)]},
+        "derivative": {"configuration_constraints": [height], "velocity_constraints": [rate.subs(along, 0)]},
+        "attached derivative": {
+            "configuration_constraints": [height],
+            "velocity_constraints": [rate.subs(along, 0)],
+            "attach": {0: (end, tip, N, origin, N.y)},
+        },
         "potential": {"potentials": [20 * sm.sin(q1)]},
         "torques": {"forcelist": [(A, -20 * sm.cos(q1) * N.z)]},
     }
@@ -441,7 +447,7 @@ def held_chain(form: str) -> kc.Model:
     )
 
 
-@pytest.mark.parametrize("form", ["velocity", "filed beside", "attached", "attached as well"])
+@pytest.mark.parametrize("form", ["velocity", "filed beside", "attached", "attached as well", "attached derivative"])
 def test_constraints_act_along_auxiliary_speeds(form: str) -> None:
     """What the first rod carries, by Newton's law of both ends along it, in whatever form the tip is held."""
     dyn = kc.compile(held_chain(form))
@@ -459,6 +465,10 @@ def test_constraints_act_along_auxiliary_speeds(form: str) -> None:
     [
         ("coordinates", "does not tell what ua would change.*velocity_constraints.*Model.attach={0: "),
         ("attached wrongly", "does not act as configuration constraint 0"),
+        (
+            "derivative",
+            "velocity constraint 0 is the derivative of an equation of coordinates, and does not tell.*attach",
+        ),
         ("accelerations", "an equation of accelerations, and does not tell what ua would.*Model.attach={0: "),
         ("potential", "potential 0 does not tell what ua would change.*write it into forcelist"),
     ],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from kanecore.derive.attached import attached_loads, misattached, unknown_rows
+from kanecore.derive.constraints import Row
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kane import Wrenches, active_forces, inertia_forces
 from kanecore.derive.kinematics import Accelerations, Kinematics
@@ -12,6 +13,7 @@ from kanecore.derive.registry import Derived, derives
 from kanecore.derive.vectors import sub
 from kanecore.describe.description import Attachment
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.decide import is_combination
 from kanecore.graph.scalars import SPEED
 from kanecore.graph.vectors import dot
 
@@ -70,13 +72,16 @@ def _unwritten(d: Derivation) -> str:
         return message
     for i, row in enumerate(d.rows):
         acting = [a for a in attachments if a.row == i]
-        if row.kind == "velocity" or moved.isdisjoint(j for j, x in enumerate(row.jacobian) if x):
+        if moved.isdisjoint(j for j, x in enumerate(row.jacobian) if x) or _tells(d, row):
             continue
         if not acting:
-            of = "coordinates" if row.kind == "configuration" else "accelerations"
-            way = "its derivative" if row.kind == "configuration" else "what it is the derivative of"
+            of, way = {
+                "configuration": ("is an equation of coordinates", "its derivative"),
+                "velocity": ("is the derivative of an equation of coordinates", "it"),
+                "acceleration": ("is an equation of accelerations", "what it is the derivative of"),
+            }[row.kind]
             return (
-                f"{row.name} is an equation of {of}, and {_untold(d)}: write {way} into velocity_constraints, "
+                f"{row.name} {of}, and {_untold(d)}: write {way} into velocity_constraints, "
                 "with the velocities that hold auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
                 "joins), or say where it acts: "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
@@ -84,6 +89,18 @@ def _unwritten(d: Derivation) -> str:
         if message := misattached(d.kinematics, i, row, acting):
             return message
     return _unplaced(d, moved)
+
+
+def _tells(d: Derivation, row: Row) -> bool:
+    """Whether a row was written with velocities, and says by these what auxiliary speeds change in it.
+
+    One that follows from equations of coordinates, and holds no auxiliary speed, may be their derivative alone.
+    """
+    if row.kind != "velocity":
+        return False
+    written = next(each.node for each in d.freed.constraints if each.kind == "velocity" and each.name == row.name)
+    slopes = accumulate(d.graph, [(written, d.graph.one)], d.freed.auxiliary, SPEED)
+    return any(slopes) or not is_combination(d.graph, row.jacobian, d.constraints.rates)
 
 
 def _untold(d: Derivation) -> str:
