@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, on_a_line
+from mechanisms import ground, on_a_line, rates
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
@@ -309,6 +309,54 @@ def test_there_and_back() -> None:
         assert_allclose(product, there.sensitivities[0], rtol=0, atol=1e-7 * np.max(np.abs(there.sensitivities)))
 
 
+@pytest.mark.parametrize("method", ["dop853", "rosenbrock"])
+def test_chosen_times_and_events_backwards(method: str) -> None:
+    """Of an oscillator: S = exp(A t), and x1 = 0 at dτ = −S1 / x2; a reset turns what came before it over."""
+    k = sm.symbols("k")
+    dyn = on_a_line("backwards", lambda q, u: -k * q, {k: 4.0})
+    x0, times = np.array([0.7, -0.2]), np.linspace(0.0, -2.0, 9)
+    options: dict[str, Any] = {"t_eval": times, "rtol": 1e-10, "atol": 1e-10, "sensitivities": ["x0"]}
+    tolerance = {"rtol": 0, "atol": 1e-7}
+
+    def expected(t: float) -> Array:
+        return np.asarray(expm(t * np.array([[0, 1], [-4.0, 0.0]])))
+
+    sol = dyn.simulate((0, -2), x0, method=method, events=kc.Event(lambda t, x: x[0]), **options)
+    assert sol.sensitivities is not None
+    assert sol.t_events_sensitivities is not None
+    for t, found in zip(times, sol.sensitivities, strict=True):
+        assert_allclose(found, expected(t), **tolerance)
+    assert len(sol.t_events[0]) == 1
+    for t, x, found in zip(sol.t_events[0], sol.y_events[0], sol.t_events_sensitivities[0], strict=True):
+        assert_allclose(found, -expected(t)[0] / x[1], **tolerance)
+    turned = dyn.simulate(
+        (0, -2), x0, method=method, events=kc.Event(lambda t, x: x[0], reset=lambda t, x: -x), **options
+    )
+    assert turned.sensitivities is not None
+    for t, found in zip(times, turned.sensitivities, strict=True):
+        assert_allclose(found, expected(t) * (1 if t > sol.t_events[0][0] else -1), **tolerance)
+
+
+def test_starts_vary_along_constraints_that_inputs_move() -> None:
+    """∂x(0)/∂x0 where q1 s + q2 = 1, and s is prescribed: differences of the projection."""
+    q, u, s = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("u1 u2"), me.dynamicsymbols("s")
+    N, origin = ground()
+    point = origin.locatenew("P", q[0] * N.x + q[1] * N.y)
+    bodies = [me.Particle("P", point, 2)]
+    row = {"configuration_constraints": [q[0] * s + q[1] - 1]}
+    dyn = kc.compile(kc.Model(N, q, u, rates(q, u), bodies=bodies, **row, name="moved by s"))
+    signal = kc.Signal([0.0, 0.5, 1.0], [2.0, 2.4, 3.5], kind="cubic")
+    r = np.array([signal._about(np.zeros(1), 0, order)[0, 0] for order in range(3)])
+    x0 = np.asarray(dyn.consistent(0.0, [0.3, 0.4, 0.5, 0.6], None, r=r))
+    sol = dyn.simulate((0.0, 0.1), x0, inputs={"s": signal}, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    h = 1e-5
+    differences = [
+        (dyn._project(0.0, x0 + h * one, r=r) - dyn._project(0.0, x0 - h * one, r=r)) / (2 * h) for one in np.eye(4)
+    ]
+    assert_allclose(sol.sensitivities[0], np.array(differences).T, rtol=0, atol=1e-8)
+
+
 def test_starts_vary_along_constraints_alone() -> None:
     """∂x(0)/∂x0 is the projector onto what the constraints allow: rows of their slopes times it vanish."""
     dyn = kc.load("four_bar")
@@ -340,13 +388,15 @@ def test_signals(method: str, kind: str) -> None:
     assert_allclose(sol.sensitivities[..., 0], differences, rtol=0, atol=1e-9 * np.max(np.abs(differences)))
 
 
-def test_a_stiff_run_that_changes_its_method() -> None:
-    """Van der Pol's oscillator, by "auto", beside an explicit method with tiny steps."""
+@pytest.mark.parametrize("forward", [1, -1])
+def test_a_stiff_run_that_changes_its_method(forward: int) -> None:
+    """Van der Pol's oscillator, by "auto", beside an explicit method with tiny steps; and the same in the past."""
     mu = sm.Symbol("mu")
-    dyn = on_a_line("van der Pol", lambda q, u: mu * (1 - q**2) * u - q, {mu: 100.0})
-    sol = dyn.simulate((0, 60), [2.0, 0.0], method="auto", rtol=1e-9, atol=1e-9, sensitivities=["x0", "p"])
+    dyn = on_a_line("van der Pol", lambda q, u: forward * mu * (1 - q**2) * u - q, {mu: 100.0})
+    span = 0, forward * 60
+    sol = dyn.simulate(span, [2.0, 0.0], method="auto", rtol=1e-9, atol=1e-9, sensitivities=["x0", "p"])
     assert "rosenbrock from" in sol.message
-    exact = dyn.simulate((0, 60), [2.0, 0.0], rtol=1e-12, atol=1e-12, sensitivities=["x0", "p"])
+    exact = dyn.simulate(span, [2.0, 0.0], rtol=1e-12, atol=1e-12, sensitivities=["x0", "p"])
     assert sol.sensitivities is not None
     assert exact.sensitivities is not None
     assert_allclose(sol.sensitivities[-1], exact.sensitivities[-1], rtol=1e-5, atol=1e-9)

@@ -195,7 +195,6 @@ class _Chain:
         )
         at = np.concatenate([self._times[inside], [self._zeros[i].t for i in zeros]])
         places = np.searchsorted(self._forward * t[first : last + 1], self._forward * at, side="left") - 1
-        places = np.clip(places, 0, last - first - 1)
         between = steps.between(places, at) if len(at) else None
         in_order = np.argsort(places, kind="stable")
         of_step = np.searchsorted(places[in_order], np.arange(last - first + 1))
