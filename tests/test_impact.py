@@ -287,6 +287,17 @@ def test_friction_of_either_sign_is_no_pull(sign: int, speed: float) -> None:
     assert found.impulses[0] > 0
 
 
+def test_what_presses_tells_friction_from_a_pull() -> None:
+    """Under the block that rocks one row holds both corners along the plane, too: none of both presses normal to 0."""
+    dyn, rows = in_a_plane(6.0, {m: 2.0}, lambda C, B: {}), [[0, 1, -1], [0, 1, 1], [1, 0, 0.5]]
+    with pytest.warns(kc.KanecoreWarning, match="contact 'row 0'") as caught:
+        found = dyn.impact(0.0, [0, 0, 0, 0.3, -1.5, -1.5], rows, full=True)
+    assert found.pulling == ("row 0", "row 2")
+    assert len(caught) == 1
+    found = dyn.impact(0.0, [0, 0, 0, -3.0, -1.5, -1.5], rows, full=True)
+    assert found.pulling == ("row 0",)  # or row 2 presses, and rows 0 and 1 are friction on a wall
+
+
 def test_contacts_between_two_bodies_pull() -> None:
     """The block rocks on a slab that lies on nothing: forces at the corners act on both."""
     q, u = dynamicsymbols("q1:7"), dynamicsymbols("u1:7")

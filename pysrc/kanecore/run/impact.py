@@ -107,8 +107,8 @@ def impact(
     contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always does, of several at once maybe
     not, as at both corners of a rocking block: with ``full`` `Impact.pulling` names those, and one is left out.
     Friction is a row along the contact plane, with e = 0 where it sticks, and its impulse may have either sign.  A
-    KanecoreWarning names a row that pulls and is no friction: v_n ≤ 0, and the forces of no other row are normal to its
-    own, as those of friction are to the force that presses.
+    KanecoreWarning names a row that pulls and is no friction: v_n ≤ 0, and no row that presses acts normal to it, as
+    friction has one.
 
     Parameters
     ----------
@@ -409,12 +409,17 @@ def _warn_of_pulling(state: ConstraintState, contacts: _Contacts, found: Impact)
     sure = set(found.pulling).difference(found.undetermined)  # impulses that redundant rows share may be others
     closed = contacts.velocities <= NOISE * contacts.terms
     pulls = [i for i, name in enumerate(contacts.names) if name in sure and closed[i]]
-    directions = _directions(state, contacts.rows) if pulls else []
+    if not pulls:
+        return
+    directions = _directions(state, contacts.rows)
+    pressing = [
+        direction
+        for direction, name, impulse in zip(directions, contacts.names, found.impulses, strict=True)
+        if name in found.undetermined or (name not in sure and impulse > 0.0)
+    ]
     for i in pulls:
-        others = [directions[j] for j in range(len(directions)) if j != i]
-        if all(d for d in (directions[i], *others)) and not any(
-            abs(np.dot(a, b)) < _NORMAL for other in others for a in directions[i] for b in other
-        ):
+        told = all([directions[i], *pressing])
+        if told and not any(abs(np.dot(a, b)) < _NORMAL for other in pressing for a in directions[i] for b in other):
             warn(
                 f"contact {contacts.names[i]!r} of {found.name!r} would have to pull, with an impulse of "
                 f"{found.impulses[i]:.6g}: a contact that only pushes opens instead; leave it out of rows"
