@@ -175,6 +175,9 @@ def test_prescribed_rates_of_rollouts():
     tube.step(0.0, x0, 0.01, r=[0.0, 3.0, 0.0])  # one step tells nothing
     with pytest.warns(kc.KanecoreWarning, **said):
         tube.simulate((0.0, 1.0), [x0, x0], inputs=[[0.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
+    with pytest.warns(kc.KanecoreWarning, **said):
+        tube.simulate((0.0, 1.0), [x0, x0], inputs=lambda t, x: [t**2, 0.0, 0.0])
+    tube.simulate((0.0, 1.0), [x0, [0.2, 0.3, 0.0, 0.0]], inputs=lambda t, x: [x[0], x[2], 0.0], threads=2)
     tube.inputs.update(rest | {"theta_d": 3.0})
     for run in (
         lambda: tube.simulate((0.0, 1.0), x0),

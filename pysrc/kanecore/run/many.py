@@ -162,7 +162,7 @@ def simulate_rows(
     run = _integrate(rows, run_inputs, held, interval, t, control, out, threads)
     if held is not None:
         warn_of_other_rates_in_rows(replace(rows, dt=t1 - t0), 1)
-    elif rows.x.size:
+    elif rows.x.size and (run_inputs.function is None or threads == 1):  # else neighbours in time are of other rows
         warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p[(0,) * (p.ndim - 1)])
     values = _values(dyn, t, out, run_inputs, held, p, control.method)
     result = Trajectories(dyn, t, out, values, run, shape)
