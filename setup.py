@@ -35,7 +35,7 @@ from setuptools.errors import OptionError, PlatformError
 from setuptools.modified import newer_group
 
 if TYPE_CHECKING:
-    from kanecore.build.compiler import Recipe
+    from kanecore.build.c_compiler import Recipe
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
@@ -61,13 +61,13 @@ ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side b
 AS_MODELS = "-O1"
 MODULES = {
     "_native": ("-O1", {}),
-    "_library": ("-Og", {"machine": "-Og", "machine_fused": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS}),
+    "_library": ("-Og", {"interpreter": "-Og", "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS}),
     "_motion": (
         "-O0",
         dict.fromkeys(
             (
-                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "drive", "chatter"),
-                *("signal", "tableaux", "unit", "cpu"),
+                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "integrate", "interpolate"),
+                *("chatter", "signal", "tableaux", "quaternions", "cpu"),
             ),
             AS_MODELS,
         ),
@@ -80,7 +80,7 @@ MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
 def laid_files() -> list[Path]:
     """Native files that are installed beside the extension, relative to this folder."""
     return sorted(
-        path for pattern in (*PUBLIC_PXD, "include/*.h", "src/*.h", "src/*.c") for path in NATIVE.glob(pattern)
+        path for pattern in (*PUBLIC_PXD, "include/*.h", "src/**/*.h", "src/**/*.c") for path in NATIVE.glob(pattern)
     )
 
 
@@ -219,13 +219,13 @@ class BuildNative(build_ext):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        from kanecore.build.compiler import levels
+        from kanecore.build.c_compiler import levels
 
         return levels(self.machine)
 
     @property
     def lane_levels(self) -> tuple[str, ...]:
-        from kanecore.build.compiler import lane_levels
+        from kanecore.build.c_compiler import lane_levels
 
         return lane_levels(self.machine)
 
@@ -246,7 +246,7 @@ class BuildNative(build_ext):
 
     def build_library(self, name: str, level: str, source: Recipe) -> None:
         """Compile one model for one level, unless it was derived and compiled in the same way before."""
-        from kanecore.build.compiler import prebuild
+        from kanecore.build.c_compiler import prebuild
 
         built = prebuild(
             source,
@@ -286,9 +286,9 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """
-    from kanecore.build.compiler import Recipe
+    from kanecore.build.c_compiler import Recipe
     from kanecore.describe.description import fingerprint
-    from kanecore.emit.groups import emit_prebuilt, emit_some
+    from kanecore.emit.kernel_groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources
     from kanecore.gallery import PREBUILT_OF_ROBOTS, robots
 
@@ -312,10 +312,15 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
 def code_flags(level: str) -> list[str]:
     """The flags that models are compiled with, at another level of optimization."""
-    from kanecore.build.compiler import CODE
+    from kanecore.build.c_compiler import CODE
 
     assert AS_MODELS in CODE
     return [level if flag == AS_MODELS else flag for flag in CODE]
+
+
+def c_source(name: str) -> str:
+    """Path of the file ``kc_name.c``."""
+    return next((NATIVE / "src").rglob(f"kc_{name}.c")).as_posix()
 
 
 def modules() -> list[Extension]:
@@ -325,7 +330,7 @@ def modules() -> list[Extension]:
     return [
         Extension(
             f"kanecore.{name}",
-            sources=[f"{NATIVE}/{name}.pyx", *(f"{NATIVE}/src/kc_{source}.c" for source in sources)],
+            sources=[f"{NATIVE}/{name}.pyx", *(c_source(source) for source in sources)],
             depends=depends,
             include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", RUNTIME.as_posix()],
             libraries=[] if sys.platform == "win32" else ["m"],

@@ -18,8 +18,8 @@ from peers.sympy import kanes_method
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import bake, duplicate
-from kanecore.emit.groups import emit_group
-from kanecore.graph.evaluate import evaluate
+from kanecore.emit.kernel_groups import emit_group
+from kanecore.graph.evaluation import evaluate
 from kanecore.kernels import GROUPS
 
 QUESTION = "how long from SymPy objects to the C text of the core group [ms], and how many operations in it?"

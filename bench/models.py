@@ -19,7 +19,7 @@ from recursions import NONE, STRAIGHT, Body, Robot
 
 import kanecore as kc
 from kanecore.gallery import (
-    _serial,
+    _building_blocks,
     andrews_squeezer,
     arm7,
     cart_pendulum,
@@ -229,13 +229,15 @@ def _chain(n: int) -> dict[str, Any]:
     }
 
 
-def _limbs() -> tuple[list[_serial.Link], list[int]]:
+def _limbs() -> tuple[list[_building_blocks.Link], list[int]]:
     """Links of the tree, and the number of the body that carries each, from 1."""
     links, parents = [], []
     for line, moments in zip(tree30.BODIES.strip().splitlines(), tree30.INERTIAS.strip().splitlines(), strict=True):
         parent, axis, *numbers = line.split()
         x, y, z, mass, *centre = map(float, numbers)
-        links.append(_serial.Link((x, y, z), "x y z", axis, mass, tuple(centre), tuple(map(float, moments.split()))))
+        links.append(
+            _building_blocks.Link((x, y, z), "x y z", axis, mass, tuple(centre), tuple(map(float, moments.split())))
+        )
         parents.append(int(parent))
     return links, parents
 
@@ -248,15 +250,15 @@ def _floating() -> dict[str, Any]:
     e, place = me.dynamicsymbols("e0:4"), me.dynamicsymbols("x y z")
     w, v = me.dynamicsymbols("w1:4"), me.dynamicsymbols("v1:4")
     links, parents = _limbs()
-    limbs = _serial.tree(links, parents, constant=True)
+    limbs = _building_blocks.tree(links, parents, constant=True)
     ground, base, g = me.ReferenceFrame("E"), limbs.frame, sm.Symbol("g")
     base.orient(ground, "Quaternion", e)
-    base.set_ang_vel(ground, _serial.vector(w, base))
+    base.set_ang_vel(ground, _building_blocks.vector(w, base))
     centre_of_world = me.Point("W")
     centre_of_world.set_vel(ground, 0)
-    limbs.origin.set_pos(centre_of_world, _serial.vector(place, ground))
-    limbs.origin.set_vel(ground, _serial.vector(v, base))
-    centre = limbs.origin.locatenew("C0", _serial.vector(BASE_CENTRE, base))
+    limbs.origin.set_pos(centre_of_world, _building_blocks.vector(place, ground))
+    limbs.origin.set_vel(ground, _building_blocks.vector(v, base))
+    centre = limbs.origin.locatenew("C0", _building_blocks.vector(BASE_CENTRE, base))
     torso = me.RigidBody("base", centre, base, BASE_MASS, (me.inertia(base, *BASE_INERTIA), centre))
     bodies = [torso, *limbs.bodies]
     torques = [load for load in limbs.loads if isinstance(load[0], me.ReferenceFrame)]
@@ -281,7 +283,9 @@ def _floating() -> dict[str, Any]:
 # For packages that know joints ---------------------------------------------------------------------------
 
 
-def serial(links: Sequence[_serial.Link], parents: Sequence[int], value: Value, constant: bool = False) -> Robot:
+def serial(
+    links: Sequence[_building_blocks.Link], parents: Sequence[int], value: Value, constant: bool = False
+) -> Robot:
     """The robot of a table of the gallery; what is zero there is the float 0, and ``constant`` numbers are floats."""
     name = (lambda _, number: number) if constant else value
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from recursions import STRAIGHT, Body, Robot
 
-from kanecore.describe.urdf import Inertial, Pose, read_urdf
+from kanecore.describe.from_urdf.urdf_file import Inertial, Pose, read_urdf
 
 GRAVITY = (0.0, 0.0, -9.81)
 BASE = -1  # the number of the root

@@ -32,7 +32,7 @@ def chain(n):
 
 
 # %% count
-from kanecore.emit.groups import emit_group  # noqa: E402
+from kanecore.emit.kernel_groups import emit_group  # noqa: E402
 
 counts = {}
 for n in (5, 10, 20, 40):

@@ -22,7 +22,7 @@ cdef enum:      # in place of the number of a kernel
 
 cdef class Libraries
 
-include "_kernel_numbers.pxi"
+include "binding/_kernel_numbers.pxi"
 
 # ----------------------------------------------------------------------------------------------------------
 # Numbers.  Of a model in single precision a `double *` that its kernels read or write points at floats.

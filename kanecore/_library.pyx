@@ -8,11 +8,11 @@ The parts, each built on those above it:
 ====================  ====================================================================================
 `_kernels.pxi`        the names of the kernels and the shapes of their results; generated
 `_interrupt.pxi`      Ctrl-C while C runs
-`_values.pxi`         numbers, arrays and names between Python and C; `Block`
-`_open.pxi`           the table of a library, checked
-`_machine.pxi`        `Machine`: a table made of code, where there is no library
+`_array_conversion.pxi`         numbers, arrays and names between Python and C; `Block`
+`_table_validation.pxi`           the table of a library, checked
+`_interpreter.pxi`        `Machine`: a table made of code, where there is no library
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
-`_names.pxi`          `Named`: values by name or symbol, as arrays
+`_name_lookup.pxi`          `Named`: values by name or symbol, as arrays
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 ====================  ====================================================================================
 
@@ -48,11 +48,11 @@ def cpu_level():
     return kc_cpu_level()
 
 
-include "_kernels.pxi"
-include "_interrupt.pxi"
-include "_values.pxi"
-include "_open.pxi"
-include "_machine.pxi"
-include "_libraries.pxi"
-include "_names.pxi"
-include "_parameters.pxi"
+include "binding/_kernels.pxi"
+include "binding/_interrupt.pxi"
+include "binding/_array_conversion.pxi"
+include "binding/_table_validation.pxi"
+include "binding/_interpreter.pxi"
+include "binding/_libraries.pxi"
+include "binding/_name_lookup.pxi"
+include "binding/_parameters.pxi"

@@ -4,10 +4,10 @@
 """Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
 
 ====================  ====================================================================================
-`_integrate.pxi`      integration in time
+`_integration.pxi`      integration in time
 `_tableau.pxi`        what a method is made of
 `_events.pxi`         `Watch`: the events of a run
-`_rows.pxi`           integration of many starts
+`_batch_integration.pxi`           integration of many starts
 `_rollout.pxi`        fixed steps of many rows side by side
 `_callables.pxi`      kernels as functions of C with other arguments
 `_xla.pxi`            kernels as functions of JAX's compiler
@@ -39,10 +39,10 @@ cnp.import_array()
 
 cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 
-include "_integrate.pxi"
-include "_tableau.pxi"
-include "_events.pxi"
-include "_rows.pxi"
-include "_rollout.pxi"
-include "_callables.pxi"
-include "_xla.pxi"
+include "binding/_integration.pxi"
+include "binding/_tableau.pxi"
+include "binding/_events.pxi"
+include "binding/_batch_integration.pxi"
+include "binding/_rollout.pxi"
+include "binding/_callables.pxi"
+include "binding/_xla.pxi"

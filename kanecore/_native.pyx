@@ -6,9 +6,9 @@
 This part of the extension is what runs in every call, so it alone is optimized.  Its own parts:
 
 ====================  ====================================================================================
-`_failures.pxi`       why a result is not finite
-`_batch.pxi`          a call with any number of states
-`_evaluate.pxi`       `Model`: a call with one state
+`_kernel_errors.pxi`       why a result is not finite
+`_batch_call.pxi`          a call with any number of states
+`_single_call.pxi`       `Model`: a call with one state
 `_workspace.pxi`      `Buffers`: calls without arguments
 `_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods; generated
 ====================  ====================================================================================
@@ -43,8 +43,8 @@ cnp.import_array()
 
 cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 
-include "_failures.pxi"
-include "_batch.pxi"
-include "_evaluate.pxi"
-include "_workspace.pxi"
-include "_methods.pxi"
+include "binding/_kernel_errors.pxi"
+include "binding/_batch_call.pxi"
+include "binding/_single_call.pxi"
+include "binding/_workspace.pxi"
+include "binding/_methods.pxi"

@@ -1,4 +1,4 @@
-# Generated from kernels.py by kanecore.build.tables.
+# Generated from kernels.py by kanecore.build.generated_sources.
 # SPDX-License-Identifier: BSD-3-Clause
 from libc.stdint cimport int32_t, uint32_t
 

@@ -291,7 +291,7 @@ def load(extension: str) -> None:
 
 def main(path: str, seed: int, n: int) -> None:
     from kanecore import ABI_VERSION, ModelError
-    from kanecore.run.model import CompiledModel
+    from kanecore.compiled_model import CompiledModel
 
     library = ctypes.CDLL(path)
     library.all_kernels.restype = ctypes.POINTER(ctypes.c_void_p)

@@ -6,8 +6,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Components, Description, Image, Matrix, Vector
-from kanecore.graph.scalars import Graph, Op
+from kanecore.describe.description import Description, Image
+from kanecore.graph.expression_graph import Graph, Op
+from kanecore.graph.vectors import Components, Matrix, Vector
 
 __all__ = ["MODELS", "about_z", "copied", "pendulum"]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from altered_tables import load
 
-from kanecore.emit.groups import whole
-from kanecore.emit.machine import FIRST, code
+from kanecore.emit.bytecode import FIRST, code
+from kanecore.emit.kernel_groups import whole
 from kanecore.kernels import KERNELS
 
 VALUES = (0.0, 0.3, -1.0, 1e300, math.inf, math.nan)
@@ -30,7 +30,7 @@ def doubles(n: int, value: float, noise: float = 0.0) -> Any:
 
 
 def call_all(name: str) -> int:
-    from kanecore.run.model import CompiledModel
+    from kanecore.compiled_model import CompiledModel
 
     module = import_module(f"kanecore.gallery.{name}")
     dyn = CompiledModel({"all": code(whole(module.build().description, module.PARAMETERS, FIRST))}, source={})

@@ -23,7 +23,7 @@ hypothesis.settings.register_profile("kanecore", deadline=None, database=None, d
 hypothesis.settings.load_profile("kanecore")
 
 
-# By default models run on kanecore's own machine, at once and with the bits of C, which tests/test_machine.py shows.
+# By default models run on kanecore's own machine, at once and with the bits of C, which tests/test_bytecode.py shows.
 # Tests of what a compiler makes carry the marker ``compiler``; with --long all are compiled.
 COMPILER = "KANECORE_TESTS_CC"
 

@@ -38,7 +38,7 @@ def some_state(name: str, r: Array | None = None) -> Array:
 @cache
 def c_text(name: str) -> str:
     """A model in one C text, as it is prebuilt for wheels: all kernels, of robots some groups."""
-    from kanecore.emit.groups import emit_library, emit_some
+    from kanecore.emit.kernel_groups import emit_library, emit_some
 
     module = import_module(f"kanecore.gallery.{name}")
     description = module.build().description

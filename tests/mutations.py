@@ -35,14 +35,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("pysrc/kanecore")
-BUILT = ("*.so", "*.pyd", "*.pxd", "include/*", "src/*")  # by an editable install, in the package
+BUILT = ("*.so", "*.pyd", "*.pxd", "include/*", "src/**/*")  # by an editable install, in the package
 LAID = (
     "__init__.pxd",
     "_ode.pxd",
     "_table.pxd",
     "include/*.h",
-    "src/*.h",
-    "src/*.c",
+    "src/**/*.h",
+    "src/**/*.c",
 )  # what setup.py copies from kanecore/ into the package
 PATIENCE, PATIENCE_WITH_ALL = 300.0, 3600.0  # seconds that tests of one fault may take
 PYTEST_SETTINGS = re.compile(r"^\[tool\.pytest\.ini_options\]\n(?:(?!\[tool\.).*\n)*", re.MULTILINE)

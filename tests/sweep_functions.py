@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `test_sweeps.py` calls in other processes, which import this file."""
+"""What `test_parameter_sweeps.py` calls in other processes, which import this file."""
 
 from __future__ import annotations
 

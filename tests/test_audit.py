@@ -17,14 +17,15 @@ import sympy.physics.mechanics as me
 import sympy.physics.units as units
 
 import kanecore as kc
-from kanecore.cli import main
-from kanecore.derive import constraints, kane, kinematics
-from kanecore.derive.registry import WAYS, Derived
+from kanecore.audit.audit import Audit
+from kanecore.audit.unit_audit import exponents
+from kanecore.audit.verdicts import judged
+from kanecore.cli.commands import main
+from kanecore.derive import constraint_rows, kinematics
+from kanecore.derive.forces import generalized_forces
+from kanecore.derive.kernel_registry import WAYS, Derived
 from kanecore.kernels import KERNELS
-from kanecore.run.audit import Audit
-from kanecore.run.audit_rows import judged
-from kanecore.run.audit_units import exponents
-from kanecore.run.differences import derivative
+from kanecore.run.numerical_derivatives import derivative
 
 t = me.dynamicsymbols._t
 VALUES = {"m1": 1.3, "m2": 0.8, "l": 0.7, "c": 0.3, "k": 4.0, "g": 9.81}
@@ -360,16 +361,16 @@ def test_the_sign_of_all_loads() -> None:
 
 
 def test_the_sign_of_a_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    true = kane.Wrenches.add_load
+    true = generalized_forces.Wrenches.add_load
 
-    def wrong(self: kane.Wrenches, load: Any) -> None:
+    def wrong(self: generalized_forces.Wrenches, load: Any) -> None:
         g = self.kinematics.graph
         if load.number == 2:
             vector = tuple((f, (g.neg(x), g.neg(y), g.neg(z))) for f, (x, y, z) in load.vector)
             load = dataclasses.replace(load, vector=vector)
         true(self, load)
 
-    monkeypatch.setattr(kane.Wrenches, "add_load", wrong)
+    monkeypatch.setattr(generalized_forces.Wrenches, "add_load", wrong)
     audit = compiled(two_links(), cache=False).audit(10)
     assert "load 2 (torque on frame B1) counts -1 times" in failing(audit)
 
@@ -377,10 +378,12 @@ def test_the_sign_of_a_load_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_gyroscopic_torques_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(k: Any, accelerations: Any, body: int) -> Any:
         frame = k.description.bodies[body].frame
-        return kane.matvec(k.graph, kane.central_inertia(k, body), accelerations.alpha[frame])
+        return generalized_forces.matvec(
+            k.graph, generalized_forces.central_inertia(k, body), accelerations.alpha[frame]
+        )
 
-    for module in ("kane", "energy", "reactions"):
-        monkeypatch.setattr(f"kanecore.derive.{module}.inertia_torque", wrong)
+    for module in ("generalized_forces", "energies", "joint_reactions"):
+        monkeypatch.setattr(f"kanecore.derive.forces.{module}.inertia_torque", wrong)
     text = failing(compiled(two_links(), cache=False).audit(10))
     assert "inertia forces F* = Newton-Euler:  it is not the virtual work" in text
     assert "ω × I·ω of body link" in text
@@ -390,7 +393,7 @@ def test_gyroscopic_torques_that_are_missing(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("part", sweep.part(["left", "doubled", "shifted"], ["left"]))
 def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = kane.central_inertia
+    true = generalized_forces.central_inertia
 
     def wrong(k: Any, body: int) -> Any:
         right, b, g = true(k, body), k.description.bodies[body], k.graph
@@ -408,7 +411,12 @@ def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyP
         k.description = kept
         return result
 
-    for module in ("kane", "energy", "kernels.bodies", "tree"):
+    for module in (
+        "forces.generalized_forces",
+        "forces.energies",
+        "kernels.force_kernels",
+        "recursions.joint_tree",
+    ):
         if hasattr(import_module(f"kanecore.derive.{module}"), "central_inertia"):
             monkeypatch.setattr(f"kanecore.derive.{module}.central_inertia", wrong)
     text = failing(compiled(two_links(), cache=False).audit(10))
@@ -480,7 +488,7 @@ def test_constraints_that_are_wrong(kernel: str, row: str) -> None:
 @pytest.mark.parametrize("part", sweep.part(["jacobian", "bias"], ["bias"]))
 def test_a_row_of_constraints_that_is_derived_wrongly(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """G or γ has the other sign everywhere, in u̇ and λ too."""
-    true = constraints.Constraints._row
+    true = constraint_rows.Constraints._row
 
     def wrong(self: Any, *arguments: Any) -> Any:
         row, g = true(self, *arguments), self.kinematics.graph
@@ -488,7 +496,7 @@ def test_a_row_of_constraints_that_is_derived_wrongly(part: str, monkeypatch: py
             return dataclasses.replace(row, bias=g.neg(row.bias))
         return dataclasses.replace(row, jacobian=(g.neg(row.jacobian[0]), *row.jacobian[1:]))
 
-    monkeypatch.setattr(constraints.Constraints, "_row", wrong)
+    monkeypatch.setattr(constraint_rows.Constraints, "_row", wrong)
     text = failing(compiled(wheel(), cache=False).audit(10))
     assert "G u̇ + γ = dc/dt: velocity constraint 0" in text
 

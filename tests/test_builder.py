@@ -21,9 +21,10 @@ from sweep import models
 
 import kanecore as kc
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Description, Matrix
+from kanecore.describe.description import Description
 from kanecore.gallery import rolling_disc
-from kanecore.graph.scalars import PARAMETER
+from kanecore.graph.expression_graph import PARAMETER
+from kanecore.graph.vectors import Matrix
 
 
 # ------------------------------------------------------------------------------- the same mechanisms with SymPy

@@ -21,11 +21,11 @@ import sympy.physics.mechanics as me
 from test_functions import NUMBERS, every_kernel, slider, street, wheel
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import fingerprint
-from kanecore.emit.groups import emit_group
-from kanecore.graph.scalars import PARAMETER, Given
+from kanecore.emit.kernel_groups import emit_group
+from kanecore.graph.expression_graph import PARAMETER, Given
 
 pytestmark = pytest.mark.compiler
 
@@ -208,7 +208,7 @@ def test_a_library_is_not_opened_without_its_functions(curve: kc.CFunction, tmp_
     dyn = kc.compile(bead(street=curve), parameters={"m": 2.0, "g": 9.81})
     path = dyn.info["build"]["core"]["command"]
     assert path is not None
-    from kanecore.build.compiler import compile_library
+    from kanecore.build.c_compiler import compile_library
 
     library = compile_library(dyn.source["core"], name="slider").path
     with pytest.raises(ImportError, match="calls the C functions street, and was given the addresses of none"):

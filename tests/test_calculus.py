@@ -12,8 +12,8 @@ import pytest
 import sympy as sm
 
 from kanecore.graph.calculus import Tangent, accumulate, is_affine
-from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.evaluation import evaluate
+from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, Graph, Op
 from kanecore.graph.sympy_bridge import FromSympy
 
 

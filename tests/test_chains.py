@@ -12,8 +12,8 @@ import sympy.physics.mechanics as me
 from mechanisms import ground
 
 import kanecore as kc
-from kanecore.graph.linear import matching, solve
-from kanecore.graph.scalars import COORDINATE, Graph
+from kanecore.graph.expression_graph import COORDINATE, Graph
+from kanecore.graph.linear_equations import matching, solve
 
 q, u = me.dynamicsymbols("q u")
 m, L, g = sm.symbols("m l g")

@@ -13,7 +13,7 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.build import cache
-from kanecore.cli import main
+from kanecore.cli.commands import main
 
 PENDULUM = """
 import kanecore as kc

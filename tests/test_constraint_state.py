@@ -12,9 +12,9 @@ import pytest
 from sweep import part
 
 import kanecore as kc
+from kanecore.compiled_model import CompiledModel
+from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.kernels import KERNEL_GROUPS
-from kanecore.run.constraint_state import ConstraintState
-from kanecore.run.model import CompiledModel
 
 MODELS = part(
     ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"], ["bricard", "four_bar"]

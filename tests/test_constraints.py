@@ -19,8 +19,8 @@ from test_truth import CASES, CONSTRAINED
 from test_truth import compiled as truth
 
 import kanecore as kc
+from kanecore.constraints.constraint_values import residuals
 from kanecore.gallery import bricard, four_bar
-from kanecore.run.constraints import residuals
 
 #: Planar models give their bodies no inertia but about the normal.
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")

@@ -15,7 +15,7 @@ import pytest
 from gallery_states import c_text
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 
 pytestmark = pytest.mark.compiler
 
@@ -31,7 +31,7 @@ from pathlib import Path
 import sympy as sm
 import sympy.physics.mechanics as me
 import kanecore as kc
-import kanecore.build, kanecore.emit.groups, kanecore.run.model
+import kanecore.build, kanecore.emit.kernel_groups, kanecore.compiled_model
 
 root, entered = Path(kc.__file__).parent, {}
 kc.Model, kc.compile  # imported when they are first named
@@ -136,7 +136,7 @@ def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
 
 def test_explained_errors_exist(root: Path) -> None:
     """Each message quoted on the page, between its dots, is a piece of a string of the sources."""
-    files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").glob("*.p*")]
+    files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").rglob("*.p*")]
     sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
     sources = re.sub(r'"\s*\n\s*f?"', "", sources)  # strings that go on in the next line
     page = (root / "docs/errors.md").read_text(encoding="utf-8")
@@ -181,7 +181,7 @@ def test_named_tests_exist(root: Path) -> None:
 
 def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
     page = (root / "docs/instant.md").read_text(encoding="utf-8")
-    report = (root / "pysrc/kanecore/derive/report.py").read_text(encoding="utf-8")
+    report = (root / "pysrc/kanecore/derive/reports/report.py").read_text(encoding="utf-8")
     for words in (
         "velocity as set by the user, which is the derivative of its position",
         "which is not the derivative of its position",
@@ -264,6 +264,6 @@ def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path:
     value, check = page[page.index("### The way of one value") :].split("### From constraints to check()")
     assert named_files(value) == of_value
     named = named_files(check[: check.index("\n## ")])
-    rare = {"run/newton.py", "run/flat_rows.py"}
+    rare = {"constraints/newton_iteration.py"}
     assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
-    assert {file for file in of_check if file.startswith("run/")} <= {*named, "run/mappings.py", "run/single.py"}
+    assert {file for file in of_check if file.startswith(("run/", "constraints/"))} <= set(named)

@@ -29,7 +29,7 @@ from kanecore.gallery import (
     stewart,
     two_rods,
 )
-from kanecore.show.views import View
+from kanecore.show.viewpoints import View
 
 pytest.importorskip("matplotlib")
 

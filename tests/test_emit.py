@@ -26,16 +26,16 @@ from sweep import models, part
 
 import kanecore as kc
 from kanecore.build import compile_library, include_dir
-from kanecore.build.compiler import find_compiler
-from kanecore.derive.registry import Derived
-from kanecore.emit.c import C
-from kanecore.emit.groups import emit_group, emit_library
-from kanecore.graph.scalars import COORDINATE, Graph, Op
+from kanecore.build.c_compiler import find_compiler
+from kanecore.compiled_model import CompiledModel
+from kanecore.derive.kernel_registry import Derived
+from kanecore.emit.c_target import C
+from kanecore.emit.kernel_groups import emit_group, emit_library
+from kanecore.graph.expression_graph import COORDINATE, Graph, Op
 from kanecore.kernels import GROUPS
-from kanecore.program import parts
+from kanecore.program import function_parts
 from kanecore.program.instructions import Entry, Operand
-from kanecore.program.straight import constant_value, straight_line
-from kanecore.run.model import CompiledModel
+from kanecore.program.straight_line import constant_value, straight_line
 
 pytestmark = pytest.mark.compiler
 
@@ -88,11 +88,11 @@ def test_opening(built: dict[str, kc.Model]) -> None:
 DIGEST = """
 import hashlib, sys
 from importlib import import_module
-from kanecore.emit.groups import emit_group, emit_library
+from kanecore.emit.kernel_groups import emit_group, emit_library
 from kanecore.kernels import GROUPS
 from kanecore.program import parts
 from kanecore.program.instructions import Entry, Operand
-from kanecore.program.straight import constant_value, straight_line
+from kanecore.program.straight_line import constant_value, straight_line
 first = sys.argv[1:]
 for name in ("rrp", "cart_pendulum", "rotating_tube"):
     model = import_module(f"kanecore.gallery.{name}").build()
@@ -271,8 +271,8 @@ def test_cut_programs_give_the_same_bits(
 
     whole, text = results()
     assert "KC_PART int" not in text
-    monkeypatch.setattr(parts, "CHUNK", chunk)
-    monkeypatch.setattr(parts, "WHOLE", chunk)
+    monkeypatch.setattr(function_parts, "CHUNK", chunk)
+    monkeypatch.setattr(function_parts, "WHOLE", chunk)
     cut, text = results()
     assert text.count("KC_PART int short_udot_") > 1
     assert cut == whole
@@ -284,19 +284,19 @@ def test_cut_programs_give_the_same_bits(
 
 @pytest.mark.long
 def test_no_function_is_longer_than_a_compiler_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "WHOLE", 1000)
+    monkeypatch.setattr(function_parts, "WHOLE", 1000)
     module = import_module("kanecore.gallery.cart_pendulum")
     text = emit_group(module.build(40).description, "core").text
     lengths = [part.count("\n") for part in re.split(r"\n}\n", text)]
-    assert max(lengths) < 1.3 * parts.WHOLE
+    assert max(lengths) < 1.3 * function_parts.WHOLE
     assert "KC_PART int compute_mass_matrix_" in text
 
 
 def test_singular_in_a_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A pivot test in any of the parts ends the whole."""
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(parts, "CHUNK", 5)
-    monkeypatch.setattr(parts, "WHOLE", 5)
+    monkeypatch.setattr(function_parts, "CHUNK", 5)
+    monkeypatch.setattr(function_parts, "WHOLE", 5)
     model = import_module("kanecore.gallery.cart_pendulum").build()
     values = dict.fromkeys(map(str, model.parameters), 1.0)
     dyn = kc.compile(model, parameters={**values, "m3": 0.0})

@@ -14,7 +14,7 @@ import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 from kanecore.gallery import four_bar
 
 GRAVITY = 10.0

@@ -102,7 +102,7 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
         if path.stem not in MODELS:
             path.unlink()
     edit(package / "kernels.py", "\n)\n\nKERNEL_GROUPS", ROW)
-    energies = package / "derive/kernels/energies.py"
+    energies = package / "derive/kernels/energy_kernels.py"
     edit(
         energies,
         "\n__all__: list[str] = []",
@@ -123,7 +123,7 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, f"{words}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
-    run("-m", "kanecore.build.tables")
+    run("-m", "kanecore.build.generated_sources")
     run("setup.py", "-q", "build_ext", "--inplace")
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     run("use.py")

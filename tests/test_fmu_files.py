@@ -16,8 +16,8 @@ import sympy.physics.mechanics as me
 from fmu_instances import VERSIONS, build_platform_binary, fmpy, loaded, opened, pendulum, validate_fmu
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
-from kanecore.cli import main
+from kanecore.build.c_compiler import find_compiler
+from kanecore.cli.commands import main
 from kanecore.run.units import rate_of, unit_of
 
 pytestmark = pytest.mark.compiler

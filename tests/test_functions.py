@@ -19,12 +19,12 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.describe.description import bake, fingerprint
-from kanecore.emit.groups import emit_group
+from kanecore.emit.kernel_groups import emit_group
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.decide import equal, vanish
-from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import COORDINATE, Given, Graph
+from kanecore.graph.evaluation import evaluate
+from kanecore.graph.expression_graph import COORDINATE, Given, Graph
 from kanecore.graph.sympy_bridge import FromSympy, to_sympy
+from kanecore.graph.zero_tests import equal, vanish
 from kanecore.kernels import KERNELS
 
 t = me.dynamicsymbols._t

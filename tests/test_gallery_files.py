@@ -20,7 +20,7 @@ from sweep import every, part
 import kanecore as kc
 from kanecore import gallery
 from kanecore.build import compile_library
-from kanecore.emit.groups import emit_some
+from kanecore.emit.kernel_groups import emit_some
 from kanecore.prebuilt import libraries
 
 Array = npt.NDArray[np.float64]

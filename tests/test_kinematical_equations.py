@@ -11,7 +11,7 @@ import sympy.physics.mechanics as me
 from sweep import part
 
 import kanecore as kc
-from kanecore.graph.evaluate import evaluate
+from kanecore.graph.evaluation import evaluate
 
 p = sm.Symbol("p")
 q = me.dynamicsymbols("q1:5")

@@ -26,7 +26,7 @@ from oracle.sympy_kinematics import SymPyKinematics
 from sweep import part
 
 import kanecore as kc
-from kanecore.describe.arguments import Arguments
+from kanecore.describe.from_sympy.arguments import Arguments
 
 Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t

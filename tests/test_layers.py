@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Imports point one way:
+"""Imports point one way, in the order that data passes the folders:
 
     errors <- graph <- describe <- derive <- program <- emit <- build        (SymPy, no extension)
                                    derive <- model <- kanes_method
-    errors <- run                                                            (the extension, no SymPy)
+    errors <- run <- constraints <- motion, control, audit <- compiled_model (the extension, no SymPy)
 
-and `_compile` joins the three.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
-can be derived before the extension exists.
+and `_compile` joins the two.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
+can be derived before the extension exists.  `export`, `audit.equivalence` and `cli` stand on all of these.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,134 +28,115 @@ import kanecore as kc
 # .ci/run runs them, and the order of the files is no concern of who installs.
 pytestmark = pytest.mark.long
 
-# What the modules of a layer may import at their top; a layer is a folder or a module of the package.
+# What the modules of a layer may import at their top; a layer is a folder or a module of the package.  Of `a.b.c` the
+# longest name counts that stands here.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "_old_paths": set(),
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
     "shapes": set(),
     "robots": {"errors"},
-    "independence": {"tolerances"},
-    "inertial": set(),
-    "splines": set(),
-    "c_functions": {"errors"},
-    "machine_code": set(),
-    "garbage": set(),
-    "progress": set(),
-    "sweeps": {"errors", "progress"},
+    "rank": {"tolerances"},
+    # description and derivation, in the order that a model passes them
+    "functions": {"errors"},
     "graph": {"errors", "tolerances"},
-    "describe": {"errors", "graph", "c_functions", "shapes", "splines", "tolerances"},
-    "derive": {"errors", "kernels", "graph", "describe", "tolerances", "speed_matrices", "independence", "inertial"},
+    "describe": {"errors", "graph", "functions", "shapes", "tolerances"},
+    "describe.from_sympy": {"errors", "graph", "describe", "functions", "shapes", "tolerances"},
+    "describe.from_urdf": {"errors", "graph", "describe", "shapes"},
+    "describe.from_transforms": {"errors", "graph", "describe.from_sympy", "tolerances"},
+    "derive": {
+        *("errors", "kernels", "graph", "describe", "describe.from_sympy", "tolerances", "speed_matrices", "rank"),
+    },
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
+    "program.bytecode_format": set(),
+    "program.garbage_collection": set(),
     "emit": {
-        *("errors", "kernels", "graph", "describe", "derive", "program", "c_functions", "splines", "tolerances"),
-        "machine_code",
+        *("errors", "kernels", "graph", "describe", "derive", "program", "functions", "tolerances"),
+        "program.bytecode_format",
     },
-    "build": {"errors", "kernels", "tolerances", "garbage", "graph", "describe", "derive", "emit"},
-    # what a compiled model becomes for others
-    "export": {
-        *("errors", "kernels", "tolerances", "machine_code", "graph", "describe", "derive", "program", "emit", "build"),
-        *("run", "prebuilt", "_motion"),
-    },
-    "expressions": set(),
+    "build": {"errors", "kernels", "tolerances", "program.garbage_collection", "emit"},
     # what a user holds: a description, and what is derived from it
     "model": {
-        "errors",
-        "describe",
-        "derive",
-        "expressions",
-        "garbage",
-        "c_functions",
-        "shapes",
-        "speed_matrices",
-        "splines",
+        *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms", "derive"),
+        *("functions", "program.garbage_collection", "shapes", "speed_matrices"),
     },
     # the same for those who have KanesMethod code
-    "kanes_method": {"graph", "describe", "derive", "model"},
-    "run": {
-        "errors",
-        "independence",
-        "inertial",
-        "kernels",
-        "tolerances",
-        "c_functions",
-        "speed_matrices",
-        "splines",
-        "machine_code",
-        "progress",
+    "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},
+    # a compiled model at numbers
+    "run": {"errors", "kernels", "_library", "_native"},
+    "constraints": {"errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "_library", "_native"},
+    "motion": {
+        *("errors", "functions", "tolerances", "rank", "run", "constraints", "show"),
         *("_library", "_motion", "_native"),
+    },
+    "control": {"errors", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    "audit": {"errors", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    "compiled_model": {
+        *("errors", "kernels", "functions", "program.bytecode_format", "show"),
+        *("run", "constraints", "motion", "control", "audit"),
+        *("_library", "_native"),
     },
     "show": {"errors", "shapes"},
     "_library": set(),
-    "_binding": {"errors", "machine_code"},
+    "_binding": {"program.bytecode_format"},
     "_methods": {"_binding"},
     "_native": {"_binding", "_methods"},
     "_motion": {"_binding"},
+    # both halves
     "_compile": {
-        "errors",
-        "kernels",
-        "garbage",
-        "c_functions",
-        "machine_code",
-        "describe",
-        "model",
-        "emit",
-        "build",
-        "run",
+        *("errors", "kernels", "functions", "program.bytecode_format", "program.garbage_collection", "describe"),
+        *("model", "emit", "build"),
+        *("compiled_model", "_library"),
     },
-    "events": set(),
-    "event_code": {"errors", "graph", "describe", "emit", "run"},
-    "equivalence": {"errors", "model", "_compile", "run"},
-    "demo": {"errors", "model", "emit", "_compile", "run", "show", "gallery"},
-    "cli": {"errors", "cli_models"},
-    "cli_models": {"errors"},
-    "cli_runs": {"errors"},
-    "cli_export": {"errors", "cli_runs"},
+    "audit.equivalence": {"errors", "model", "_compile", "compiled_model", "run", "constraints", "audit"},
+    # what a compiled model becomes for others
+    "export": {
+        *("errors", "kernels", "tolerances", "program.bytecode_format", "graph", "describe", "derive", "program"),
+        *("emit", "build", "run", "constraints", "audit", "compiled_model", "prebuilt", "_motion"),
+    },
+    "cli": {"errors"},
+    "cli.demo": {"emit", "_compile", "compiled_model", "motion", "gallery"},
     "prebuilt": {"errors"},
     "gallery": {"errors", "prebuilt"},
 }
 
 # The gallery's models are descriptions as a user writes them.
-ALLOWED_IN_MODELS = {"kanecore", "errors", "model", "describe", "shapes"}
+ALLOWED_IN_MODELS = {
+    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes"),
+}
 
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
-    "cli": {"build", "cli_export", "cli_runs", "demo", "gallery", "kanecore"},
-    "cli_models": {"_compile", "gallery", "model", "run"},
-    "cli_export": {"export"},
-    "prebuilt": {"_library", "run", "build"},
-    "events": {"event_code"},  # names and functions need no code
+    "cli": {"_compile", "build", "compiled_model", "export", "gallery", "kanecore", "model"},
+    "prebuilt": {"_library", "compiled_model", "build"},
+    "motion": {"emit"},  # events of expressions become code
+    "control": {"show"},
+    "audit": {"show"},
     "export": {"model"},  # the report of a wheel's model
-    "gallery": {"run", "build", "_compile", "emit"},  # listing the models needs none of them
+    "gallery": {"compiled_model", "build", "_compile", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
-    # a model pickled as C text is compiled again; a trajectory is plotted; a compiled model is handed over
-    "run": {"build", "show", "export"},
+    # a model pickled as C text is compiled again; a compiled model is handed over
+    "compiled_model": {"build", "export"},
     "derive": {"show"},  # a description is drawn
 }
 
 WITHOUT_SYMPY = {
-    "errors",
-    "events",
-    "independence",
-    "inertial",
-    "kernels",
-    "tolerances",
-    "c_functions",
-    "robots",
-    "shapes",
-    "speed_matrices",
-    "splines",
-    "run",
-    "show",
-    "cli",
-    "cli_export",
-    "cli_models",
-    "cli_runs",
-    "prebuilt",
-    "progress",
-    "sweeps",
+    *("errors", "_old_paths", "functions", "kernels", "tolerances", "rank", "robots", "shapes", "speed_matrices"),
+    *(
+        "program.bytecode_format",
+        "program.garbage_collection",
+        "run",
+        "constraints",
+        "motion",
+        "control",
+        "audit",
+        "compiled_model",
+        "show",
+    ),
+    *("cli", "prebuilt"),
 }
 
 
@@ -173,7 +155,14 @@ class Import:
     def layer(self) -> str:
         """Layer of the package that it reaches: that of a public name is where the name lives."""
         inner = self.name.removeprefix("kanecore").lstrip(".")
-        return kc._HOMES.get(inner, f"kanecore.{inner}").split(".")[1] or "kanecore"
+        return layer_of(kc._HOMES.get(inner, f"kanecore.{inner}").removeprefix("kanecore.")) or "kanecore"
+
+
+def layer_of(name: str) -> str:
+    """The longest name in ALLOWED that a dotted name inside the package begins with, else its first part."""
+    parts = name.split(".")
+    names = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((name for name in names if name in ALLOWED), parts[0])
 
 
 @cache
@@ -211,7 +200,7 @@ def imports(node: ast.AST, folder: str, inside: bool, typed: bool) -> Iterator[I
 def test_imports_point_one_way(root: Path) -> None:
     wrong, used = [], set()
     for name, imported in modules(root):
-        own = name.split(".")[0]
+        own = layer_of(name)
         allowed = ALLOWED[own] | {own, "__version__"}
         if name.startswith("gallery."):
             allowed |= ALLOWED_IN_MODELS
@@ -229,7 +218,7 @@ def test_imports_point_one_way(root: Path) -> None:
 
 def test_sympy_stays_with_the_description(root: Path) -> None:
     importing = {name for name, imported in modules(root) if "sympy" in {module.top for module in imported}}
-    assert not {name for name in importing if name == "gallery" or name.split(".")[0] in WITHOUT_SYMPY}
+    assert not {name for name in importing if name == "gallery" or layer_of(name) in WITHOUT_SYMPY}
 
 
 def test_only_build_runs_processes(root: Path) -> None:
@@ -243,8 +232,8 @@ def test_only_build_runs_processes(root: Path) -> None:
         (
             "sympy",
             [
-                "import kanecore.run, kanecore.run.model, kanecore.run.trajectory, kanecore.run.signals",
-                "import kanecore.cli, kanecore.gallery, kanecore.errors",
+                "import kanecore.run, kanecore.compiled_model, kanecore.motion.trajectory, kanecore.motion.signals",
+                "import kanecore.cli.commands, kanecore.gallery, kanecore.errors",
                 "import kanecore as kc; kc.load, kc.CompiledModel, kc.Trajectory, kc.Signal",
                 "kc.ABI_VERSION, kc.models()",
             ],
@@ -253,7 +242,7 @@ def test_only_build_runs_processes(root: Path) -> None:
             "kanecore._native",
             [
                 "import kanecore.graph, kanecore.model, kanecore.derive.derivation",
-                "import kanecore.emit.groups, kanecore.build",
+                "import kanecore.emit.kernel_groups, kanecore.build",
                 "import kanecore as kc; kc.Model, kc.__version__, kc.get_include()",
                 "import kanecore.gallery as g; [__import__(f'kanecore.gallery.{n}') for n in g.MODELS]",
             ],
@@ -293,3 +282,45 @@ def test_no_circle_of_files(root: Path) -> None:
         if start in reached:
             circles.append(start)
     assert not circles
+
+
+def test_each_file_has_a_name_of_its_own(root: Path) -> None:
+    """Also no folder but the gallery is long, and few modules stand beside the folders."""
+    package = root / "pysrc/kanecore"
+    names = [path.stem for path in package.rglob("*.py") if path.stem not in ("__init__", "__main__")]
+    assert sorted(set(names)) == sorted(names)
+    native = [
+        path.name
+        for folder in (package / "emit", package / "export", root / "kanecore")
+        for path in [*folder.rglob("*.[chp]*")]
+        if path.suffix in (".c", ".h", ".pyx", ".pxi")
+        and "headers" not in path.parts
+        and "__pycache__" not in path.parts
+    ]
+    assert sorted(set(native)) == sorted(native)
+    folders = [path for path in package.rglob("*") if path.is_dir() and path.name not in ("__pycache__", "gallery")]
+    lengths = {folder: len([*folder.glob("*.py")]) for folder in folders}
+    assert max(lengths.values()) <= 25, lengths
+    native = [root / "kanecore", *(path for path in (root / "kanecore").rglob("*") if path.is_dir())]
+    assert max(len([path for path in folder.iterdir() if path.is_file()]) for folder in native) <= 25
+    assert len([path for path in package.glob("*.py") if not path.stem.endswith("__")]) <= 12
+
+
+@pytest.mark.parametrize("folder", ["kanecore/src", "pysrc/kanecore/export/fmi"])
+def test_no_circle_of_c_files(root: Path, folder: str) -> None:
+    """A file of C calls functions of another one, and that one calls none of the first, nor of what the first calls."""
+    texts = {path.name: re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S) for path in (root / folder).rglob("*.c")}
+    home = {
+        name: file
+        for file, text in texts.items()
+        for name in re.findall(r"^(?!static)\w[\w *]*?\b(kc_\w+)\([^;{]*\)\n{", text, re.M)
+    }
+    edges = {
+        file: {home[name] for name in re.findall(r"\bkc_\w+\b", text) if home.get(name, file) != file}
+        for file, text in texts.items()
+    }
+    assert any(edges.values())
+    while leaves := [file for file, others in edges.items() if not others & edges.keys()]:
+        for file in leaves:
+            del edges[file]
+    assert not edges

@@ -16,8 +16,8 @@ import pytest
 
 import kanecore as kc
 from kanecore import gallery
-from kanecore.build import tables
-from kanecore.build.tables import generated
+from kanecore.build import generated_sources
+from kanecore.build.generated_sources import generated
 from kanecore.kernels import KERNELS
 
 pytestmark = pytest.mark.compiler
@@ -127,7 +127,7 @@ def test_include_folder_holds_the_contract() -> None:
 
 def test_generated_files_are_current(root: Path) -> None:
     outdated = [path for path, text in generated().items() if (root / path).read_text(encoding="utf-8") != text]
-    assert not outdated, "python -m kanecore.build.tables"
+    assert not outdated, "python -m kanecore.build.generated_sources"
 
 
 def test_the_table_grows_at_its_end(root: Path) -> None:
@@ -157,12 +157,16 @@ def test_the_table_grows_at_its_end(root: Path) -> None:
 def test_a_row_that_cannot_be_right(change: dict[str, Any], words: str) -> None:
     row = replace(KERNELS[3], **{"field": "", **change})
     with pytest.raises(ValueError, match=f"row '{row.name}': .*{words}"):
-        tables.check([*KERNELS, row])
+        generated_sources.check([*KERNELS, row])
 
 
 def test_rows_of_another_folder_are_not_written(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "kanecore.build.tables"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "kanecore.build.generated_sources"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode != 0
     assert "go to the source folder" in done.stderr

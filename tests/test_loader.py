@@ -26,8 +26,8 @@ from sweep import every
 
 import kanecore as kc
 from kanecore.build import compile_library, include_dir
+from kanecore.compiled_model import CompiledModel
 from kanecore.prebuilt import libraries, library
-from kanecore.run.model import CompiledModel
 
 pytestmark = pytest.mark.compiler
 
@@ -35,7 +35,7 @@ OPENS = """
 import sys, warnings
 from pathlib import Path
 import numpy as np
-from kanecore.run.model import CompiledModel
+from kanecore.compiled_model import CompiledModel
 
 warnings.simplefilter("ignore")
 opened = 0

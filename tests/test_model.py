@@ -13,7 +13,7 @@ import sympy.physics.mechanics as me
 from mechanisms import Pieces, ground, rates
 
 import kanecore as kc
-from kanecore.emit.groups import emit_group
+from kanecore.emit.kernel_groups import emit_group
 from kanecore.gallery import rotating_tube, rrp
 
 t = me.dynamicsymbols._t

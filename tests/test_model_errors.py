@@ -18,9 +18,9 @@ from sweep import every
 
 import kanecore as kc
 from kanecore.build import include_dir
-from kanecore.build.compiler import find_compiler
-from kanecore.describe.misspelling import is_close
-from kanecore.emit.groups import emit_group, emit_library
+from kanecore.build.c_compiler import find_compiler
+from kanecore.emit.kernel_groups import emit_group, emit_library
+from kanecore.errors import is_close
 
 t = me.dynamicsymbols._t
 f = sm.Function("f")

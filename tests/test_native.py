@@ -29,8 +29,8 @@ from sympy.physics.mechanics import dynamicsymbols
 import kanecore as kc
 from kanecore import _library
 from kanecore.build import compile_library
+from kanecore.compiled_model import CompiledModel
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
-from kanecore.run.model import CompiledModel
 
 pytestmark = pytest.mark.compiler
 

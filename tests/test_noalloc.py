@@ -20,7 +20,7 @@ CHILD = """
 import ctypes, gc, sys, tracemalloc
 from itertools import repeat
 import numpy as np
-from kanecore.run.model import CompiledModel
+from kanecore.compiled_model import CompiledModel
 
 dyn = CompiledModel({"all": sys.argv[1]}, source={})
 dyn.parameters.update(m=0.4, l=0.7)

@@ -22,14 +22,16 @@ import numpy as np
 import pytest
 import sweep
 
-from kanecore.build.compiler import find_compiler
-from kanecore.run.outside_methods import OUTSIDE_METHODS
-from kanecore.run.simulate import simulate
+from kanecore.build.c_compiler import find_compiler
+from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
+from kanecore.motion.simulation import simulate
 
 pytestmark = pytest.mark.compiler
 
 NATIVE = Path(__file__).parents[1] / "kanecore"
-INTEGRATORS = ("chatter", "drive", "events", "methods", "rosenbrock", "signal", "tableaux", "unit")
+INTEGRATORS = (
+    *("chatter", "events", "integrate", "interpolate", "methods", "quaternions", "rosenbrock", "signal", "tableaux"),
+)
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 

@@ -11,14 +11,14 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.derive.articulated_bodies import articulated_solve
-from kanecore.derive.composite_bodies import composite_mass_matrix
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.origins import with_moved_origins
+from kanecore.derive.recursions.articulated_bodies import articulated_solve
+from kanecore.derive.recursions.joint_tree import with_moved_origins
+from kanecore.derive.recursions.mass_matrix import composite_mass_matrix
 from kanecore.describe.description import duplicate
-from kanecore.emit.groups import emit_group
-from kanecore.graph.evaluate import count
-from kanecore.graph.sample import samples
+from kanecore.emit.kernel_groups import emit_group
+from kanecore.graph.evaluation import count
+from kanecore.graph.random_samples import samples
 
 SIZES = (5, 10, 15, 20, 30, 40)
 

@@ -18,7 +18,7 @@ import kanecore as kc
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
 from kanecore.gallery import MODELS, robots
-from kanecore.graph.sample import samples
+from kanecore.graph.random_samples import samples
 
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")
 LONG = {"chain40", "tree30"}

@@ -16,7 +16,7 @@ import pytest
 from gallery_states import c_text
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 
 pytestmark = pytest.mark.compiler
 

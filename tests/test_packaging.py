@@ -22,7 +22,7 @@ import pytest
 
 import kanecore as kc
 from kanecore import prebuilt
-from kanecore.build.compiler import lane_levels, levels
+from kanecore.build.c_compiler import lane_levels, levels
 
 pytestmark = [pytest.mark.packaging, pytest.mark.compiler]
 
@@ -209,7 +209,7 @@ def test_wheel_holds_both_halves(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {Path(name) for name in archive.namelist()}
     assert {Path("kanecore", name) for name in NATIVE_FILES} <= names
-    assert {Path("kanecore/py.typed"), Path("kanecore/_native.pyi"), Path("kanecore/run/model.py")} <= names
+    assert {Path("kanecore/py.typed"), Path("kanecore/_native.pyi"), Path("kanecore/compiled_model.py")} <= names
     assert {Path("kanecore/export/c_files/Makefile"), Path("kanecore/export/fmi/kc_fmu.c")} <= names
     assert {path.name for path in names if path.parent == Path("kanecore/gallery/_lib")} == gallery_files()
     assert {path.parts[0].split("-")[0] for path in names} == {"kanecore"}

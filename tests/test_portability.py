@@ -30,10 +30,10 @@ from sweep import models, part
 import kanecore as kc
 from kanecore._library import cpu_level
 from kanecore.build import compile_library, include_dir
-from kanecore.build.compiler import find_compiler, levels
+from kanecore.build.c_compiler import find_compiler, levels
+from kanecore.compiled_model import CompiledModel
 from kanecore.gallery import is_prebuilt, library_path
 from kanecore.kernels import KERNELS
-from kanecore.run.model import CompiledModel
 
 pytestmark = pytest.mark.compiler
 
@@ -96,7 +96,7 @@ def test_models_for_other_systems(name: str, target: str, tmp_path: Path) -> Non
 
 @zig
 @pytest.mark.parametrize("target", part(TARGETS.values(), ["x86_64-windows-gnu"]))
-@pytest.mark.parametrize("source", sorted((NATIVE / "src").glob("*.c")), ids=lambda path: path.name)
+@pytest.mark.parametrize("source", sorted((NATIVE / "src").rglob("*.c")), ids=lambda path: path.name)
 def test_native_sources_for_other_systems(source: Path, target: str, tmp_path: Path) -> None:
     """They need kanecore's headers and libc, not Python's."""
     folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}", f"-I{NATIVE.parent / 'pysrc/kanecore/emit/runtime'}"]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pytest
 from sweep import every, part
 
-from kanecore.emit.c import C, Single
+from kanecore.emit.c_target import C, Single
 
 ROOT = Path(__file__).resolve().parents[1]
 RUNTIME = ROOT / "pysrc" / "kanecore" / "emit" / "runtime"
@@ -138,7 +138,7 @@ def test_only_large_angles_branch(tmp_path: Path, compiler: str, target: str) ->
     zig_adds_one = "-Wno-unused-command-line-argument"
     compiled(compiler, *TARGETS[target], zig_adds_one, "-S", source, "-o", assembly)
     text = assembly.read_text(errors="replace")
-    own = text[text.index("\none:") :].split(".size")[0]  # far.h stands out of line
+    own = text[text.index("\none:") :].split(".size")[0]  # large_angles.h stands out of line
     jumps = re.findall(r"^\s+(j(?!mp)[a-z]+)\b", own, re.MULTILINE)
     assert len(jumps) == 1, jumps
 

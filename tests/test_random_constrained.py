@@ -23,7 +23,7 @@ from oracle.random_constrained import CONSTRAINT_KINDS, random_constrained
 from sweep import every, part
 
 import kanecore as kc
-from kanecore.run.constraints import residuals
+from kanecore.constraints.constraint_values import residuals
 
 # Drawn inertias need not be those of a solid body; they are computed with all the same.
 pytestmark = pytest.mark.filterwarnings("ignore:no solid body can have")

@@ -21,11 +21,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep import examples
 
+from kanecore.functions.splines import Spline
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import COORDINATE, Given, Graph, Op
+from kanecore.graph.evaluation import evaluate
+from kanecore.graph.expression_graph import COORDINATE, Given, Graph, Op
 from kanecore.graph.sympy_bridge import FromSympy, to_sympy
-from kanecore.splines import Spline
 
 mp = mpmath.mp
 DIGITS = 50

@@ -105,10 +105,10 @@ def test_t_eval_on_the_ends_of_steps(rrp):
 
 def test_steps_are_dropped_beside_t_eval(rrp, monkeypatch):
     times, n = np.linspace(0, 3, 31), rrp.simulate((0, 3), X0).n_steps
-    monkeypatch.setattr("kanecore.run.options._ROOM_BESIDE_TIMES", n * STEP["dop853"])
+    monkeypatch.setattr("kanecore.motion.simulation_options._ROOM_BESIDE_TIMES", n * STEP["dop853"])
     kept = rrp.simulate((0, 3), X0, t_eval=times)
     assert kept.energy_drift < 1e-7
-    monkeypatch.setattr("kanecore.run.options._ROOM_BESIDE_TIMES", n * STEP["dop853"] - 1)
+    monkeypatch.setattr("kanecore.motion.simulation_options._ROOM_BESIDE_TIMES", n * STEP["dop853"] - 1)
     dropped = rrp.simulate((0, 3), X0, t_eval=times)
     assert dropped.success
     assert np.array_equal(dropped.x, kept.x)
@@ -148,7 +148,7 @@ def test_interpolants_alone_may_be_left_out(rrp):
 @pytest.mark.parametrize("options", [{}, RK4], ids=["dop853", "rk4"])
 @pytest.mark.parametrize("n", [0, 1, 7, 64, 65])
 def test_a_run_keeps_no_more_than_it_may(rrp, monkeypatch, options, n):
-    monkeypatch.setattr("kanecore.run.options._ROOM", n * STEP[options.get("method", "dop853")] + 7)
+    monkeypatch.setattr("kanecore.motion.simulation_options._ROOM", n * STEP[options.get("method", "dop853")] + 7)
     with pytest.raises(kc.IntegrationError, match=rf"^{n} steps take \d+ bytes.* t_eval.* at t = ") as caught:
         rrp.simulate((0, 1000), X0, max_step=0.5, **options)
     sol = caught.value.trajectory
@@ -162,7 +162,7 @@ def test_a_run_keeps_no_more_than_it_may(rrp, monkeypatch, options, n):
 
 
 def test_a_limit_that_is_just_enough(rrp, monkeypatch):
-    monkeypatch.setattr("kanecore.run.options._ROOM", 100 * STEP["rk4"])
+    monkeypatch.setattr("kanecore.motion.simulation_options._ROOM", 100 * STEP["rk4"])
     assert rrp.simulate((0, 1), X0, **RK4).n_steps == 100
 
 

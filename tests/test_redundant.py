@@ -20,8 +20,8 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.constraints.constraint_values import residuals
 from kanecore.gallery import rrp, rrp_redundant
-from kanecore.run.constraints import residuals
 
 Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t

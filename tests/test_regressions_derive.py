@@ -16,10 +16,10 @@ from mechanisms import ground, rates
 from oracle.sympy_oracle import KaneOracle, to_doubles
 
 import kanecore as kc
-from kanecore.graph.evaluate import evaluate
-from kanecore.graph.linear import Singular, solve
-from kanecore.graph.sample import Sample
-from kanecore.graph.scalars import PARAMETER, SPEED, Graph
+from kanecore.graph.evaluation import evaluate
+from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph
+from kanecore.graph.linear_equations import Singular, solve
+from kanecore.graph.random_samples import Sample
 
 t = me.dynamicsymbols._t
 

@@ -15,8 +15,8 @@ from mechanisms import ground
 from sweep import part
 
 import kanecore as kc
-from kanecore.graph.evaluate import count_in_call
-from kanecore.run.model import CompiledModel
+from kanecore.compiled_model import CompiledModel
+from kanecore.graph.evaluation import count_in_call
 
 Array = npt.NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from gallery_states import loaded, some_state
 from sweep import part
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 from kanecore.gallery import cart_pole, four_bar
 
 Array = npt.NDArray[Any]
@@ -459,7 +459,7 @@ def test_models_without_a_compiler_and_pickled_ones() -> None:
 def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path, tmp_path: Path) -> None:
     """As far as this one has their instructions; in lanes and row by row, doubles and floats, sanitized as well."""
     program, native = tmp_path / "rollout", root / "kanecore"
-    files = [root / "tests/c/rollout.c", native / "src/kc_cpu.c", *sorted((native / "src").glob("kc_rollout*.c"))]
+    files = [root / "tests/c/rollout.c", native / "src/kc_cpu.c", *sorted((native / "src/rollout").glob("*.c"))]
     strict = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
     command = [*find_compiler(), *strict, *flags, f"-I{native / 'include'}", f"-I{native / 'src'}", *map(str, files)]
     built = subprocess.run([*command, "-lm", "-o", str(program)], capture_output=True, text=True, check=False)

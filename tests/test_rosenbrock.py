@@ -20,8 +20,8 @@ from sweep import part
 from test_ode import size_and_density, trees
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
-from kanecore.run.model import CompiledModel
+from kanecore.build.c_compiler import find_compiler
+from kanecore.compiled_model import CompiledModel
 
 SOURCE = Path(__file__).parents[1] / "kanecore" / "src" / "kc_tableaux.c"
 

@@ -19,10 +19,10 @@ import pytest
 from sweep import part
 
 import kanecore as kc
-from kanecore.emit.groups import Groups, whole
-from kanecore.emit.machine import FIRST, code
+from kanecore.compiled_model import CompiledModel
+from kanecore.emit.bytecode import FIRST, code
+from kanecore.emit.kernel_groups import Groups, whole
 from kanecore.kernels import KERNELS
-from kanecore.run.model import CompiledModel
 
 Array = npt.NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import kanecore as kc
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 
 X0 = [0.3, 0.1, 0.0, 0.0]
 

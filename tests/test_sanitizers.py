@@ -25,8 +25,8 @@ from test_functions import boulder, hills, street
 
 import kanecore as kc
 from kanecore.build import include_dir
-from kanecore.build.compiler import find_compiler
-from kanecore.emit.groups import emit_library
+from kanecore.build.c_compiler import find_compiler
+from kanecore.emit.kernel_groups import emit_library
 from kanecore.gallery import models as gallery_models
 from kanecore.kernels import KERNELS
 
@@ -146,7 +146,7 @@ def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     folders = (root / "kanecore/include", root / "kanecore/src", root / "pysrc/kanecore/emit/runtime")
     folders += (sysconfig.get_path("include"), np.get_include())
-    sources = (text, *sorted((root / "kanecore/src").glob("*.c")))
+    sources = (text, *sorted((root / "kanecore/src").rglob("*.c")))
     shared = ("-shared", "-fPIC", "-O0", *(f"-I{folder}" for folder in folders))
     compile_c(*shared, *sources, "-lm", "-o", library, warnings=["-w"])  # what Cython writes has some
     return library

@@ -217,7 +217,7 @@ def test_steps_in_several_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = kc.load("rrp")
     x0, times = some_start(dyn, np.random.default_rng(1)), np.linspace(0, 1, 23)
     whole = dyn.simulate((0, 1), x0, method="rk4", dt=0.01, t_eval=times, sensitivities=["x0"])
-    monkeypatch.setattr("kanecore.run.sensitivities._ROOM", 8 * 6 * 6 * 24 * 7)
+    monkeypatch.setattr("kanecore.motion.sensitivities._ROOM", 8 * 6 * 6 * 24 * 7)
     parts = dyn.simulate((0, 1), x0, method="rk4", dt=0.01, t_eval=times, sensitivities=["x0"])
     assert whole.sensitivities is not None
     assert parts.sensitivities is not None
@@ -572,7 +572,7 @@ def test_no_columns_and_events() -> None:
 
 def test_long_runs_keep_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a plain run with t_eval drops them."""
-    monkeypatch.setattr("kanecore.run.options._ROOM_BESIDE_TIMES", 1000)
+    monkeypatch.setattr("kanecore.motion.simulation_options._ROOM_BESIDE_TIMES", 1000)
     dyn, x0 = kc.load("cart_pole"), np.array([0.1, 0.2, 0.0, 0.0])
     plain, found = (dyn.simulate((0, 1), x0, t_eval=[0.0, 1.0], sensitivities=wanted) for wanted in (None, ["x0"]))
     with pytest.raises(ValueError, match="did not keep its steps"):

@@ -22,8 +22,8 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.build import include_dir
-from kanecore.build.compiler import find_compiler
-from kanecore.emit.groups import emit_group
+from kanecore.build.c_compiler import find_compiler
+from kanecore.emit.kernel_groups import emit_group
 
 Array = npt.NDArray[Any]
 pytestmark = [

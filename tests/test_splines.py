@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kanecore.splines: SciPy's splines to rounding, at any place and of any order; what is refused."""
+"""kanecore.functions.splines: SciPy's splines to rounding, at any place and of any order; what is refused."""
 
 from __future__ import annotations
 

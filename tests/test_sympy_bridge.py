@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sweep import examples
 
 from kanecore.errors import ModelError
-from kanecore.graph.evaluate import evaluate
-from kanecore.graph.scalars import COORDINATE, Graph
+from kanecore.graph.evaluation import evaluate
+from kanecore.graph.expression_graph import COORDINATE, Graph
 from kanecore.graph.sympy_bridge import FromSympy, to_sympy
 
 x, y, z = SYMBOLS = sm.symbols("x y z", real=True)

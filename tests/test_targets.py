@@ -20,16 +20,16 @@ from test_sanitizers import compile_c, run
 
 import kanecore as kc
 from kanecore.build import include_dir
-from kanecore.build.compiler import find_compiler
+from kanecore.build.c_compiler import find_compiler
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.sizes import sizes_of
+from kanecore.derive.model_facts import sizes_of
 from kanecore.describe.description import duplicate
-from kanecore.emit.c import C, Single
-from kanecore.emit.solved import HEADERS, function, room
-from kanecore.emit.splines import table
+from kanecore.emit.c_target import C, Single
+from kanecore.emit.library_tables import spline_table
+from kanecore.emit.solver_calls import HEADERS, function, room
 from kanecore.kernels import KERNELS
-from kanecore.program.functions import Functions
 from kanecore.program.instructions import Entry, Operand
+from kanecore.program.kernel_functions import Functions
 
 pytestmark = pytest.mark.compiler
 
@@ -106,7 +106,7 @@ def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
     text, _ = written(Single(), model, ["outputs"])
     runtime = root / "pysrc/kanecore/emit/runtime"
     source = "".join((runtime / header).read_text() for header in (*Single().headers, "spline.h"))
-    source += "".join(table(Single(), spline) for spline in data.values()) + text
+    source += "".join(spline_table(Single(), spline) for spline in data.values()) + text
     source += "int call(const float *x, float *out) { return compute_outputs(0, x, x, x, out, out); }"
     (tmp_path / "single.c").write_text(source)
     strict = ["-std=c99", "-Werror=double-promotion", "-Werror=float-conversion", "-O1", "-ffp-contract=off"]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kanecore import tolerances
-from kanecore.emit.c import C
-from kanecore.emit.solved import HEADERS
+from kanecore.emit.c_target import C
+from kanecore.emit.solver_calls import HEADERS
 
 
 def test_python_and_c_agree() -> None:

@@ -53,7 +53,7 @@ def test_energy_drift_is_found_in_pieces(chunk, monkeypatch):
         return [np.sin(t), -x[3], 0.1]
 
     whole, pieces = (kc.load("rrp").simulate((0, 1), X0, method="rk4", dt=0.05, inputs=push) for _ in range(2))
-    monkeypatch.setattr("kanecore.run.trajectory._CHUNK", chunk)
+    monkeypatch.setattr("kanecore.motion.trajectory._CHUNK", chunk)
     assert len(pieces.t) == 21
     pieces_error, pieces_largest = pieces._drift
     monkeypatch.undo()

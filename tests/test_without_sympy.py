@@ -47,13 +47,13 @@ def output(code: str, *path: Path) -> str:
 RUN = """
 import contextlib, io, json, sys
 from pathlib import Path
-import kanecore.cli, kanecore.gallery, kanecore.cli_runs
+import kanecore.cli.commands, kanecore.gallery, kanecore.cli.run_commands
 kanecore.gallery._FOLDER = Path(sys.argv[1] if sys.argv[1:] else {folder!r})
-kanecore.cli_runs._LONG_ENOUGH, kanecore.cli_runs._REPEATS = 0.0, 1
+kanecore.cli.run_commands._LONG_ENOUGH, kanecore.cli.run_commands._REPEATS = 0.0, 1
 said = []
 for command in {commands!r}:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        status = kanecore.cli.main(command.split())
+        status = kanecore.cli.commands.main(command.split())
     said.append((status, out.getvalue(), err.getvalue()))
 assert "sympy" not in sys.modules
 print(json.dumps(said))

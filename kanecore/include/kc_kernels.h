@@ -1,4 +1,4 @@
-/* Generated from kernels.py by kanecore.build.tables. */
+/* Generated from kernels.py by kanecore.build.generated_sources. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /* The kernels of kc_model: NULL where the library does not hold them. */

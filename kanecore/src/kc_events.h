@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kc_events.h: zeros of functions of the state, step by step; kc_drive.c asks, kc_events.c looks. */
+/* kc_events.h: zeros of functions of the state, step by step; kc_integrate.c asks, kc_events.c looks. */
 #ifndef KC_EVENTS_H
 #define KC_EVENTS_H
 

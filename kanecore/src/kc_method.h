@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_method.h: an integration method as a row of numbers and functions; kc_drive.c runs any of them.
+ * kc_method.h: an integration method as a row of numbers and functions; kc_integrate.c runs any of them.
  *
  * A new method is its tableau in kc_tableaux.c, or a function of its own, and a row in kc_methods.c.  What
  * linearly implicit ones share is in kc_rosenbrock.c.
@@ -8,7 +8,7 @@
 #ifndef KC_METHOD_H
 #define KC_METHOD_H
 
-#include "kc_stage.h"
+#include "kc_evaluation.h"
 
 #include <float.h>
 

@@ -1,4 +1,4 @@
-/* Generated from tolerances.py by kanecore.build.tables. */
+/* Generated from tolerances.py by kanecore.build.generated_sources. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /* What counts as equal, for the machine. */

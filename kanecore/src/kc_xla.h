@@ -4,7 +4,8 @@
  *
  * kanecore is built without JAX, so these are declarations of our own.  The interface is stable: XLA serves
  * every version for a year at least, and names and sizes at the front of each structure tell versions apart.
- * tests/test_jax.py compares sizes and places with the header of the installed jaxlib, xla/ffi/api/c_api.h.
+ * tests/test_jax_function.py compares sizes and places with the header of the installed jaxlib,
+ * xla/ffi/api/c_api.h.
  */
 #ifndef KC_XLA_H
 #define KC_XLA_H

@@ -15,17 +15,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kanecore import _old_paths
+
 if TYPE_CHECKING:
     from kanecore import gallery, robots, shapes
     from kanecore._compile import compile
     from kanecore._library import ABI_VERSION
-    from kanecore.c_functions import CFunction
-    from kanecore.describe.force_system import ForceSystem
-    from kanecore.describe.link_loads import LinkLoad
-    from kanecore.describe.symbols import multiplier
-    from kanecore.describe.transforms import Link, angular_velocity_matrix, dh, link_pose
-    from kanecore.describe.velocity_field import VelocityField
-    from kanecore.equivalence import equivalent
+    from kanecore.audit.equivalence import equivalent
+    from kanecore.compiled_model import CompiledModel
+    from kanecore.control.identification import Identification
+    from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
+    from kanecore.describe.from_sympy.symbols import multiplier
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link, angular_velocity_matrix, dh, link_pose
+    from kanecore.describe.from_transforms.link_loads import LinkLoad
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -36,21 +38,20 @@ if TYPE_CHECKING:
         SingularError,
         WorkerError,
     )
-    from kanecore.events import Event
-    from kanecore.export.wheel import build_wheel
+    from kanecore.export.model_wheel import build_wheel
+    from kanecore.functions.c_functions import CFunction
+    from kanecore.functions.splines import Spline
     from kanecore.gallery import load, models
-    from kanecore.kanes_method import KanesMethod
+    from kanecore.kanes_method.kanes_method import KanesMethod
     from kanecore.model import Model
-    from kanecore.run.identify import Identification
-    from kanecore.run.many import Trajectories
-    from kanecore.run.model import CompiledModel
-    from kanecore.run.periodic import PeriodicMotion
-    from kanecore.run.rollout import RolloutStatus
-    from kanecore.run.samples import Samples
-    from kanecore.run.signals import Signal
-    from kanecore.run.trajectory import Trajectory
-    from kanecore.splines import Spline
-    from kanecore.sweeps import Sweep, sweep
+    from kanecore.motion.batch_simulation import Trajectories
+    from kanecore.motion.events import Event
+    from kanecore.motion.parameter_sweeps import Sweep, sweep
+    from kanecore.motion.periodic_motion import PeriodicMotion
+    from kanecore.motion.rollout import RolloutStatus
+    from kanecore.motion.samples import Samples
+    from kanecore.motion.signals import Signal
+    from kanecore.motion.trajectory import Trajectory
 
     __version__: str
 
@@ -103,46 +104,48 @@ __all__ = [
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
     "ABI_VERSION": "kanecore._library",
-    "CFunction": "kanecore.c_functions",
+    "CFunction": "kanecore.functions.c_functions",
     "CompileError": "kanecore.errors",
-    "CompiledModel": "kanecore.run.model",
-    "Event": "kanecore.events",
-    "ForceSystem": "kanecore.describe.force_system",
-    "Identification": "kanecore.run.identify",
+    "CompiledModel": "kanecore.compiled_model",
+    "Event": "kanecore.motion.events",
+    "ForceSystem": "kanecore.describe.from_sympy.force_systems",
+    "Identification": "kanecore.control.identification",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
-    "Link": "kanecore.describe.transforms",
-    "LinkLoad": "kanecore.describe.link_loads",
-    "KanesMethod": "kanecore.kanes_method",
+    "Link": "kanecore.describe.from_transforms.homogeneous_transforms",
+    "LinkLoad": "kanecore.describe.from_transforms.link_loads",
+    "KanesMethod": "kanecore.kanes_method.kanes_method",
     "Model": "kanecore.model",
     "ModelError": "kanecore.errors",
     "NonFiniteError": "kanecore.errors",
-    "Samples": "kanecore.run.samples",
-    "PeriodicMotion": "kanecore.run.periodic",
-    "RolloutStatus": "kanecore.run.rollout",
-    "Signal": "kanecore.run.signals",
+    "Samples": "kanecore.motion.samples",
+    "PeriodicMotion": "kanecore.motion.periodic_motion",
+    "RolloutStatus": "kanecore.motion.rollout",
+    "Signal": "kanecore.motion.signals",
     "SingularError": "kanecore.errors",
-    "Spline": "kanecore.splines",
-    "Sweep": "kanecore.sweeps",
-    "Trajectories": "kanecore.run.many",
-    "Trajectory": "kanecore.run.trajectory",
-    "VelocityField": "kanecore.describe.velocity_field",
+    "Spline": "kanecore.functions.splines",
+    "Sweep": "kanecore.motion.parameter_sweeps",
+    "Trajectories": "kanecore.motion.batch_simulation",
+    "Trajectory": "kanecore.motion.trajectory",
+    "VelocityField": "kanecore.describe.from_sympy.force_systems",
     "WorkerError": "kanecore.errors",
-    "angular_velocity_matrix": "kanecore.describe.transforms",
-    "build_wheel": "kanecore.export.wheel",
+    "angular_velocity_matrix": "kanecore.describe.from_transforms.homogeneous_transforms",
+    "build_wheel": "kanecore.export.model_wheel",
     "compile": "kanecore._compile",
-    "dh": "kanecore.describe.transforms",
-    "link_pose": "kanecore.describe.transforms",
-    "equivalent": "kanecore.equivalence",
+    "dh": "kanecore.describe.from_transforms.homogeneous_transforms",
+    "link_pose": "kanecore.describe.from_transforms.homogeneous_transforms",
+    "equivalent": "kanecore.audit.equivalence",
     "gallery": "kanecore.gallery",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
-    "multiplier": "kanecore.describe.symbols",
+    "multiplier": "kanecore.describe.from_sympy.symbols",
     "robots": "kanecore.robots",
     "shapes": "kanecore.shapes",
-    "sweep": "kanecore.sweeps",
+    "sweep": "kanecore.motion.parameter_sweeps",
 }
+
+_old_paths.install()
 
 
 def get_include() -> str:

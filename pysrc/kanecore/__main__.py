@@ -3,7 +3,7 @@
 
 import sys
 
-from kanecore.cli import main
+from kanecore.cli.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Self, disjoint_base
 
-from kanecore.machine_code import Code
+from kanecore.program.bytecode_format import Code
 
 _Array: TypeAlias = npt.NDArray[np.float64]
 # _Values for one call: an array, or some of them by name or SymPy symbol.

@@ -8,21 +8,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from kanecore.build.compiler import is_wanted
+from kanecore.build.c_compiler import is_wanted
 from kanecore.build.groups import group_builders
-from kanecore.c_functions import CFunction
+from kanecore.compiled_model import CompiledModel, class_of
 from kanecore.describe.description import bake as bake_in
 from kanecore.describe.description import fingerprint
 from kanecore.describe.inertia import warn_of_impossible
-from kanecore.emit.groups import REALS, Groups
-from kanecore.emit.machine import FIRST, code
+from kanecore.emit.bytecode import FIRST, code
+from kanecore.emit.kernel_groups import REALS, Groups
 from kanecore.errors import ModelError, unknown_name
-from kanecore.garbage import no_collection
+from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
-from kanecore.machine_code import Code
 from kanecore.model import Model
-from kanecore.run.model import CompiledModel
-from kanecore.run.single import class_of
+from kanecore.program.bytecode_format import Code
+from kanecore.program.garbage_collection import no_collection
 
 __all__ = ["compile"]
 

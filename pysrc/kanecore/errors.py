@@ -3,10 +3,13 @@
 
 All derive from :class:`KanecoreError`.  Wrong shapes, dtypes and names raise the built-in ``ValueError``,
 ``TypeError`` and ``KeyError``, as in NumPy.
+
+Whether one name is another misspelt: a coordinate that is misspelt becomes an input, without any error.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -25,8 +28,8 @@ __all__ = [
     "NonFiniteError",
     "SingularError",
     "WorkerError",
+    "is_close",
 ]
-
 
 _SHOWN = 12  # names, where none is near
 
@@ -208,3 +211,31 @@ def without_part(name: str, error: ImportError) -> ImportError:
     )
     missing.__cause__ = error
     return missing
+
+
+LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one letter on purpose
+
+
+def is_close(name: str, other: str) -> bool:
+    """Whether a name may be another misspelt.
+
+    Equal but for case, underscores and braces; or one letter more, less, another or exchanged with its neighbour, in a
+    name of five letters or more whose digits are the same: F1 and F2, theta and theta_d are names of their own.
+    """
+    if name == other:
+        return False
+    if plain_name(name) == plain_name(other):
+        return True
+    if re.findall(r"\d", name) != re.findall(r"\d", other) or sum(letter.isalpha() for letter in other) < LETTERS:
+        return False
+    return _one_edit(name, other)
+
+
+def _one_edit(a: str, b: str) -> bool:
+    if len(a) > len(b):
+        a, b = b, a
+    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(a))
+    if len(a) < len(b):
+        return len(b) == len(a) + 1 and a[start:] == b[start + 1 :]
+    exchanged = a[:start] + a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
+    return a[start + 1 :] == b[start + 1 :] or exchanged == b

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernels of a compiled model, one row each.
 
-A row is the whole declaration.  `kanecore.build.tables` writes from the rows what other languages need: the members of
-the C table (``kc_kernels.h``), the Cython tables and methods, their stubs, the workspace's methods, the tables of the
-documentation, the list for the C test of every kernel.  How a kernel is derived stands in `kanecore.derive`, which
-registers one function for each.
+A row is the whole declaration.  `kanecore.build.generated_sources` writes from the rows what other languages need: the
+members of the C table (``kc_kernels.h``), the Cython tables and methods, their stubs, the workspace's methods, the
+tables of the documentation, the list for the C test of every kernel.  How a kernel is derived stands in
+`kanecore.derive`, which registers one function for each.
 
 The order is that of the C table.  New rows come last: the kernels of an older, shorter table keep their places.
+
+The ten inertial parameters of a body, π = (m, m c, I), in the order of regressors.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["GROUPS", "KERNELS", "KERNEL_GROUPS", "Kernel"]
+__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel"]
 
 
 @dataclass(frozen=True)
@@ -549,3 +551,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     for group in dict.fromkeys(KERNEL_GROUPS.values())
 }
 """Names of the kernels of each group, in the order of the C table."""
+
+
+ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+"""Of I, about the first point of the body."""
+
+OF_BODY = ("m", *(f"mc{axis}" for axis in "xyz"), *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in ENTRIES))
+"""Their names."""

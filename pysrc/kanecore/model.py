@@ -14,36 +14,35 @@ from typing import Any, NoReturn
 
 from sympy import Symbol
 
-from kanecore.c_functions import CFunction
-from kanecore.derive import explain, report, sketch, speed_matrices, symbolic
-from kanecore.derive.canonical import canonical
-from kanecore.derive.contradictions import Contradiction, contradictions
+from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.identifiable import BaseParameters, base_parameters
-from kanecore.derive.liberation import freed
-from kanecore.derive.noncontributing import reactions_with_effect, without_effect
-from kanecore.derive.tendons import with_tendons
-from kanecore.derive.whereabouts import check_origin
-from kanecore.describe import sympy_access
-from kanecore.describe.arguments import Arguments, no_such_argument
+from kanecore.derive.forces.freed_constraints import freed
+from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
+from kanecore.derive.forces.tendons import with_tendons
+from kanecore.derive.formulations.canonical_equations import canonical
+from kanecore.derive.position_origin import check_origin
+from kanecore.derive.reports import explanation, model_picture, report, symbolic_expressions
+from kanecore.derive.reports.kernel_expressions import Expressions
+from kanecore.derive.velocity_contradictions import Contradiction, contradictions
 from kanecore.describe.description import Description, duplicate
-from kanecore.describe.from_transforms import of_transforms
-from kanecore.describe.from_urdf import described_robot
+from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
+from kanecore.describe.from_sympy.reader import Reader
+from kanecore.describe.from_sympy.symbols import function_name, function_of_time, multiplier
+from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
+from kanecore.describe.from_sympy.unused_symbols import left_out
+from kanecore.describe.from_transforms.homogeneous_transforms import Link
+from kanecore.describe.from_transforms.link_chain import of_transforms
+from kanecore.describe.from_transforms.link_loads import LinkLoad
+from kanecore.describe.from_urdf.kinematic_tree import described_robot
+from kanecore.describe.from_urdf.urdf_file import read_urdf
 from kanecore.describe.inertia import warn_of_impossible
-from kanecore.describe.link_loads import LinkLoad
-from kanecore.describe.mentioned import left_out
-from kanecore.describe.noncontributing import in_loads_alone, without
-from kanecore.describe.reader import Reader
-from kanecore.describe.symbols import function_name, function_of_time, multiplier
-from kanecore.describe.sympy_methods import of_kanes_method, of_lagrangian, of_system
-from kanecore.describe.transforms import Link
-from kanecore.describe.urdf import read_urdf
 from kanecore.errors import ModelError, warn
-from kanecore.expressions import Expressions
-from kanecore.garbage import no_collection
+from kanecore.functions.c_functions import CFunction
+from kanecore.functions.splines import Spline
+from kanecore.program.garbage_collection import no_collection
 from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
-from kanecore.splines import Spline
 
 __all__ = ["Model"]
 
@@ -263,7 +262,7 @@ class Model(Expressions):
         """Warn of velocities and accelerations that the user set and that positions or orientations contradict."""
         d, k = self._description, self._derivation.kinematics
         accelerations = list(reader.set_accelerations())
-        result = contradictions(d, k, accelerations, reader.symbols, lambda: symbolic.symbols_by_key(self))
+        result = contradictions(d, k, accelerations, reader.symbols, lambda: symbolic_expressions.symbols_by_key(self))
         for contradiction in result:
             named = d.points if contradiction.kind == "point" else d.frames
             warn(contradiction.message(named[contradiction.at].name))
@@ -523,7 +522,7 @@ class Model(Expressions):
         d = model._description = description
         model._derived, model._values = None, dict(values)
         model._parameters = tuple(map(Symbol, d.parameter_names))
-        model._time = sympy_access.time()
+        model._time = sympy_internals.time()
         model._laws, model._functions, model._written = {}, {}, {}
         model._n_loads, model._noncontributing, model._left_out = 0, (), ()
         model._contradictions = []
@@ -660,13 +659,13 @@ class Model(Expressions):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: sizes and names, and the equations of motion, folded."""
-        from kanecore.show.pages import model_page
+        from kanecore.show.notebook_pages import model_page
 
-        return model_page(self, symbolic.equations(self))
+        return model_page(self, symbolic_expressions.equations(self))
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion where a notebook is printed; None where they are long, or names are no plain ones."""
-        shown = [each._repr_latex_() for each in symbolic.equations(self) or ()]
+        shown = [each._repr_latex_() for each in symbolic_expressions.equations(self) or ()]
         return "\n".join(filter(None, shown)) or None
 
     # ------------------------------------------------------------- liberation
@@ -758,7 +757,7 @@ class Model(Expressions):
             inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
             whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).
         """
-        return symbolic.symbolic(self, kernel, nested, nonholonomic)
+        return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic)
 
     @property
     def partial_accelerations(self) -> Any:
@@ -786,7 +785,7 @@ class Model(Expressions):
         --------
         ``Model.from_transforms(links, speeds="bodies").speed_matrices().Upsilon``
         """
-        return speed_matrices.speed_matrices(self)
+        return symbolic_expressions.speed_matrices(self)
 
     def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
         """What of the inertial parameters of all bodies can be identified, and in which combinations.
@@ -820,7 +819,7 @@ class Model(Expressions):
 
         A notebook typesets it; ``print`` shows the text.
         """
-        return symbolic.latex(self, kernel, nested)
+        return symbolic_expressions.latex(self, kernel, nested)
 
     def explain(self, full: bool = False) -> str:
         """Which load gives which generalized active force, and which body which generalized inertia force.
@@ -832,7 +831,7 @@ class Model(Expressions):
         full : bool
             Write out every expression; else long ones are counted in operations.
         """
-        return explain.explain(self, full)
+        return explanation.explain(self, full)
 
     def report(self) -> str:
         """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
@@ -880,4 +879,4 @@ class Model(Expressions):
         ValueError
             As of `CompiledModel.draw`.
         """
-        return sketch.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)
+        return model_picture.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)

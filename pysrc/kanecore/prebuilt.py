@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kanecore.errors import without_part
 
 if TYPE_CHECKING:
-    from kanecore.run.model import CompiledModel
+    from kanecore.compiled_model import CompiledModel
 
 __all__ = ["FACTS", "LEVELS", "lane_library", "libraries", "library", "load_wheel"]
 
@@ -74,7 +74,7 @@ def load_wheel(module: str) -> CompiledModel:
     """
     try:
         from kanecore._library import ABI_VERSION
-        from kanecore.run.single import class_of
+        from kanecore.compiled_model import class_of
     except ImportError as error:
         raise without_part("load", error) from error.__cause__
 

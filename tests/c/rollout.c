@@ -5,7 +5,7 @@
  * solution; lanes leave the second row of each four to the scalar kernel.
  */
 #include "kc_cpu.h"
-#include "kc_rollout.h"
+#include "rollout/kc_rollout.h"
 
 #include <math.h>
 #include <stdio.h>

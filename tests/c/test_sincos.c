@@ -12,10 +12,10 @@
 
 #include "double.h"
 
-#include "bits.h"
+#include "number_bits.h"
 #include "sincos.h"
 
-#include "far.h"
+#include "large_angles.h"
 
 #include <stdio.h>
 #include <stdlib.h>

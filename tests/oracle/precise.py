@@ -17,7 +17,7 @@ import numpy.typing as npt
 import kanecore as kc
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
-from kanecore.graph.evaluate import evaluate
+from kanecore.graph.evaluation import evaluate
 
 Array = npt.NDArray[np.float64]
 DIGITS = 50

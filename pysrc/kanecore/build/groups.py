@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kanecore.build.compiler import Recipe, compile_library
+from kanecore.build.c_compiler import Recipe, compile_library
 from kanecore.emit.sources import sources
-from kanecore.garbage import no_collection
+from kanecore.program.garbage_collection import no_collection
 
 if TYPE_CHECKING:
-    from kanecore.emit.groups import Groups
+    from kanecore.emit.kernel_groups import Groups
 
 __all__ = ["group_builders"]
 

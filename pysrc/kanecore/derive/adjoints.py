@@ -20,10 +20,10 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.vectors import dot
 
 from .derivation import Derivation
-from .registry import Derived
-from .vectors import dot
+from .kernel_registry import Derived
 
 __all__ = ["VARIABLES", "Adjoints", "adjoints"]
 

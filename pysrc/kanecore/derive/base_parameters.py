@@ -1,179 +1,263 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inertias that two links may hold alike, moved to the first of them: fewer operations of M and f.
+"""Which combinations of the inertial parameters of a mechanism its motion and its forces depend on.
 
-Points on the axis of a joint are fixed in both its links.  So it makes no difference to the motion which of them holds
-masses there: a link that turns about an axis hands over to its parent its mass, at a point of the axis, the first
-moment along the axis and the second one, ∫ z² dm.  One that turns in any other way about a point hands over its mass,
-one that slides all second moments, as directions are fixed in both, and one that does not move in its parent all that
-it has (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base parameters of a tree).  The
-ground needs none of it.
-
-What stays has no less than no mass anywhere, if the whole had: nothing cancels but in ∫ z² dm itself.  All this depends
-on parameters alone, and is prepared.  It holds for M and f only: energies, momenta and reactions are those of the
-bodies as they are.  Weights move along where a field of gravity stands for them.
+Rows of the regressor Y of M u̇ − f = Y π at many random states are put below each other; with constraints each state
+satisfies them, and its rows are projected on the motions that they allow, in which the unknown forces of constraint
+have no part.  The rank of this matrix is the number of base parameters.  A QR factorization whose pivots are the
+first columns that do not follow from those before them tells which parameters stand for themselves, and how the
+others go with them (Gautier, *Journal of Robotic Systems* 8, 1991; Khalil & Dombre, *Modeling, Identification and
+Control of Robots*, 2002, section 9.4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+import itertools
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from kanecore.describe.description import Components, Matrix
-from kanecore.graph.scalars import PARAMETER, Graph
+import numpy as np
+import numpy.typing as npt
 
-from .inertias import Symmetric, matrix, plus, rotated, second_moments, shift
-from .kane import Wrenches, rotational_torque
-from .kinematics import Accelerations, Kinematics
-from .tree import JointTree, Link
-from .vectors import ZERO, add, cross, matvec, neg, scale, unit
+from kanecore.errors import ModelError, unknown_name
+from kanecore.graph.expression_graph import Op
+from kanecore.graph.random_samples import Sample
+from kanecore.kernels import OF_BODY
+from kanecore.rank import independent_columns
+from kanecore.tolerances import EQUAL
 
-__all__ = ["Regrouped", "regrouped"]
+from .constrained_states import states_with
+from .derivation import Derivation
 
-HALF = Fraction(1, 2)
-NOTHING: Symmetric = (0, 0, 0, 0, 0, 0)
+__all__ = ["BaseParameters", "base_parameters"]
 
+Array = npt.NDArray[np.float64]
 
-@dataclass(frozen=True)
-class Masses:
-    """A mass, its first moment and its inertia, about the origin of a link and in its axes."""
-
-    mass: int = 0
-    first: Components = ZERO
-    inertia: Symmetric = NOTHING
-
-    @property
-    def nodes(self) -> tuple[int, ...]:
-        return (self.mass, *self.first, *self.inertia)
-
-    def plus(self, g: Graph, other: Masses) -> Masses:
-        first, inertia = add(g, self.first, other.first), plus(g, self.inertia, other.inertia)
-        return Masses(g.add(self.mass, other.mass), first, inertia)
-
-    def moved(self, g: Graph, rotation: Sequence[Matrix], offset: Components) -> Masses:
-        """The same about the origin of the parent, in its axes."""
-        h, inertia = self.first, self.inertia
-        for r in rotation:
-            h, inertia = matvec(g, r, h), rotated(g, r, inertia)
-        k = add(g, h, scale(g, self.mass, offset))
-        return Masses(self.mass, k, plus(g, inertia, shift(g, offset, k, h)))
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a link holds in the end; ``axis`` is the one on which it holds nothing any more, if there is one."""
-
-    link: Link
-    masses: Masses
-    axis: int | None
-
-    def changed(self) -> Link:
-        return replace(self.link, mass=self.masses.mass, moment=self.masses.first, inertia=self.masses.inertia)
-
-    def second(self, g: Graph) -> Matrix:
-        """The second moments of mass S = ½ tr(I) 1 − I."""
-        inertia = matrix(self.masses.inertia)
-        second = [list(row) for row in second_moments(g, inertia)]
-        if self.axis is not None:
-            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
-            second[i][i], second[j][j], second[self.axis][self.axis] = inertia[j][j], inertia[i][i], 0
-        return tuple(map(tuple, second))  # type: ignore[return-value]
+ROWS = 2  # times as many as columns, at least
+SEEDS = 40  # tried for each state that is needed
+DRAWS = 3  # of the parameters, to tell what a coefficient is made of
+FACTORS = {1.0: "", 2.0: "2 ", 0.5: "0.5 "}  # of one product
+LONGEST, MOST = 3, 5000  # products in a sum, and how many sums of a length are tried
+CLEAN = 1e-8  # relative to the largest of a column: rounding of a least-squares solution over random states
+WIDTH = 79
 
 
 @dataclass(frozen=True, eq=False)
-class Regrouped:
-    """A tree of which the links hold other inertias, with the same M and f.
+class BaseParameters:
+    """What can be identified of the inertial parameters π, ten of each body as in ``dyn.inertial_parameters``.
 
     Attributes
     ----------
-    tree : JointTree
-    held : list of Held
-        By the links that changed.
-    others : list of int
-        Numbers of the bodies of all other links.
+    model : str
+    names : tuple of str
+        Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
+    matrix : ndarray, (n_base, 10 * n_bodies)
+        The base parameters are ``matrix @ π``.  Where parameters were not given it holds at those in ``parameters``.
+    independent : tuple of int
+        Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
+        constraints that holds for what acts in the motions that they allow.
+    columns : tuple of str
+        Names of π: the body, then m, m c, and I about its first point.
+    unidentifiable : tuple of str
+        Those of π on which nothing depends.
+    parameters : dict of str to float
+        The parameters at which the numbers hold.
     """
 
-    tree: JointTree
-    held: list[Held]
-    others: list[int]
+    model: str
+    names: tuple[str, ...]
+    matrix: Array
+    independent: tuple[int, ...]
+    columns: tuple[str, ...]
+    unidentifiable: tuple[str, ...]
+    parameters: Mapping[str, float]
 
-    def inertia_forces(self, k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> None:
-        """Add those of the links that changed: −(m a + U h) at the origin, −(h × a + I·α + ω × I·ω) about it."""
-        g = k.graph
-        for held in self.held:
-            point, frame, masses = held.link.point, held.link.frame, held.masses
-            home, a, h = k.home[point], accelerations.acceleration[point], masses.first
-            force = scale(g, masses.mass, a)
-            torque = rotational_torque(k, accelerations, frame, matrix(masses.inertia), held.second(g))
-            if h != ZERO:
-                force = add(g, force, k.resolve(matvec(g, accelerations.matrix(frame), h), frame, home))
-                torque = add(g, torque, cross(g, h, k.resolve(a, home, frame)))
-            wrenches.add_force(point, neg(g, force))
-            wrenches.add_torque(frame, neg(g, torque))
+    @property
+    def n_base(self) -> int:
+        """How many base parameters there are."""
+        return len(self.independent)
 
-
-def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
-    """The tree with inertias handed over; None where none can be."""
-    g, links = k.graph, tree.links
-    masses = [_masses(k, link) for link in links]
-    axes: dict[int, int | None] = {}
-    for i in range(len(links) - 1, 0, -1):
-        link, own, above = links[i], masses[i], masses[links[i].parent]
-        if own is None or above is None or not (k.omega_fits[link.frame] and k.omega_fits[links[link.parent].frame]):
-            continue
-        given, rest, axis = _divided(g, link, own)
-        if any(given.nodes):
-            masses[i], axes[i] = rest, axis
-            masses[link.parent] = above.plus(g, given.moved(g, link.rotation, link.offset))
-            axes[link.parent] = None
-    held = {i: Held(links[i], own, axes[i]) for i in sorted(axes) if (own := masses[i]) is not None}
-    others = [number for i, link in enumerate(links) if i not in held for number in link.bodies]
-    changed = [held[i].changed() if i in held else link for i, link in enumerate(links)]
-    return Regrouped(replace(tree, links=changed), [held[i] for i in held if i], others) if held else None
+    def __repr__(self) -> str:
+        title = f"{self.model}: {self.n_base} base parameters of {len(self.columns)} inertial parameters"
+        lines = [title, *self.names]
+        if self.unidentifiable:
+            lines.append(f"nothing depends on {', '.join(self.unidentifiable)}")
+        if self.parameters:
+            lines.append("matrix at " + ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items()))
+        return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
 
 
-def _masses(k: Kinematics, link: Link) -> Masses | None:
-    """What a link holds; None where that is not constant in it, or where no point is its origin."""
-    total = Masses(link.mass, link.moment, link.inertia)
-    steady = _constant(k.graph, total.nodes) and (link.point >= 0 or link.parent < 0)
-    return total if steady else None
+def base_parameters(derivation: Derivation, given: Mapping[Any, float] | None) -> BaseParameters:
+    """See :meth:`kanecore.Model.base_parameters`."""
+    regressors = _Regressors(derivation)
+    if given is not None:
+        draws = [regressors.draw(regressors.values(given), 0)]
+    else:
+        draws = [regressors.draw({}, 1000 * k) for k in range(DRAWS if regressors.symbols else 1)]
+    first = draws[0]
+    columns = regressors.columns
+    independent, matrix = _decomposed(first.rows)
+    others = [_decomposed(draw.rows) for draw in draws[1:]]
+    same = all(other[0] == independent for other in others)
+    tables = np.array([matrix, *(other[1] for other in others)] if same else [matrix])
+    known = [draw.parameters for draw in draws] if len(tables) > 1 else []
+    writer = _Writer(columns, known)
+    nothing = tuple(columns[j] for j in np.flatnonzero(~matrix.any(axis=0)) if regressors.exists[j])
+    return BaseParameters(
+        model=derivation.description.name,
+        names=tuple(writer.combination(tables[:, i], own) for i, own in enumerate(independent)),
+        matrix=matrix,
+        independent=tuple(independent),
+        columns=tuple(columns),
+        unidentifiable=nothing,
+        parameters=first.parameters,
+    )
 
 
-def _constant(g: Graph, nodes: Iterable[int]) -> bool:
-    return not any(g.depends[x] & ~PARAMETER for x in nodes)
+@dataclass(frozen=True)
+class _Draw:
+    """Rows of the regressor at many states, with the same values of the parameters that stand in it."""
+
+    rows: Array
+    parameters: dict[str, float]
 
 
-def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses, int | None]:
-    """What a link hands over, what it keeps, and the axis on which nothing is left."""
-    moving = [i for i in range(3) if link.motion[i]]
-    if moving and not link.turns:
-        return Masses(inertia=masses.inertia), replace(masses, inertia=NOTHING), None
-    if not _constant(g, link.offset):
-        return Masses(), masses, None
-    if not moving:
-        whole = all(_is_axis(g, link, axis) for axis in range(3))
-        return (masses, Masses(), None) if whole else (Masses(), masses, None)
-    if len(moving) > 1 or not _is_axis(g, link, moving[0]):
-        return Masses(masses.mass), replace(masses, mass=0), None
-    return (*_on_axis(g, masses, moving[0]), moving[0])
+class _Regressors:
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation, self.k, self.g = derivation, derivation.kinematics, derivation.graph
+        d = derivation.description
+        self.roots = derivation.kernel("regressor").roots
+        self.jacobian = [x for row in derivation.rows for x in row.jacobian]
+        self._names = dict(zip(d.parameters, d.parameter_names, strict=True))
+        places = [constraint.node for constraint in d.constraints]
+        below = self.g.below([*self.roots, *self.jacobian, *places])
+        self.symbols = [i for i in below if self.g.nodes[i][0] is Op.SYM and i in self._names]
+        self.columns = [f"{body.name}.{name}" for body in d.bodies for name in OF_BODY]
+        self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY]
+
+    def values(self, given: Mapping[Any, float]) -> dict[int, float]:
+        """Values by node; KeyError, TypeError, ValueError for what is no parameter, no finite number, or missing."""
+        numbers = {getattr(key, "name", str(key)): value for key, value in given.items()}
+        node = {name: i for i, name in self._names.items()}
+        for name, value in numbers.items():
+            if name not in node:
+                raise unknown_name("parameter", name, node)
+            if isinstance(value, str) or not hasattr(value, "__float__"):
+                raise TypeError(f"parameters: {name} is {value!r}; give a number")
+            if not math.isfinite(value):
+                raise ValueError(f"parameters: {name} is {value!r}; give a finite number")
+        if missing := [self._names[i] for i in self.symbols if self._names[i] not in numbers]:
+            raise ValueError(f"parameters: {', '.join(missing)} stand in the regressor, and have no value")
+        return {node[name]: float(value) for name, value in numbers.items()}
+
+    def draw(self, given: dict[int, float], first: int) -> _Draw:
+        """The rows at random states, each of the same parameters."""
+        n_columns = len(self.columns)
+        if not given and self.symbols:
+            sample = next(self._states({}, range(first, first + SEEDS)), None)
+            if sample is None:
+                raise self._no_states()
+            given = {i: sample(i) for i in self._names}
+        rows: list[Array] = []
+        needed, count = ROWS * n_columns, 0
+        for sample in self._states(given, range(first, first + SEEDS * max(1, n_columns))):
+            rows.append(self._rows(sample))
+            count += len(rows[-1])
+            if count >= needed or not len(rows[-1]):
+                break
+        if count < needed and not (rows and not len(rows[-1])):
+            raise self._no_states()
+        return _Draw(np.vstack(rows), {self._names[i]: float(given[i]) for i in self.symbols})
+
+    def _no_states(self) -> ModelError:
+        return ModelError(
+            f"base_parameters of {self.derivation.description.name!r}: too few random states satisfy the constraints: "
+            "give parameters= with values at which the mechanism can be put together"
+        )
+
+    def _states(self, given: Mapping[int, float], seeds: range) -> Iterator[Sample]:
+        states = states_with(self.k, given, seeds)
+        return (s for s in states if all(math.isfinite(s(i)) for i in (*self.roots, *self.jacobian)))
+
+    def _rows(self, state: Sample) -> Array:
+        """Y in the motions that the constraints allow, its rows of one size; what rounding explains is zero."""
+        n = len(self.k.description.speeds)
+        y = np.array([0.0 if state.vanishes(i) else state(i) for i in self.roots]).reshape(n, len(self.columns))
+        if self.jacobian:
+            allowed = _allowed(np.array(state.values(self.jacobian)).reshape(-1, n))
+            projected = allowed.T @ y
+            y = np.where(np.abs(projected) > EQUAL * (np.abs(allowed.T) @ np.abs(y)), projected, 0.0)
+        size = np.max(np.abs(y), axis=1, keepdims=True, initial=0.0)
+        return np.asarray(y / np.where(size > 0.0, size, 1.0))
 
 
-def _is_axis(g: Graph, link: Link, axis: int) -> bool:
-    """Whether an axis of the link is fixed in the parent."""
-    direction = unit(axis)
-    for r in link.rotation:
-        direction = matvec(g, r, direction)
-    return _constant(g, direction)
+def _allowed(rows: Array) -> Array:
+    """A basis, in columns, of the motions that rows of G allow."""
+    size = np.max(np.abs(rows), axis=1, keepdims=True)
+    _, s, axes = np.linalg.svd(rows / np.where(size > 0.0, size, 1.0))
+    rank = int(np.sum(s > EQUAL * np.max(s, initial=0.0)))
+    return np.asarray(axes[rank:].T)
 
 
-def _on_axis(g: Graph, masses: Masses, axis: int) -> tuple[Masses, Masses]:
-    """What counts as on an axis through the origin, and the rest, whose moment about the axis is not touched."""
-    i, j = (axis + 1) % 3, (axis + 2) % 3
-    inertia, half = list(masses.inertia), g.constant(HALF)
-    about, difference = inertia[axis], g.sub(inertia[i], inertia[j])
-    second = g.mul(half, g.add(g.sub(inertia[i], about), inertia[j]))  # ∫ z² dm
-    inertia[i], inertia[j] = g.mul(half, g.add(about, difference)), g.mul(half, g.sub(about, difference))
-    given, kept = [*masses.first], [*masses.first]
-    given[i], given[j], kept[axis] = 0, 0, 0
-    handed = [second if each in (i, j) else 0 for each in range(6)]
-    return Masses(masses.mass, tuple(given), tuple(handed)), Masses(0, tuple(kept), tuple(inertia))  # type: ignore[arg-type]
+def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
+    """Columns that are independent, the first ones where these serve, and all columns as combinations of these."""
+    size = np.max(np.abs(rows), axis=0, initial=0.0)
+    scaled = rows / np.where(size > 0.0, size, 1.0)
+    independent = independent_columns(scaled, EQUAL)
+    weights = np.linalg.lstsq(scaled[:, independent], scaled, rcond=None)[0]
+    weights[np.abs(weights) <= CLEAN * np.max(np.abs(weights), axis=0, initial=1.0, keepdims=True)] = 0.0
+    matrix = weights * size / np.where(size > 0.0, size, 1.0)[independent][:, np.newaxis]
+    simple = np.round(2.0 * matrix) / 2.0
+    matrix = np.where(np.abs(matrix - simple) <= CLEAN * np.abs(simple), simple, matrix)
+    matrix[:, independent] = np.eye(len(independent))
+    return tuple(map(int, independent)), np.asarray(matrix)
+
+
+class _Writer:
+    """Combinations of inertial parameters as text.
+
+    A coefficient that is another one at other values of the model's parameters is looked for among products of two of
+    these and short sums of such products; else its number is written.
+    """
+
+    def __init__(self, columns: Sequence[str], draws: Sequence[Mapping[str, float]]) -> None:
+        self.columns = columns
+        names = list(draws[0]) if draws else []
+        products = [(name,) for name in names] + list(itertools.combinations_with_replacement(names, 2))
+        texts = [f"{p[0]}**2" if len(p) > len(set(p)) else " ".join(p) for p in products]
+        values = np.array([[math.prod(draw[name] for name in p) for p in products] for draw in draws])
+        self._texts: list[str] = []
+        totals: list[Array] = []
+        for factor, before in (*FACTORS.items(), *((-f, f"-{text}") for f, text in FACTORS.items())):
+            self._texts += [before + text for text in texts]
+            totals += [*(factor * values).T]
+        for length in range(2, LONGEST + 1):
+            if math.comb(len(products), length) > MOST:
+                break
+            for chosen in itertools.combinations(range(len(products)), length):
+                for signs in itertools.product((1.0, -1.0), repeat=length):
+                    parts = sorted(zip(signs, chosen, strict=True), reverse=True)  # what is added comes first
+                    written = "".join(f" {'+' if sign > 0.0 else '-'} {texts[k]}" for sign, k in parts)
+                    self._texts.append(f"({written.removeprefix(' + ').strip()})")
+                    totals.append(values[:, list(chosen)] @ np.array(signs))
+        self._totals = np.array(totals)
+
+    def combination(self, rows: Array, own: int) -> str:
+        """A row of the matrix, at one or several values of the parameters; its own parameter first."""
+        text = self.columns[own]
+        for j in map(int, np.flatnonzero(np.abs(rows).max(axis=0))):
+            if j != own:
+                sign, size = self._coefficient(rows[:, j])
+                text += f" {sign} {size}{' ' if size else ''}{self.columns[j]}"
+        return text
+
+    def _coefficient(self, values: Array) -> tuple[str, str]:
+        """Its sign, and its size: empty where that is one."""
+        sign, size = ("-", -values) if values[0] < 0.0 else ("+", values)
+        if len(values) > 1 and np.ptp(size) > CLEAN * size[0]:
+            same = np.flatnonzero((np.abs(self._totals - size) <= CLEAN * np.abs(size)).all(axis=1))
+            if len(same):
+                return sign, self._texts[int(same[0])]
+        return sign, "" if size[0] == 1.0 else f"{size[0]:.6g}"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random states that satisfy the constraints of a description.
 
-Velocities that a user set may be right on the constraints alone (:mod:`.contradictions`): there they are compared.
+Velocities that a user set may be right on the constraints alone (:mod:`.velocity_contradictions`): there they are
+compared.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.sample import Sample
-from kanecore.graph.scalars import Graph
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.random_samples import Sample
 from kanecore.tolerances import RANK
 
 from .kinematics import Kinematics

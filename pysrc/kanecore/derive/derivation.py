@@ -12,30 +12,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from kanecore.derive.forces.energies import Energy
+from kanecore.derive.forces.generalized_forces import Wrenches, generalized_forces, holds_udot, inertial_part
+from kanecore.derive.forces.tendons import with_tendons
+from kanecore.derive.formulations.formulation import Formulation, Solution, Solved, factorized, named_pivots
+from kanecore.derive.formulations.kane_equations import Bodies
+from kanecore.derive.formulations.lagrange_equations import Lagrange
+from kanecore.derive.recursions.joint_tree import JointTree
+from kanecore.derive.recursions.joint_tree_derivatives import Forest, forest
 from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError, unknown_name
+from kanecore.graph import magnitudes
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.decide import equal
-from kanecore.graph.factorize import factorized_solve
-from kanecore.graph.scalars import ACCELERATION, Given, Graph
+from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
+from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.zero_tests import equal
 
-from . import magnitudes
-from .bodies import Bodies
-from .constraints import Constraints, Row
-from .elimination import Reduced, reduced, whole
-from .energy import Energy
-from .first_order import Solved
-from .forest import Forest, forest
-from .formulation import Formulation, Solution, factorized, named_pivots
-from .kane import Wrenches, generalized_forces, holds_udot, inertial_part
+from .constraint_elimination import Reduced, Solving, reduced, solving, whole
+from .constraint_rows import Constraints, Row
+from .kernel_registry import WAYS, Derived
 from .kinematics import Kinematics
-from .lagrange import Lagrange
-from .linearization import VARIABLES, Linearization, linearized
-from .registry import WAYS, Derived
-from .solving import Solving, solving
-from .tendons import with_tendons
-from .tree import JointTree
-from .whereabouts import Whereabouts
+from .linearized_equations import VARIABLES, Linearization, linearized
+from .position_origin import Whereabouts
 
 __all__ = ["Derivation"]
 

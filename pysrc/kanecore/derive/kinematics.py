@@ -19,16 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanecore.describe.ancestry import Ancestry
-from kanecore.describe.description import Components, Description, Matrix, Point
+from kanecore.describe.description import Description, Point
+from kanecore.describe.frame_paths import Ancestry
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.decide import equal
-from kanecore.graph.evaluate import count
-from kanecore.graph.scalars import Graph
+from kanecore.graph.evaluation import count
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.vectors import ZERO, Components, Matrix, add, cross, dot, matvec, scale, sub
+from kanecore.graph.zero_tests import equal
 
 from .rotations import Rotations
-from .vectors import ZERO, add, cross, dot, matvec, scale, sub
 
 __all__ = ["Accelerations", "Kinematics", "rate_matrix"]
 

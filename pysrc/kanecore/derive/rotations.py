@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from kanecore.describe.ancestry import Ancestry
-from kanecore.describe.description import Components, Description, Matrix, Vector
-from kanecore.graph.scalars import Graph
+from kanecore.describe.description import Description
+from kanecore.describe.frame_paths import Ancestry
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.vectors import ZERO, Components, Matrix, Vector, add, dot, matvec, scale, transposed, unit
 from kanecore.tolerances import NOISE
-
-from .vectors import ZERO, add, dot, matvec, scale, transposed, unit
 
 __all__ = ["Rotations"]
 

@@ -14,13 +14,15 @@ from typing import Any
 
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
-from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED
+from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED
+from kanecore.graph.vectors import Matrix, Vector
 from kanecore.shapes import Shape
 
-from .ancestry import Ancestry
+from .angular_velocities import in_speeds
 from .checks import (
     check_constraint,
     check_count,
+    check_dependent,
     check_inertia,
     check_lagrangian,
     check_load,
@@ -32,31 +34,16 @@ from .checks import (
     check_place,
     check_ring,
     check_rotation,
+    check_symbols,
     check_unused,
     check_vector,
     check_velocity,
 )
-from .dependent import check_dependent
-from .description import (
-    Attachment,
-    Body,
-    Constraint,
-    Description,
-    FirstOrder,
-    Frame,
-    Joint,
-    Load,
-    Matrix,
-    Point,
-    Tendon,
-    Vector,
-)
-from .in_speeds import in_speeds
-from .input_rates import input_name
+from .description import Attachment, Body, Constraint, Description, FirstOrder, Frame, Joint, Load, Point, Tendon
+from .frame_paths import Ancestry
+from .gravity import steady_part_first
 from .joints import GROUND, Attachments
-from .own_symbols import check_symbols
-from .variables import Variables
-from .weights import steady_part_first
+from .variables import Variables, input_name
 
 __all__ = ["Builder"]
 

@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may stand where in a mechanism, so that it has the form that Kane's method needs: one rule a function.
+"""Rules of a description: of each piece, and of the whole.
+
+Whether what a description calls dependent can be: constraints must determine it.
+
+Whether every symbol of a description has a value where it stands; else C would be written that reads nothing.
+
+What may stand where in a mechanism, so that it has the form that Kane's method needs: one rule a function.
 
 Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
 may have written; those of mechanics rely on them.
@@ -8,21 +14,22 @@ may have written; those of mechanics rely on them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from fractions import Fraction
 from typing import Any
 
-from kanecore.errors import ModelError
+from kanecore.describe.description import Description, Joint
+from kanecore.errors import ModelError, warn
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.decide import equal, is_rotation
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph
-
-from .description import Joint, Matrix
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.vectors import Matrix, Vector
+from kanecore.graph.zero_tests import equal, is_rotation
 
 __all__ = [
     "check_constant",
     "check_constraint",
     "check_count",
+    "check_dependent",
     "check_inertia",
     "check_lagrangian",
     "check_load",
@@ -34,10 +41,118 @@ __all__ = [
     "check_place",
     "check_ring",
     "check_rotation",
+    "check_symbols",
     "check_unused",
     "check_vector",
     "check_velocity",
 ]
+
+
+def check_dependent(d: Description) -> None:
+    """ModelError for dependent speeds that no constraint determines; for coordinates, which little uses, a warning."""
+    _check_counts(d)
+    places = set(d.graph.below(_nodes(d, "configuration")))
+    moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]
+    speeds = set(d.graph.below([*_nodes(d, "velocity"), *_nodes(d, "acceleration"), *moving]))
+    message = "{0} in {1}_dependent occurs in no constraint, and nothing determines it: list it in {1}_ind"
+    if places:
+        for name in _missing(d.coordinate_names, [{q} for q in d.coordinates], d.n_q_dependent, places):
+            warn(message.format(name, "q") + "; nothing but linearize(minimal=True) looks at this label")
+    determined = [{u, du} for u, du in zip(d.speeds, d.accelerations, strict=True)]
+    for name in _missing(d.speed_names, determined, d.n_u_dependent, speeds):
+        raise ModelError(message.format(name, "u"))
+
+
+def _check_counts(d: Description) -> None:
+    """No more coordinates and speeds can depend on others than there are constraints that determine them."""
+    rows = len(d.constraints)
+    places = len(_nodes(d, "configuration")) or rows  # velocity constraints may be derivatives of some on coordinates
+    for letter, what, count, limit in (
+        ("q", "coordinates", d.n_q_dependent, places),
+        ("u", "speeds", d.n_u_dependent, rows),
+    ):
+        if count > limit:
+            raise ModelError(
+                f"{letter}_dependent names {count} {what}, and there are {limit} constraints that may determine "
+                f"them: add what does, or list them in {letter}_ind"
+            )
+
+
+def _nodes(d: Description, kind: str) -> list[int]:
+    return [each.node for each in d.constraints if each.kind == kind]
+
+
+def _missing(names: tuple[str, ...], nodes: list[set[int]], count: int, present: Set[int]) -> Iterator[str]:
+    """Names of the last ``count``, none of whose nodes is present."""
+    first = len(names) - count
+    return (name for name, own in zip(names[first:], nodes[first:], strict=True) if present.isdisjoint(own))
+
+
+def check_symbols(d: Description, multipliers: Set[int]) -> None:
+    """ModelError for symbols that the description does not list.
+
+    Those of a line may stand in the force of its tendon, and multipliers in outputs.
+    """
+    g = d.graph
+    states = (*d.coordinates, *d.speeds, *d.accelerations, *d.auxiliary)
+    known = {d.time, *states, *d.inputs, *d.parameters}
+    held = _held(g, {i for i, node in enumerate(g.nodes) if node[0] is Op.SYM and i not in known})
+    if not held:
+        return
+    lines = ((f"load {x.number}, a tendon,", [x.force], {x.length, x.rate}) for x in d.tendons)
+    outputs = ((f"output {name}", [node], multipliers) for name, node in d.outputs)
+    everywhere = ((what, nodes, set[int]()) for what, nodes in _pieces(d))
+    for what, nodes, allowed in (*everywhere, *lines, *outputs):
+        for symbol in sorted(set[int]().union(*(held.get(i, ()) for i in nodes)) - allowed):
+            raise ModelError(
+                f"{what} holds the symbol {g.nodes[symbol][1]!r}, which has no value there: make symbols with "
+                "coordinate(), speed(), parameter() or input(); those of line() stand in the force of its tendon "
+                "alone, and multipliers in outputs alone"
+            )
+
+
+def _held(g: Graph, symbols: Collection[int]) -> dict[int, set[int]]:
+    """Of each node which of some symbols it holds, if any."""
+    held = {i: {i} for i in symbols}
+    if held:
+        for i in range(len(g.nodes)):
+            below = [held[k] for k in g.operands(i) if k in held]
+            if below:
+                held[i] = set().union(*below)
+    return held
+
+
+def _pieces(d: Description) -> Iterator[tuple[str, Sequence[int]]]:
+    """The nodes of all that symbols of a line and multipliers have no place in, each with its name."""
+    for name, rate in zip(d.coordinate_names, d.rates, strict=True):
+        yield f"the rate of coordinate {name}", [rate]
+    for f in d.frames:
+        yield f"the orientation of frame {f.name}", [i for row in f.rotation for i in row]
+        yield f"the angular velocity of frame {f.name}", _components(f.angular_velocity)
+    for p in d.points:
+        yield f"the position of point {p.name}", _components(p.position)
+        yield f"the velocity of point {p.name}", _components(p.velocity or ())
+    for b in d.bodies:
+        yield f"the mass of body {b.name}", [b.mass]
+        yield f"the inertia of body {b.name}", [i for _, m in b.inertia for row in m for i in row]
+        yield f"the inertia point of body {b.name}", _components(b.about)
+        yield f"the potential energy of body {b.name}", [b.potential]
+    for load in d.loads:
+        places = d.points if load.kind == "force" else d.frames
+        at = "point" if load.kind == "force" else "frame"
+        yield f"load {load.number} on {at} {places[load.at].name}", _components(load.vector)
+    for number, energy in enumerate(d.potentials):
+        yield f"potential {number}", [energy]
+    if d.lagrangian is not None:
+        yield "the Lagrangian", [d.lagrangian]
+    for each in d.constraints:
+        yield each.name, [each.node]
+    for a in d.attachments:
+        yield f"attach={{{a.row}: ...}}", _components(a.vector)
+
+
+def _components(vector: Vector) -> list[int]:
+    return [i for _, components in vector for i in components]
 
 
 # ------------------------------------------------------------------- form

@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kanecore.errors import ModelError
-from kanecore.graph.scalars import Graph
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.vectors import Matrix, Vector
 from kanecore.shapes import Shape
 
 __all__ = [
     "Attachment",
     "Body",
-    "Components",
     "Constraint",
     "Description",
     "FirstOrder",
@@ -27,20 +27,14 @@ __all__ = [
     "Image",
     "Joint",
     "Load",
-    "Matrix",
     "Point",
     "Tendon",
-    "Vector",
     "bake",
     "duplicate",
     "fingerprint",
     "momentum_name",
     "without_auxiliary",
 ]
-
-Components = tuple[int, int, int]
-Matrix = tuple[Components, Components, Components]
-Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
 
 
 @dataclass(frozen=True)
@@ -163,7 +157,8 @@ class GeneralizedForce:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A force along a line through points; `kanecore.derive.tendons` makes loads of it before all else is derived.
+    """A force along a line through points; `kanecore.derive.forces.tendons` makes loads of it before all else is
+    derived.
 
     Attributes
     ----------
@@ -304,7 +299,7 @@ class Description:
         Those of the kernels of positions, velocities and partial velocities.
     origin : int
         The point that the user wants positions to be measured from; −1: none was named, and
-        `kanecore.derive.whereabouts` finds one.
+        `kanecore.derive.position_origin` finds one.
     joints : tuple of Joint
         One for each body, in their order.
     unit : tuple of (e0, e1, e2, e3)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kanecore.errors import warn
-from kanecore.graph.evaluate import evaluate
+from kanecore.graph.evaluation import evaluate
 
 from .description import Body, Description
 

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from kanecore.graph.calculus import accumulate
-from kanecore.graph.decide import span
-from kanecore.graph.sample import samples
-from kanecore.graph.scalars import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.random_samples import samples
+from kanecore.graph.vectors import Matrix, Vector
+from kanecore.graph.zero_tests import span
 from kanecore.tolerances import EQUAL
 
-from .ancestry import Ancestry
-from .description import Body, Frame, Joint, Load, Matrix, Point, Vector
+from .description import Body, Frame, Joint, Load, Point
+from .frame_paths import Ancestry
 
 __all__ = ["GROUND", "Attachments"]
 

@@ -1,20 +1,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scalars that a mechanism is described in, each with its node: names are unique, and lists have an order."""
+"""The scalars that a mechanism is described in, each with its node: names are unique, and lists have an order.
+
+Inputs and their derivatives, which are inputs too: accelerations hold the second one of a prescribed motion.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from kanecore.c_functions import External
+from kanecore.describe.checks import check_constant, check_count, check_name, check_nodes, check_velocity
 from kanecore.errors import ModelError
-from kanecore.graph.scalars import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Number, Op
+from kanecore.functions.c_functions import External
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Number, Op
 
-from .checks import check_constant, check_count, check_name, check_nodes, check_velocity
-from .input_rates import InputRates
+__all__ = ["InputRates", "Variables", "input_name"]
 
-__all__ = ["Variables"]
+
+@dataclass
+class InputRates:
+    """Inputs as chains, each link the derivative of the one before.
+
+    Attributes
+    ----------
+    names : dict of node to name
+        In the order in which the inputs were made.
+    derivative : dict of node to node
+        Of inputs whose derivative is an input.
+    """
+
+    names: dict[int, str] = field(default_factory=dict)
+    derivative: dict[int, int] = field(default_factory=dict)
+
+    def bases(self) -> list[int]:
+        """Inputs that are no derivatives."""
+        rates = set(self.derivative.values())
+        return [i for i in self.names if i not in rates]
+
+    def chain(self, node: int) -> list[int]:
+        """An input and its derivatives."""
+        nodes = [node]
+        while nodes[-1] in self.derivative:
+            nodes.append(self.derivative[nodes[-1]])
+        return nodes
+
+    def orders(self, g: Graph, uses: Iterable[tuple[Iterable[int], int]]) -> dict[int, int]:
+        """How many derivatives are needed of each base that stands in ``uses``, itself or as a derivative.
+
+        Parameters
+        ----------
+        uses : iterable of (nodes, number)
+            How often these nodes are differentiated.
+        """
+        place = {i: (base, order) for base in self.bases() for order, i in enumerate(self.chain(base))}
+        needed: dict[int, int] = {}
+        for nodes, number in uses:
+            for i in g.below(nodes):
+                if i in place:
+                    base, order = place[i]
+                    needed[base] = max(needed.get(base, 0), order + number)
+        return needed
+
+
+def input_name(base: str, order: int) -> str:
+    """Names of an input and its derivatives: F, F_d, F_dd, ..."""
+    return base + ("_" + "d" * order if order else "")
 
 
 class Variables:

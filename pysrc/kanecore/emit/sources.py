@@ -17,7 +17,7 @@ __all__ = ["sources", "version"]
 def sources() -> str:
     """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
     folder = Path(__file__).parents[1]
-    layers = [folder / name for name in ("graph", "describe", "derive", "program", "emit")]
+    layers = [folder / name for name in ("graph", "functions", "describe", "derive", "program", "emit")]
     files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
     digest = hashlib.sha256(f"{version()} {np.__version__}".encode())
     for path in sorted(files):

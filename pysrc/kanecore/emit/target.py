@@ -2,7 +2,7 @@
 """What a target must say to write programs: its real numbers, its operations, its functions.
 
 A program is the same for all targets.  What solves equations, the table and the prelude are C's
-(:mod:`kanecore.emit.solved`, :mod:`kanecore.emit.library`), and take any real type that C has.
+(:mod:`kanecore.emit.solver_calls`, :mod:`kanecore.emit.kernel_library`), and take any real type that C has.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kanecore.program.function_parts import Parts
 from kanecore.program.instructions import (
     Apply,
     Call,
@@ -25,7 +26,6 @@ from kanecore.program.instructions import (
     SineCosines,
     Store,
 )
-from kanecore.program.parts import Parts
 
 __all__ = ["Target"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from kanecore.derive.sparsity import patterns
-from kanecore.emit.library import Library
-from kanecore.graph.scalars import TIME
+from kanecore.derive.sparsity_patterns import patterns
+from kanecore.emit.kernel_library import Library
+from kanecore.graph.expression_graph import TIME
 from kanecore.run.units import Unit, rate_of, read_unit, unit_of
 
 __all__ = ["Variable", "variables_of", "xml_text"]

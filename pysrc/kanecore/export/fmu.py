@@ -3,6 +3,10 @@
 
 An FMU is a zip file: the model's C, the integrators' C, the C of ``fmi/`` that puts FMI's functions over both, a
 description in XML, and the library that a compiler here makes of it.
+
+Derivatives of a model's outputs with respect to time and parameters, as the outputs of a second library.
+
+No kernel of a model gives them. With ∂y/∂u̇ and ∂u̇/∂p, which kernels give, they are all of dy/dp.
 """
 
 from __future__ import annotations
@@ -14,28 +18,48 @@ import re
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kanecore import _motion
-from kanecore.build.compiler import NO_COMPILER, include_dir, is_there, link
-from kanecore.emit.library import Library
+from kanecore.build.c_compiler import NO_COMPILER, include_dir, is_there, link
+from kanecore.constraints.consistent_states import normalized, on_constraints
+from kanecore.constraints.constraint_state import ConstraintState, count_near
+from kanecore.emit.kernel_groups import whole
+from kanecore.emit.kernel_library import Library
 from kanecore.emit.sources import version as package_version
 from kanecore.errors import ModelError, warn
-from kanecore.run.constraint_state import ConstraintState
-from kanecore.run.rank import count_near
-from kanecore.run.starts import normalized, on_constraints
+from kanecore.export import exported_library
+from kanecore.export.exported_library import library_of, write_archive
+from kanecore.export.fmi_description import Facts, build_description, model_description
+from kanecore.export.fmi_variables import variables_of
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.expression_graph import ACCELERATION, PARAMETER, TIME
 
-from . import integrators
-from .archive import write_archive
-from .fmi_description import Facts, build_description, model_description
-from .fmi_variables import variables_of
-from .library import library_of
-from .output_slopes import outputs_hold_udot, slopes_library
+__all__ = ["VERSIONS", "export_fmu", "outputs_hold_udot", "slopes_library"]
 
-__all__ = ["VERSIONS", "export_fmu"]
+
+def outputs_hold_udot(library: Library) -> bool:
+    """Whether an output depends on the derivatives of speeds."""
+    return any(library.g.depends[node] & ACCELERATION for _, node in library.d.outputs)
+
+
+def slopes_library(library: Library) -> Library | None:
+    """The library whose outputs are ∂y/∂(t, p) at constant u̇, (n_outputs, 1 + n_p), row by row.
+
+    None of a model without outputs, and where outputs hold multipliers.
+    """
+    if not library.derivation.has("output_jacobian"):
+        return None
+    d = replace(library.d, graph=library.g.clone())
+    wrt = [d.time, *d.parameters]
+    rows = [accumulate(d.graph, [(node, d.graph.one)], wrt, TIME | PARAMETER, limits=True) for _, node in d.outputs]
+    entries = [(f"{i} by {j}", node) for i, row in enumerate(rows) for j, node in enumerate(row)]
+    return whole(replace(d, outputs=tuple(entries)), library.defaults, kernels=("outputs",))
+
 
 VERSIONS = ("2.0", "3.0")
 
@@ -216,7 +240,10 @@ def _sources(library: Library, version: str) -> dict[str, bytes]:
         result[name] = (_OWN / name).read_bytes()
     for name in _FMI_HEADERS[version]:
         result[name] = (_OWN / "headers" / name).read_bytes()
-    for path in (*sorted(integrators.sources()), *sorted({*include_dir().glob("*.h"), *integrators.headers()})):
+    for path in (
+        *sorted(exported_library.sources()),
+        *sorted({*include_dir().glob("*.h"), *exported_library.headers()}),
+    ):
         result[path.name] = path.read_bytes()
     return result
 

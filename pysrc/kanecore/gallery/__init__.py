@@ -33,10 +33,10 @@ from kanecore.errors import require_sympy, unknown_name, without_part
 from kanecore.prebuilt import lane_library, libraries, library
 
 if TYPE_CHECKING:
+    from kanecore.compiled_model import CompiledModel
     from kanecore.describe.description import Description
-    from kanecore.emit.groups import Groups
-    from kanecore.machine_code import Code
-    from kanecore.run.model import CompiledModel
+    from kanecore.emit.kernel_groups import Groups
+    from kanecore.program.bytecode_format import Code
 
 __all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "is_prebuilt", "library_path", "load", "models", "robot_file", "robots"]
 
@@ -147,7 +147,7 @@ def load(name: str) -> CompiledModel:
         The compiler that the environment names is not there, or refused.
     """
     try:
-        from kanecore.run.model import CompiledModel
+        from kanecore.compiled_model import CompiledModel
     except ImportError as error:
         raise without_part("load", error) from error.__cause__
 
@@ -183,7 +183,7 @@ def load(name: str) -> CompiledModel:
 @cache
 def _code(name: str, group: str) -> Code:
     """One group of kernels of a model, for the machine that takes the place of a C compiler; kept in the process."""
-    from kanecore.emit.machine import code
+    from kanecore.emit.bytecode import code
 
     with _DERIVING:
         return code(_machine_groups(name).library(group))
@@ -191,8 +191,8 @@ def _code(name: str, group: str) -> Code:
 
 @cache
 def _machine_groups(name: str) -> Groups:
-    from kanecore.emit.groups import Groups
-    from kanecore.emit.machine import FIRST
+    from kanecore.emit.bytecode import FIRST
+    from kanecore.emit.kernel_groups import Groups
 
     return Groups(_described(name), first=FIRST)
 
@@ -210,7 +210,7 @@ def _described(name: str) -> Description:
 
 
 def _compiler_is_there() -> bool:
-    from kanecore.build.compiler import is_there
+    from kanecore.build.c_compiler import is_there
 
     return is_there()
 
@@ -224,7 +224,7 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
 
     @cache
     def groups() -> Groups:
-        from kanecore.emit.groups import Groups
+        from kanecore.emit.kernel_groups import Groups
 
         return Groups(_described(name), defaults=import_module(f"{__name__}.{name}").PARAMETERS)
 

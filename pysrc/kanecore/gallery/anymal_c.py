@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import robot_file
-from ._robots import FLOATING_BASE, of_hinges
+from ._dimensions import FLOATING_BASE, of_hinges
 
 if TYPE_CHECKING:
     from kanecore.model import Model

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._serial import Link, dimensions, parameters, tree
+from ._building_blocks import Link, dimensions, parameters, tree
 
 if TYPE_CHECKING:
     from kanecore.model import Model

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from kanecore.shapes import Sphere
 
+from ._building_blocks import vector
 from ._dimensions import LENGTH, MASS, NUMBER, RATE, VELOCITY, of
-from ._vectors import vector
 
 if TYPE_CHECKING:
     from kanecore.model import Model

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._building_blocks import vector
 from ._dimensions import ACCELERATION, LENGTH, MASS, VELOCITY, of
-from ._vectors import vector
 
 if TYPE_CHECKING:
     from kanecore.model import Model

@@ -15,7 +15,7 @@ from . import five_bar
 from ._dimensions import LENGTH, RATE, VELOCITY, of
 
 if TYPE_CHECKING:
-    from kanecore.describe.transforms import Link
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link
     from kanecore.model import Model
 
 PARAMETERS = five_bar.PARAMETERS
@@ -41,7 +41,7 @@ def links() -> list[Link]:
     import sympy as sm
     import sympy.physics.mechanics as me
 
-    from kanecore.describe.transforms import Link, dh
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link, dh
 
     result = []
     for i, q in enumerate(me.dynamicsymbols("q1:5"), 1):
@@ -60,7 +60,7 @@ def build() -> Model:
     import sympy as sm
     import sympy.physics.mechanics as me
 
-    from kanecore.describe.transforms import link_pose
+    from kanecore.describe.from_transforms.homogeneous_transforms import link_pose
     from kanecore.model import Model
 
     x, y = me.dynamicsymbols("x y")

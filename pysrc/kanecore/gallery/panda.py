@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import robot_file
-from ._robots import of_hinges, of_parameters, of_sliders
+from ._dimensions import of_hinges, of_parameters, of_sliders
 
 if TYPE_CHECKING:
     from kanecore.model import Model

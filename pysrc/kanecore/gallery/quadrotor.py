@@ -16,8 +16,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from ._building_blocks import vector
 from ._dimensions import ACCELERATION, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
-from ._vectors import vector
 
 if TYPE_CHECKING:
     from kanecore.model import Model

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from kanecore.shapes import Disc
 
+from ._building_blocks import vector
 from ._dimensions import ACCELERATION, ANGLE, LENGTH, MASS, RATE, VELOCITY, of
-from ._vectors import vector
 
 if TYPE_CHECKING:
     from kanecore.model import Model

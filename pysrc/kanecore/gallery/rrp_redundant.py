@@ -15,7 +15,7 @@ from . import rrp
 from ._dimensions import LENGTH, RATE, VELOCITY, of
 
 if TYPE_CHECKING:
-    from kanecore.describe.transforms import Link
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link
     from kanecore.model import Model
 
 SPEEDS = "wz1 wx2 vy3 wx1 wy1 wy2 wz2 wx3 wy3 wz3 vx1 vy1 vz1 vx2 vy2 vz2 vx3 vz3"
@@ -49,7 +49,7 @@ def links() -> list[Link]:
     import sympy as sm
     import sympy.physics.mechanics as me
 
-    from kanecore.describe.transforms import Link, dh
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link, dh
 
     theta1, theta2, d3 = me.dynamicsymbols("theta1 theta2 d3")
     h, l1, l2, l3, l1g, l2g, l3g = sm.symbols("h l1 l2 l3 l1g l2g l3g")

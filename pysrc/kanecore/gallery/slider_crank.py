@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ._building_blocks import chain
 from ._dimensions import ACCELERATION, ANGLE, FORCE, LENGTH, MASS, RATE, TORQUE, of
-from ._rods import chain
 
 if TYPE_CHECKING:
     from kanecore.model import Model

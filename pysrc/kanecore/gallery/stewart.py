@@ -19,8 +19,8 @@ from __future__ import annotations
 from math import pi
 from typing import TYPE_CHECKING
 
+from ._building_blocks import vector
 from ._dimensions import ACCELERATION, ANGLE, FORCE, INERTIA, LENGTH, MASS, NUMBER, RATE, VELOCITY, of
-from ._vectors import vector
 
 if TYPE_CHECKING:
     from kanecore.model import Model

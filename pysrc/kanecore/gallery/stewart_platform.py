@@ -18,7 +18,7 @@ from ._dimensions import ANGLE, RATE, VELOCITY, of
 if TYPE_CHECKING:
     import sympy as sm
 
-    from kanecore.describe.transforms import Link
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link
     from kanecore.model import Model
 
 PARAMETERS = stewart.PARAMETERS
@@ -49,7 +49,7 @@ def links() -> list[Link]:
     import sympy.physics.mechanics as me
     from sympy import cos, sin
 
-    from kanecore.describe.transforms import Link, dh
+    from kanecore.describe.from_transforms.homogeneous_transforms import Link, dh
 
     x, y, z, alpha, theta, psi = me.dynamicsymbols("x y z alpha theta psi")
     radius, beta = sm.symbols("rb beta")
@@ -92,7 +92,7 @@ def build() -> Model:
     import sympy.physics.mechanics as me
     from sympy import cos, sin
 
-    from kanecore.describe.transforms import link_pose
+    from kanecore.describe.from_transforms.homogeneous_transforms import link_pose
     from kanecore.model import Model
 
     parts = links()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._serial import Link, joint_dimensions, tree
+from ._building_blocks import Link, joint_dimensions, tree
 
 if TYPE_CHECKING:
     from kanecore.model import Model

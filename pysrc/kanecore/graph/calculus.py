@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .scalars import Given, Graph, Op
+from .expression_graph import Given, Graph, Op
 
 __all__ = ["Tangent", "accumulate", "is_affine", "partials"]
 

@@ -23,8 +23,8 @@ from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 
 from kanecore.errors import ModelError
 
-from .evaluate import evaluate
-from .scalars import Data, Given, Graph, Op
+from .evaluation import evaluate
+from .expression_graph import Data, Given, Graph, Op
 
 __all__ = ["FromSympy", "to_sympy"]
 

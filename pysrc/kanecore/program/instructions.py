@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kanecore.graph.scalars import Data, Op
+from kanecore.graph.expression_graph import Data, Op
 
 __all__ = [
     "FMA",
@@ -150,7 +150,7 @@ Instruction = Compute | SineCosine | SineCosines | Apply | Call | Pivot | Limit 
 
 @dataclass(frozen=True)
 class Program:
-    """What a kernel computes; :mod:`.parts` adds loads and stores.
+    """What a kernel computes; :mod:`.function_parts` adds loads and stores.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.run.places import about_point, bodies_of, require_bodies, same_tree
+from kanecore.run.points_and_frames import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values

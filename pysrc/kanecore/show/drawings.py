@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.show.figures import new_figure
+from kanecore.show.plots import new_figure
 from kanecore.show.scene import Scene
-from kanecore.show.views import View, chosen
+from kanecore.show.viewpoints import View, chosen
 
 __all__ = ["Canvas", "draw", "new_axes"]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kanecore.show.drawings import AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
-from kanecore.show.views import View
+from kanecore.show.viewpoints import View
 
 __all__ = ["Animation", "frame_times"]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What pictures of a mechanism show, as plain arrays: places, lines between them, axes of bodies, loads, shapes.
 
-It is made of the facts that a library tells beside its kernels (`kanecore.derive.places`), and of what the kernels of
-the group "bodies" return.  So pictures of compiled models and of descriptions are the same pictures.
+It is made of the facts that a library tells beside its kernels (`kanecore.derive.model_facts`), and of what the kernels
+of the group "bodies" return.  So pictures of compiled models and of descriptions are the same pictures.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def scene(
     Parameters
     ----------
     facts : mapping
-        What `kanecore.derive.places` tells of it.
+        What `kanecore.derive.model_facts` tells of it.
     names : Names
     values : callable
         The result of a kernel of the group "bodies", by its name.

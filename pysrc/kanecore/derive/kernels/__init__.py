@@ -2,31 +2,19 @@
 """How each kernel is derived, by subject; importing this registers them all."""
 
 from kanecore.derive.kernels import (
-    bodies,
-    constraints,
-    energies,
-    forces,
-    hamilton,
-    joints,
-    kinematics,
-    linearization,
-    manipulator,
-    motion,
-    products,
-    regressor,
+    constraint_kernels,
+    derivative_kernels,
+    energy_kernels,
+    force_kernels,
+    kinematic_kernels,
+    motion_kernels,
 )
 
 __all__ = [
-    "bodies",
-    "constraints",
-    "energies",
-    "forces",
-    "hamilton",
-    "joints",
-    "kinematics",
-    "linearization",
-    "manipulator",
-    "motion",
-    "products",
-    "regressor",
+    "constraint_kernels",
+    "derivative_kernels",
+    "energy_kernels",
+    "force_kernels",
+    "kinematic_kernels",
+    "motion_kernels",
 ]

@@ -24,7 +24,7 @@ KC_INLINE kc_real kc_max(kc_real a, kc_real b)
 #define kc_abs  KC_MATH(fabs)
 #define kc_sqrt KC_MATH(sqrt)
 
-/* What is true of a number; wide.h has one for each of several states. */
+/* What is true of a number; lane_numbers.h has one for each of several states. */
 typedef int kc_mask;
 #define kc_all(number)         ((kc_real)(number))
 #define KC_TRUE                1

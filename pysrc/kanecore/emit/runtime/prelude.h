@@ -3,7 +3,7 @@
  * What every emitted model stands on.  The emitter pastes this text below the inclusion of kanecore.h, so
  * that a model is one file that needs no library but libm.  The type of numbers follows (double.h, single.h):
  * kc_number, KC_MATH(sqrt) for a function of libm, KC_EPSILON, KC_LARGEST; then kc_real, KC_REAL(1e-3) for a
- * literal (scalar.h: a number, wide.h: one for each of several states).
+ * literal (scalar.h: a number, lane_numbers.h: one for each of several states).
  */
 #include <float.h>
 #include <math.h>

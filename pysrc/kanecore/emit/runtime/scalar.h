@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Real numbers of programs are numbers, those of one state (wide.h: of several). */
+/* Real numbers of programs are numbers, those of one state (lane_numbers.h: of several). */
 typedef kc_number kc_real;
 #define KC_REAL(literal) KC_LITERAL(literal)
 

@@ -9,8 +9,8 @@
 /*
  * Sine and cosine of x [rad] together, each within 1 ulp for |x| <= KC_ANGLE_MAX: 1e5 of doubles (the
  * largest error seen in 10^8 arguments: 0.78, without FMA 0.83), 3e3 of floats (of all arguments: 0.76,
- * 0.81). Larger angles, infinities and NaN go to far.h.  Bit for bit sin(-x) = -sin(x) and cos(-x) = cos(x),
- * since |x| is what is reduced.  Nothing branches within the range.
+ * 0.81). Larger angles, infinities and NaN go to large_angles.h.  Bit for bit sin(-x) = -sin(x) and cos(-x) =
+ * cos(x), since |x| is what is reduced.  Nothing branches within the range.
  *
  * Reduction (Cody and Waite, Software Manual for the Elementary Functions, 1980):
  *     k = nearest integer to |x| / (pi/2),     r + l = |x| - k (P1 + P2 + P3 [+ P4])

@@ -26,6 +26,23 @@ static int can_drift(const kc_model *m)
     return m->n_unit || m->n_constraints || m->n_configuration;
 }
 
+kc_system kc_fmu_system(const kc_fmu *f, const kc_signal *signal)
+{
+    const kc_model *m = f->model;
+    return (kc_system){.rhs = m->rhs,
+                       .qdot = m->qdot,
+                       .n_q = m->n_q,
+                       .n_u = m->n_u,
+                       .n_work = m->n_work,
+                       .c = f->c,
+                       .signal = signal,
+                       .n_unit = m->n_unit,
+                       .unit = m->unit,
+                       .project = m->project,
+                       .linearize = m->linearize,
+                       .rhs_time_derivative = m->rhs_time_derivative};
+}
+
 kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *host)
 {
     static const char expected[] = KC_FMU_TOKEN;

@@ -5,23 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-kc_system kc_fmu_system(const kc_fmu *f, const kc_signal *signal)
-{
-    const kc_model *m = f->model;
-    return (kc_system){.rhs = m->rhs,
-                       .qdot = m->qdot,
-                       .n_q = m->n_q,
-                       .n_u = m->n_u,
-                       .n_work = m->n_work,
-                       .c = f->c,
-                       .signal = signal,
-                       .n_unit = m->n_unit,
-                       .unit = m->unit,
-                       .project = m->project,
-                       .linearize = m->linearize,
-                       .rhs_time_derivative = m->rhs_time_derivative};
-}
-
 double kc_fmu_drift(kc_fmu *f)
 {
     const kc_model *const m = f->model;

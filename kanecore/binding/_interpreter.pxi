@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Models in code, for the machine of src/interpreter/kc_interpreter.h; included by _library.pyx.
+
+cdef extern from "interpreter/kc_interpreter.h" nogil:
+    ctypedef struct kc_operation:
+        const char *name
+
+    ctypedef struct kc_coded_part:
+        const double *constants
+        const uint32_t *loads
+        const uint32_t *stores
+        const uint16_t *code
+        uint32_t n_constants
+
+    ctypedef struct kc_coded_function:
+        int way, n_parts
+        const kc_coded_part *parts
+        uint32_t clear, width
+        const void *structure
+        const void *equations
+        const void *splines
+
+    ctypedef struct kc_coded_kernel:
+        const kc_coded_function *function
+        const kc_coded_function *before
+        uint32_t offset, n
+
+    ctypedef struct kc_machine:
+        kc_coded_kernel *kernels
+        const kc_coded_function **functions
+        const kc_coded_function *prepare
+        const kc_coded_function *counting
+        uint32_t prepare_room, n_prepared
+
+    ctypedef struct kc_coded_member:
+        const char *name
+        int kind
+        size_t offset
+
+    ctypedef struct kc_coded_way:
+        const char *name
+        size_t size
+        const kc_coded_member *members
+        int n_sizes
+        int (*room)(const int *sizes)
+
+    ctypedef struct kc_machine_kind:
+        const kc_coded_way *ways
+        size_t equations, spline
+        void (*fill_equations)(void *equations, int n, int m, int k, int symmetric, int correction)
+        void (*fill_axis)(void *spline, int axis, const double *knots, int n)
+        void (*fill_spline)(void *spline, const double *hermite, int outside)
+        void (*prepare)(const double *p, double *c) noexcept nogil
+        kc_kernel **kernels
+        void **functions      # kc_coded_call, of which only the addresses are needed
+
+    int KC_PROGRAM, KC_CODED_KERNELS, KC_CODED_FUNCTIONS, KC_ARRAYS, KC_IN_X, KC_IN_R, KC_IN_C, KC_IN_W, KC_IN_OUT
+    int KC_NUMBER, KC_INTEGERS, KC_REALS, KC_FUNCTION, KC_EQUATIONS
+    uint32_t KC_NEGATIVE
+    const kc_operation *kc_operations
+    const kc_machine_kind *kc_this_machine()
+    uint32_t kc_check_code(const kc_coded_part *part, uint32_t n_loads, size_t n, uint32_t n_splines)
+
+
+cdef class Machine:
+    """The code of one model: what the machine reads, made of what `kanecore.emit.bytecode` writes, and checked.
+
+    Its memory is that of NumPy arrays and bytes, which live as long as this.
+    """
+
+    cdef kc_machine *model
+    cdef kc_machine_kind *kind
+    cdef list owned
+    cdef int n_functions                # of those that others call
+    cdef kc_coded_function *functions   # of the group that is being opened
+    cdef list rooms                     # the scratch that each takes
+
+    def __cinit__(self):
+        self.owned, self.n_functions, self.kind = [], 0, <kc_machine_kind *>kc_this_machine()
+        self.model = <kc_machine *>self.room(sizeof(kc_machine))
+
+    cdef void *room(self, Py_ssize_t n_bytes):
+        """Zeros that live as long as this."""
+        array = np.zeros((n_bytes + 7) // 8 + 1)
+        self.owned.append(array)
+        return cnp.PyArray_DATA(array)
+
+    cdef const void *array(self, object values, object dtype):
+        array = np.ascontiguousarray(values, dtype=dtype)
+        self.owned.append(array)
+        return cnp.PyArray_DATA(array)
+
+    cdef const kc_model *open(self, object code) except NULL:
+        """Add a group of kernels; its table."""
+        try:
+            return self.table(code)
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
+            raise ImportError(f"the code of a model cannot be right: {error}: compile the model again") from error
+
+    cdef const kc_model *table(self, object code) except NULL:
+        cdef kc_model *m = <kc_model *>self.room(sizeof(kc_model))
+        cdef kc_kernel **members = first_kernel(m)
+        cdef int k
+        if code.operations != operation_names():
+            raise ValueError("it is for another version of kanecore")
+        self.fill_functions(code)
+        fill_sizes(m, code.sizes)
+        m.n_work = 2 + max(self.rooms, default=0)
+        m.flags = code.flags
+        self.fill_names(m, code.names)
+        self.fill_numbers(m, code.numbers)
+        if code.prepare is not None:
+            self.fill_preparing(m, code)
+        for name, (function, before, offset, length) in code.kernels.items():
+            k = kernel_number(name)
+            self.model.kernels[k].function = self.function(function)
+            self.model.kernels[k].before = self.function(before) if before >= 0 else NULL
+            self.model.kernels[k].offset, self.model.kernels[k].n = offset, length
+            members[k] = self.kind.kernels[k]
+        check_table(m)
+        return m
+
+    cdef int fill_preparing(self, kc_model *m, object code) except -1:
+        self.model.prepare = self.function(code.prepare)
+        self.model.prepare_room = max(self.rooms[code.prepare], 1)
+        if code.counting is not None:
+            self.model.counting = self.function(code.counting)
+            self.model.prepare_room = max(self.model.prepare_room, self.rooms[code.counting])
+        self.model.n_prepared = m.n_prepared
+        m.prepare = self.kind.prepare
+        return 0
+
+    cdef int fill_numbers(self, kc_model *m, object numbers) except -1:
+        for member, n in (("p_default", m.n_p), ("r_default", m.n_r), ("r_rates", m.n_r), ("unit", 4 * m.n_unit)):
+            if len(numbers[member]) != n:
+                raise ValueError(f"{member} has {len(numbers[member])} numbers, and not {n}")
+        m.p_default = <const double *>self.array(numbers["p_default"], np.float64)
+        m.r_default = <const double *>self.array(numbers["r_default"], np.float64)
+        m.r_rates = <const int32_t *>self.array(numbers["r_rates"], np.int32)
+        m.unit = <const uint32_t *>self.array(numbers["unit"], np.uint32)
+        return 0
+
+    cdef int fill_names(self, kc_model *m, object names) except -1:
+        (text,) = names["name"]
+        self.owned.append(text.encode())
+        m.name = self.owned[len(self.owned) - 1]
+        m.info, m.n_info = self.texts(names["info"]), len(names["info"])
+        m.q_names, m.u_names = self.texts(names["q_names"]), self.texts(names["u_names"])
+        m.p_names, m.r_names = self.texts(names["p_names"]), self.texts(names["r_names"])
+        m.point_names, m.frame_names = self.texts(names["point_names"]), self.texts(names["frame_names"])
+        m.output_names, m.joint_names = self.texts(names["output_names"]), self.texts(names["joint_names"])
+        m.body_names, m.constraint_names = self.texts(names["body_names"]), self.texts(names["constraint_names"])
+        return 0
+
+    cdef const char *const *texts(self, object texts) except NULL:
+        cdef const char **result = <const char **>self.room((len(texts) + 1) * sizeof(char *))
+        for i, text in enumerate(texts):
+            encoded = text.encode()
+            self.owned.append(encoded)
+            result[<Py_ssize_t>i] = encoded
+        return <const char *const *>result
+
+    # ------------------------------------------------------------------------------------------ functions
+    cdef const kc_coded_function *function(self, Py_ssize_t i) except NULL:
+        if not 0 <= i < len(self.rooms):
+            raise ValueError(f"function {i} is called before it is there")
+        return self.functions + i
+
+    cdef int fill_functions(self, object code) except -1:
+        """All of them, each after those that it calls, and the scratch of each."""
+        cdef const void *splines = self.splines(code.splines)
+        cdef kc_coded_function *f
+        self.functions = <kc_coded_function *>self.room(len(code.functions) * sizeof(kc_coded_function))
+        self.rooms = []
+        for i, function in enumerate(code.functions):
+            f = self.functions + <Py_ssize_t>i
+            f.splines = splines
+            if function.way:
+                room = self.fill_way(f, function)
+            else:
+                room = self.fill_program(f, function, code.sizes, len(code.splines))
+            self.rooms.append(room)
+        return 0
+
+    cdef const void *splines(self, object splines) except? NULL:
+        cdef char *result = <char *>self.room(len(splines) * self.kind.spline)
+        cdef char *to
+        for i, (knots, hermite, outside) in enumerate(splines):
+            if len(hermite) != (2, 4)[len(knots) - 1] * np.prod([len(axis) for axis in knots]):
+                raise ValueError(f"spline {i} has {len(hermite)} numbers")
+            to = result + <Py_ssize_t>i * <Py_ssize_t>self.kind.spline
+            for axis, places in enumerate(knots):
+                if len(places) < 2:
+                    raise ValueError(f"spline {i} has one knot")
+                self.kind.fill_axis(to, axis, <const double *>self.array(places, np.float64), len(places))
+            self.kind.fill_spline(to, <const double *>self.array(hermite, np.float64), outside)
+        return result
+
+    cdef object fill_program(self, kc_coded_function *f, object function, object sizes, Py_ssize_t n_splines):
+        """A program; how much scratch it takes."""
+        cdef kc_coded_part *parts = <kc_coded_part *>self.room(len(function.parts) * sizeof(kc_coded_part))
+        cdef kc_coded_part *part
+        cdef uint32_t n, widest = 0
+        f.way, f.n_parts, f.parts = KC_PROGRAM, len(function.parts), parts
+        f.clear, f.width = function.clear, function.width
+        bounds = {KC_IN_R: sizes["n_r"], KC_IN_C: sizes["n_prepared"], KC_IN_W: function.width}
+        for i, given in enumerate(function.parts):
+            part = parts + <Py_ssize_t>i
+            part.constants, part.n_constants = <const double *>self.array(given.constants, np.float64), len(given.constants)
+            part.loads, part.stores = <const uint32_t *>self.array(given.loads, np.uint32), <const uint32_t *>self.array(
+                given.stores, np.uint32)
+            part.code = <const uint16_t *>self.array(given.code, np.uint16)
+            n = kc_check_code(part, check_loads(given.loads, bounds), len(given.code), n_splines)
+            if n == 0:
+                raise ValueError("a program is no code")
+            check_stores(given.stores, n, function.width)
+            widest = max(widest, n)
+        return function.width + widest
+
+    cdef object fill_way(self, kc_coded_function *f, object function):
+        """A function that solves; how much scratch it takes."""
+        cdef const kc_coded_way *way = self.kind.ways
+        cdef void *equations
+        cdef int sizes[8]
+        f.way = 0
+        while way.name != NULL and way.name.decode() != function.way:
+            way, f.way = way + 1, f.way + 1
+        if way.name == NULL:
+            raise ValueError(f"no machine solves by {function.way!r}")
+        if function.equations is not None:
+            equations = self.room(self.kind.equations)
+            n, m, k, symmetric, correction = function.equations
+            self.kind.fill_equations(equations, n, m, k, symmetric, correction)
+            f.equations = equations
+        called = self.fill_members(f, way, function.members)
+        if len(function.sizes) < way.n_sizes or way.n_sizes > 8:
+            raise ValueError(f"{function.way} has {len(function.sizes)} sizes")
+        for i in range(way.n_sizes):
+            sizes[<int>i] = function.sizes[i]
+        behind = [self.rooms[i] for i in called if i not in function.instead]
+        instead = [self.rooms[i] for i in called if i in function.instead]
+        return max([way.room(sizes) + max(behind, default=0)] + instead)
+
+    cdef list fill_members(self, kc_coded_function *f, const kc_coded_way *way, object values):
+        """The structure of a way; the functions that it calls."""
+        cdef const kc_coded_member *member = way.members
+        cdef char *at
+        cdef const void *address
+        cdef char *structure = <char *>self.room(way.size)
+        f.structure = structure
+        unknown, called = dict(values), []
+        while member.name != NULL:
+            name, at = member.name.decode(), structure + member.offset
+            if name in unknown:
+                value = unknown.pop(name)
+                if member.kind == KC_NUMBER:
+                    (<int *>at)[0] = value
+                else:
+                    if member.kind == KC_FUNCTION:
+                        called.append(value)
+                        address = self.callable(value)
+                    else:
+                        address = self.array(value, np.float64 if member.kind == KC_REALS else np.int32)
+                    memcpy(at, &address, sizeof(address))
+            elif member.kind == KC_EQUATIONS and f.equations == NULL:
+                raise ValueError(f"{way.name.decode()} has no equations")
+            member += 1
+        if unknown:
+            raise ValueError(f"{way.name.decode()} has no member {next(iter(unknown))!r}")
+        return called
+
+    cdef const void *callable(self, Py_ssize_t i) except NULL:
+        """The C function that calls function i of the group."""
+        cdef int n = self.n_functions
+        if n == KC_CODED_FUNCTIONS:
+            raise ValueError(f"it has more than {n} functions")
+        self.model.functions[n] = self.function(i)
+        self.n_functions += 1
+        return self.kind.functions[n]
+
+
+cdef tuple operation_names():
+    cdef const kc_operation *operation = kc_operations
+    names = []
+    while operation.name != NULL:
+        names.append(operation.name.decode())
+        operation += 1
+    return tuple(names)
+
+
+cdef uint32_t check_loads(object words, dict bounds) except? 0:
+    """How many numbers a list loads; ValueError for a place that an array does not have, or a list without end."""
+    cdef uint32_t n = 0
+    words, i = words.tolist(), 0
+    while words[i] != KC_ARRAYS:
+        array, places = words[i], words[i + 2:i + 2 + words[i + 1]]
+        if array > KC_IN_W or len(places) != words[i + 1] or (array == 0 and any(places)) or any(
+                [place >= bounds.get(array, LARGEST) for place in places]):
+            raise ValueError("a program reads what is not there")
+        n, i = n + <uint32_t>len(places), i + 2 + len(places)
+    return n
+
+
+cdef int check_stores(object words, uint32_t n, Py_ssize_t width) except -1:
+    """ValueError where a list stores a register that is not among n, or beyond the scratch."""
+    words, i = words.tolist(), 0
+    while words[i] != KC_ARRAYS:
+        places, registers = (words[i + 2 + j:i + 2 + 2 * words[i + 1]:2] for j in range(2))
+        bound = {KC_IN_W: width, KC_IN_OUT: LARGEST}[words[i]]
+        if len(registers) != words[i + 1] or max(places) >= bound or any([x & ~KC_NEGATIVE >= n for x in registers]):
+            raise ValueError("a program writes what is not there")
+        i += 2 + 2 * len(registers)
+    return 0
+
+
+cdef int fill_sizes(kc_model *m, object sizes) except -1:
+    m.abi_version, m.struct_size = KC_ABI_VERSION, sizeof(kc_model)
+    m.n_q, m.n_u, m.n_p, m.n_r, m.n_prepared = (sizes[x] for x in ("n_q", "n_u", "n_p", "n_r", "n_prepared"))
+    m.n_points, m.n_frames, m.n_outputs = (sizes[x] for x in ("n_points", "n_frames", "n_outputs"))
+    m.n_joints, m.n_bodies, m.n_loads = (sizes[x] for x in ("n_joints", "n_bodies", "n_loads"))
+    m.n_potentials, m.n_unit, m.n_constraints = (sizes[x] for x in ("n_potentials", "n_unit", "n_constraints"))
+    m.n_configuration, m.n_velocity = sizes["n_configuration"], sizes["n_velocity"]
+    m.n_auxiliary, m.n_q_dependent, m.n_u_dependent = (sizes[x] for x in ("n_auxiliary", "n_q_dependent", "n_u_dependent"))
+    return 0

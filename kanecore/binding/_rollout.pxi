@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Fixed steps of many rows side by side, in lanes and threads; included by _motion.pyx.  The steps are kc_rollout.h's.
+
+cdef extern from "rollout/kc_rollout.h" nogil:
+    ctypedef struct kc_rollout:
+        kc_kernel *rhs
+        kc_kernel *qdot
+        kc_kernel *project
+        uint32_t n_q, n_u, n_r, n_work, n_unit
+        const uint32_t *unit
+        int single
+        const kc_lanes *lanes
+        kc_lane_kernel *rhs_of_lanes
+        kc_lane_kernel *qdot_of_lanes
+        uint32_t n_prepared, n_lane_work, n_blocks
+        int semi_implicit
+        double t0, dt
+        uint64_t steps
+        const char *x0
+        const char *r
+        const char *c
+        const int64_t *x0_at
+        const int64_t *r_at
+        const int64_t *c_at
+        int64_t r_step
+        char *out
+        unsigned char *code
+        int32_t *number
+        int64_t *last
+        int (*interrupted)(void *context) noexcept
+        void *context
+
+    size_t kc_rollout_work(const kc_rollout *plan)
+    void kc_roll_out(const kc_rollout *plan, size_t first, size_t end, void *work)
+
+cdef enum:
+    BLOCKS_OF_A_ROLLOUT = 3     # at most: with more the states between steps leave the first cache
+
+FIXED_STEP_METHODS = ("rk4", "euler")
+"""Those of rollouts; simulations know them by the same names."""
+
+cdef struct Interruption:
+    PyObject *error     # of Ctrl-C, owned
+    bint *stop          # set by Ctrl-C: all threads of a rollout look at it
+
+
+cdef int rollout_stopped(void *context) noexcept nogil:
+    cdef Interruption *interruption = <Interruption *>context
+    if not interruption.stop[0] and interrupted(&interruption.error):
+        interruption.stop[0] = True
+    return interruption.stop[0]
+
+
+cdef object row_offsets(object array, tuple shape, int n_own):
+    """How many bytes behind the first the operand of each row begins; ``n_own`` axes are its own, others lead."""
+    offsets = np.zeros((), dtype=np.int64)
+    for length, stride in zip(array.shape[:array.ndim - n_own], array.strides):
+        offsets = offsets[..., np.newaxis] + np.arange(length, dtype=np.int64) * stride
+    return np.ascontiguousarray(np.broadcast_to(offsets, shape)).reshape(-1)
+
+
+@cython.final
+cdef class Rollout:
+    """Rows that are advanced by fixed steps: what they read, and what came of each.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, (rows,)
+        A kc_status, by the names of `STATUS`.
+    numbers : ndarray of int32, (rows,)
+        Where a model has no solution: the ``row`` of a `SingularError`; else -1.
+    last : ndarray of int64, (rows,)
+        How many steps led to a good state; -1 where the start is none.
+    """
+
+    cdef Model model
+    cdef kc_rollout plan
+    cdef list owners                    # of all memory that the plan points at
+    cdef Py_ssize_t n_rows
+    cdef readonly object codes, numbers, last
+    cdef bint stop
+
+    def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, x0, r, c, out):
+        """Operands as `roll_out` takes them."""
+        cdef kc_rollout *plan = &self.plan
+        memset(plan, 0, sizeof(kc_rollout))
+        self.model, self.n_rows = model, 1
+        for length in shape:
+            self.n_rows *= length
+        self.codes, self.numbers = np.zeros(self.n_rows, dtype=np.uint8), np.full(self.n_rows, -1, dtype=np.int32)
+        self.last = np.zeros(self.n_rows, dtype=np.int64)
+        places = [row_offsets(x0, shape, 1), row_offsets(r, shape, 2), row_offsets(c, shape, 1)]
+        self.owners = [x0, r, c, out, *places]
+        plan.semi_implicit, plan.t0, plan.dt, plan.steps = method == "euler", t0, dt, steps
+        plan.x0, plan.r, plan.c = <char *>data(x0), <char *>data(r), <char *>data(c)
+        plan.x0_at, plan.r_at = <int64_t *>data(places[0]), <int64_t *>data(places[1])
+        plan.c_at = <int64_t *>data(places[2]) if c.ndim > 1 and places[2].any() else NULL
+        plan.r_step = r.strides[r.ndim - 2] if r.shape[r.ndim - 2] > 1 else 0
+        plan.out, plan.code = <char *>data(out), <unsigned char *>data(self.codes)
+        plan.number, plan.last = <int32_t *>data(self.numbers), <int64_t *>data(self.last)
+        self.take_kernels(steps)
+
+    cdef int take_kernels(self, uint64_t steps) except -1:
+        cdef Model m = self.model
+        cdef kc_rollout *plan = &self.plan
+        plan.rhs = m.kernel(K_RHS)
+        if plan.semi_implicit:
+            plan.qdot = m.kernel(K_QDOT)
+        if m.n_configuration + m.n_velocity > 0:
+            plan.project = m.kernel(K_PROJECT)
+        plan.n_q, plan.n_u, plan.n_r, plan.single = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, m.single
+        plan.n_unit, plan.unit = m.table.n_unit, m.table.unit
+        plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>m.n_prepared, <uint32_t>m.n_work, 1
+        if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, <uint64_t>m.rows_for_lanes):
+            m.open_lanes(K_RHS)
+        if self.n_rows > 1 and m.lane_kernels[K_RHS] != NULL and (not plan.semi_implicit or m.lane_kernels[K_QDOT] != NULL):
+            plan.lanes, plan.rhs_of_lanes, plan.qdot_of_lanes = m.lanes, m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
+            plan.n_lane_work = <uint32_t>m.n_lane_work
+            if plan.c_at == NULL:
+                plan.n_blocks = <uint32_t>min(blocks_of(m, K_RHS), BLOCKS_OF_A_ROLLOUT)
+        return 0
+
+    cdef int run(self, int threads) except -1:
+        """All rows, shared among threads."""
+        cdef Py_ssize_t n_lanes = 1 if self.plan.lanes == NULL else self.plan.lanes.n_lanes
+        cdef Py_ssize_t groups = (self.n_rows + n_lanes - 1) // n_lanes, i
+        enough = self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
+        n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
+        bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
+        Shared(self, bounds).run(threads)
+        self.number_rows()
+        return 0
+
+    def end(self):
+        """The threads of this call stop where they can."""
+        self.stop = True
+
+    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+        """Some of the rows."""
+        cdef kc_rollout plan = self.plan
+        cdef Interruption interruption
+        cdef char *memory
+        interruption.error, interruption.stop = NULL, &self.stop
+        plan.interrupted, plan.context = rollout_stopped, &interruption
+        memory = <char *>PyMem_Malloc(kc_rollout_work(&plan) + ALIGNMENT)
+        if memory == NULL:
+            raise MemoryError
+        try:
+            with nogil:
+                kc_roll_out(&plan, first, end, <char *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+        finally:
+            PyMem_Free(memory)
+        if interruption.error != NULL:
+            raise taken_exception(&interruption.error)
+        return 0
+
+    cdef int number_rows(self) except -1:
+        """What kernels say of where they failed, as the ``row`` of a `SingularError`."""
+        for i in np.flatnonzero((self.codes != KC_OK) & (self.codes != KC_NONFINITE)).tolist():
+            self.numbers[i] = row_of(self.model, self.codes[i], self.numbers[i])
+        return 0
+
+
+def roll_out(Model model, str method, double t0, double dt, uint64_t steps, tuple shape, x0, r, c, out, threads=None):
+    """Fixed steps from t0, t0 + dt, ... of rows with leading axes ``shape``.
+
+    Parameters
+    ----------
+    method : str
+        One of `FIXED_STEP_METHODS`.
+    x0, r, c : ndarray, (..., n_x), (..., steps or 1, n_r), (..., n_prepared)
+        Starts, inputs that are held over each step, prepared constants, in the model's type, contiguous along their last
+        axes; leading axes broadcast to ``shape``.
+    out : ndarray, shape + (steps + 1, n_x)
+        The states; a row that fails is NaN from there on.
+    threads : int, optional
+        As of the kernels.
+
+    Returns
+    -------
+    Rollout
+    """
+    run = Rollout(model, method, t0, dt, steps, shape, x0, r, c, out)
+    run.run(1 if threads is None else thread_count(threads))
+    return run
+
+
+def parameters_of_rows(Model model, parameters):
+    """Parameters (..., n_p), of which those that `rhs` does not read may be missing, and the constants of each."""
+    p = model.rows("parameter", parameters, "parameters", K_RHS)
+    return p, model.prepared_rows(p)
+
+
+def result_for(Model model, out, tuple shape, operands):
+    """``out`` if C may write a result of this shape into it while it reads operands, by name; for None a new array."""
+    if out is None:
+        return np.empty(shape, dtype=model.dtype)
+    check_out(out, shape, [], model.dtype)
+    for name, operand in operands.items():
+        if np.may_share_memory(out, operand):
+            raise ValueError(f"out may not overlap {name}")
+    return out
+
+
+def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
+    """x(t + dt), or None where something is to be read, checked or explained first, as `roll_out` does.
+
+    For loops in Python: a vector without constraints and unit quaternions takes little more than its evaluations.
+    """
+    cdef Arguments at
+    cdef kc_rollout plan
+    cdef Interruption interruption
+    cdef bint stop = False
+    cdef int64_t nothing = 0, last = 0
+    cdef int32_t number = -1
+    cdef unsigned char code = 0
+    cdef char *memory
+    cdef double *states
+    if (model.single or model.n_configuration + model.n_velocity or model.table.n_unit or not dt
+            or model.kernels[K_RHS] == NULL or (semi_implicit and model.kernels[K_QDOT] == NULL)
+            or not takes_plain(model, K_RHS, t, x, r, p, &at) or not isfinite(at.t + dt)
+            or abs(dt) < kc_smallest_step(at.t, at.t + dt)):
+        return None
+    memset(&plan, 0, sizeof(plan))
+    plan.semi_implicit, plan.t0, plan.dt, plan.steps = semi_implicit, at.t, dt, 1
+    plan.rhs, plan.qdot = model.kernels[K_RHS], model.kernels[K_QDOT]
+    plan.n_q, plan.n_u, plan.n_r = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_r
+    plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>model.n_prepared, <uint32_t>model.n_work, 1
+    plan.x0, plan.r, plan.c = <char *>at.x, <char *>at.r, <char *>at.c
+    plan.x0_at = plan.r_at = &nothing
+    plan.code, plan.number, plan.last = &code, &number, &last
+    interruption.error, interruption.stop = NULL, &stop
+    plan.interrupted, plan.context = rollout_stopped, &interruption
+    result = new_vector(model.n_x)
+    memory = <char *>PyMem_Malloc(kc_rollout_work(&plan) + ALIGNMENT + 2 * model.n_x * sizeof(double))
+    if memory == NULL:
+        raise MemoryError
+    states = <double *>memory
+    plan.out = memory
+    kc_roll_out(&plan, 0, 1, <char *>((<uintptr_t>(states + 2 * model.n_x) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+    memcpy(data(result), states + model.n_x, model.n_x * sizeof(double))
+    PyMem_Free(memory)
+    if interruption.error != NULL:
+        raise taken_exception(&interruption.error)
+    return result if code == 0 else None

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kc_interpreter.h: models without a compiler.  Their functions are code (kanecore/emit/bytecode.py), which a
+ * machine executes with the arithmetic of the C text, so that the bits are the same.
+ *
+ * A kernel has no argument that says which model it belongs to.  So the address of the model's code stands in
+ * c[0], before the parameters, as the addresses of C functions stand behind them; and kernel k of all such
+ * models is one C function.
+ */
+#ifndef KC_MACHINE_H
+#define KC_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kanecore.h"
+
+/*
+ * Operations: name, how many operands, how many results.  In code there stands the number of the operation,
+ * how often it comes, and then the operands of each.  Those of operations marked * are more than registers:
+ *
+ *     half_power  a, k             a^k sqrt(a)
+ *     apply       spline, n, m, m times the orders by n arguments, n arguments; it makes m values
+ *     pivot       a, b, speed      the function ends unless a > b
+ *     limit       a                ... unless a <= 0
+ */
+#define KC_OPERATIONS(OPERATION)                                                                             \
+    OPERATION(fma, 3, 1)                                                                                     \
+    OPERATION(fms, 3, 1)                                                                                     \
+    OPERATION(fnma, 3, 1)                                                                                    \
+    OPERATION(fnms, 3, 1)                                                                                    \
+    OPERATION(div, 2, 1)                                                                                     \
+    OPERATION(sqrt, 1, 1)                                                                                    \
+    OPERATION(sincos, 1, 2)                                                                                  \
+    OPERATION(half_power, 2, 1) /* * */                                                                      \
+    OPERATION(select, 3, 1)                                                                                  \
+    OPERATION(lt, 2, 1)                                                                                      \
+    OPERATION(le, 2, 1)                                                                                      \
+    OPERATION(eq, 2, 1)                                                                                      \
+    OPERATION(min, 2, 1)                                                                                     \
+    OPERATION(max, 2, 1)                                                                                     \
+    OPERATION(pow, 2, 1)                                                                                     \
+    OPERATION(atan2, 2, 1)                                                                                   \
+    OPERATION(sign, 1, 1)                                                                                    \
+    OPERATION(abs, 1, 1)                                                                                     \
+    OPERATION(floor, 1, 1)                                                                                   \
+    OPERATION(tan, 1, 1)                                                                                     \
+    OPERATION(asin, 1, 1)                                                                                    \
+    OPERATION(acos, 1, 1)                                                                                    \
+    OPERATION(atan, 1, 1)                                                                                    \
+    OPERATION(sinh, 1, 1)                                                                                    \
+    OPERATION(cosh, 1, 1)                                                                                    \
+    OPERATION(tanh, 1, 1)                                                                                    \
+    OPERATION(asinh, 1, 1)                                                                                   \
+    OPERATION(acosh, 1, 1)                                                                                   \
+    OPERATION(atanh, 1, 1)                                                                                   \
+    OPERATION(exp, 1, 1)                                                                                     \
+    OPERATION(log, 1, 1)                                                                                     \
+    OPERATION(erf, 1, 1)                                                                                     \
+    OPERATION(call, 2, 1)  /* an address, an argument */                                                     \
+    OPERATION(apply, 3, 0) /* * */                                                                           \
+    OPERATION(pivot, 3, 0) /* * */                                                                           \
+    OPERATION(limit, 1, 0) /* * */                                                                           \
+    OPERATION(end, 0, 0)
+
+#define KC_NUMBERED(name, operands, results) KC_OP_##name,
+enum { KC_OPERATIONS(KC_NUMBERED) KC_N_OPERATIONS };
+
+/* Arrays that a program reads, or writes. */
+enum { KC_IN_T, KC_IN_X, KC_IN_R, KC_IN_C, KC_IN_W, KC_IN_OUT, KC_ARRAYS };
+
+#define KC_NEGATIVE UINT32_C(0x80000000) /* in `stores`: what is stored is the negative of a register */
+
+/*
+ * A part of a program.  Its values stand in registers z, of which none is written twice: constants, what is
+ * loaded, what the operations make, in order.  The lists of loads and stores end with KC_ARRAYS.
+ */
+typedef struct kc_coded_part {
+    const double *constants;
+    const uint32_t *loads;  /* an array, how many, their places; ... */
+    const uint32_t *stores; /* an array, how many, of each its place and a register; ... */
+    const uint16_t *code;
+    uint32_t n_constants;
+} kc_coded_part;
+
+/* A function of a model: a program, or one that solves what others fill. */
+typedef struct kc_coded_function {
+    int way;                    /* the number of the way; KC_PROGRAM */
+    int n_parts;                /* of a program */
+    const kc_coded_part *parts; /* of a program */
+    uint32_t clear;             /* of a program: so many zeros in `out` come first */
+    uint32_t width;             /* of a program: where the registers begin in w */
+    const void *structure;      /* of a way: its members */
+    const void *equations;      /* of a way: a kc_saddle, or NULL */
+    const void *splines;        /* kc_spline: those that the code names by their numbers */
+} kc_coded_function;
+
+enum { KC_PROGRAM = -1 };
+
+/* What the table of a model calls: a function that fills `out` from `offset` on, and for `rhs` one that fills
+ * what stands before; of `n` numbers in all. */
+typedef struct kc_coded_kernel {
+    const kc_coded_function *function, *before;
+    uint32_t offset, n;
+} kc_coded_kernel;
+
+enum { KC_CODED_KERNELS = 128, KC_CODED_FUNCTIONS = 512 };
+
+/* The code of a model, whose address stands in c[0]. */
+typedef struct kc_machine {
+    kc_coded_kernel kernels[KC_CODED_KERNELS];
+    const kc_coded_function *functions[KC_CODED_FUNCTIONS]; /* those that others call */
+    const kc_coded_function *prepare;                       /* reads p in place of x, and writes c */
+    const kc_coded_function
+        *counting; /* finds how many rows of G count, for the last of c; NULL: `prepare` does */
+    uint32_t prepare_room, n_prepared;
+} kc_machine;
+
+/* A member of the structure of a way. */
+typedef enum kc_member_kind { KC_NUMBER, KC_INTEGERS, KC_REALS, KC_FUNCTION, KC_EQUATIONS } kc_member_kind;
+
+typedef struct kc_coded_member {
+    const char *name;
+    kc_member_kind kind;
+    size_t offset;
+} kc_coded_member;
+
+typedef struct kc_coded_way {
+    const char *name;
+    size_t size; /* of its structure */
+    const kc_coded_member *members;
+    int n_sizes;
+    int (*room)(const int *sizes); /* how many numbers its arrays take */
+} kc_coded_way;
+
+/* What calls a function of the model whose code c names: a kc_function (emit/runtime/equations.h). */
+typedef int kc_coded_call(double t, const double *x, const double *r, const double *c, double *w,
+                          double *out);
+
+/* One machine, for processors of one kind. */
+typedef struct kc_machine_kind {
+    const kc_coded_way *ways; /* the last one has no name */
+    size_t equations, spline; /* the sizes of a kc_saddle and a kc_spline */
+    void (*fill_equations)(void *equations, int n, int m, int k, int symmetric, int correction);
+    void (*fill_axis)(void *spline, int axis, const double *knots, int n);
+    void (*fill_spline)(void *spline, const double *hermite, int outside);
+    void (*prepare)(const double *p, double *c);
+    kc_kernel *const *kernels;       /* KC_CODED_KERNELS */
+    kc_coded_call *const *functions; /* KC_CODED_FUNCTIONS */
+} kc_machine_kind;
+
+extern const kc_machine_kind kc_machine_plain, kc_machine_fused;
+
+/* That of this processor. */
+const kc_machine_kind *kc_this_machine(void);
+
+/* Names and numbers of operands and results of the operations, in order; the last one has no name. */
+typedef struct kc_operation {
+    const char *name;
+    int operands, results;
+} kc_operation;
+extern const kc_operation kc_operations[];
+
+/*
+ * How many registers a part takes; 0 where its code reads a register before it is made, does not end within n
+ * numbers, or holds what no machine knows.
+ */
+uint32_t kc_check_code(const kc_coded_part *part, uint32_t n_loads, size_t n, uint32_t n_splines);
+
+#endif /* KC_MACHINE_H */

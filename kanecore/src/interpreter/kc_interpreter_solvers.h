@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * kc_interpreter_solvers.h: the ways to solve, for the machine: their structures are filled from lists of
+ * members by name, and their functions, those of emit/runtime, take copies of these.
+ * kc_interpreter_programs.h includes it.
+ */
+/* The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are
+ * for. */
+typedef struct after_motion {
+    int n, m; /* accelerations, multipliers */
+    kc_function *udot, *multipliers, *evaluate;
+} after_motion;
+
+static int follow_motion(const after_motion *s, ARGUMENTS)
+{
+    const int taken = s->n + s->m;
+    int fault = s->udot(t, x, r, c, w + taken, w);
+    if (!fault && s->multipliers)
+        fault = s->multipliers(t, x, r, c, w + taken, w + s->n);
+    return fault ? fault : s->evaluate(GIVEN);
+}
+
+/* The short way, else the other; where both lack a pivot the short way names the speed. */
+typedef struct short_way {
+    kc_function *shortly, *otherwise;
+} short_way;
+
+static int go_shortly(const short_way *s, ARGUMENTS)
+{
+    const int fault = s->shortly(GIVEN);
+    if (!KC_UNLIKELY(fault))
+        return 0;
+    const int other = s->otherwise(GIVEN);
+    return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;
+}
+
+/* Ways without equations of their own. */
+#define CALLING(name, type, function)                                                                        \
+    static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
+    {                                                                                                        \
+        type s = *(const type *)f->structure;                                                                \
+        return function(&s, GIVEN);                                                                          \
+    }
+
+/* Ways with equations: what these change belongs to the call. */
+#define SOLVING(name, type, function)                                                                        \
+    static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
+    {                                                                                                        \
+        type s = *(const type *)f->structure;                                                                \
+        kc_saddle equations = *(const kc_saddle *)f->equations;                                              \
+        const int n = KC_MOST(equations.n, 1), m = KC_MOST(equations.m, 1);                                  \
+        int column[n], order[m], place[n], begin[m], end[m];                                                 \
+        kc_real peak[m], peak_at[m];                                                                         \
+        equations.column = column, equations.order = order, equations.place = place;                         \
+        equations.begin = begin, equations.end = end, equations.peak = peak;                                 \
+        equations.peak_at = peak_at;                                                                         \
+        s.equations = &equations;                                                                            \
+        return function(&s, GIVEN);                                                                          \
+    }
+
+static int linearize_constrained(kc_linearization *s, ARGUMENTS)
+{
+    s->solve = kc_solve_equations;
+    return kc_linearize(s, GIVEN);
+}
+
+static int linearize_free(kc_linearization *s, ARGUMENTS)
+{
+    s->solve = kc_solve_free;
+    return kc_linearize(s, GIVEN);
+}
+
+/* How many rows of G count, with these constants. */
+static int count_rows(kc_closure *s, ARGUMENTS)
+{
+    (void)t, (void)x, (void)r;
+    *out = kc_count(s, c, w);
+    return 0;
+}
+
+CALLING(after_motion, after_motion, follow_motion)
+CALLING(short_way, short_way, go_shortly)
+CALLING(chain, kc_chain, kc_chain_rule)
+SOLVING(motion, kc_motion, kc_accelerate)
+SOLVING(general_motion, kc_motion, kc_accelerate_all)
+SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
+SOLVING(balance, kc_balance, kc_find_multipliers)
+SOLVING(return, kc_return, kc_stabilize)
+SOLVING(projection, kc_projection, kc_project)
+SOLVING(linearization, kc_linearization, linearize_constrained)
+SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(forest, kc_forest, kc_linearize_forest)
+SOLVING(closure, kc_closure, count_rows)
+
+#define AT(type, member)       offsetof(type, member)
+#define NUMBER(type, member)   {#member, KC_NUMBER, AT(type, member)}
+#define INTEGERS(type, member) {#member, KC_INTEGERS, AT(type, member)}
+#define FUNCTION(type, member) {#member, KC_FUNCTION, AT(type, member)}
+#define PART(type, member)     {"parts." #member, KC_FUNCTION, AT(type, parts) + AT(kc_parts, member)}
+#define PARTS(type)                                                                                          \
+    PART(type, mass_matrix), PART(type, forcing), PART(type, jacobian), PART(type, bias), PART(type, sums)
+#define EQUATIONS {"equations", KC_EQUATIONS, 0}
+#define NO_MORE   {NULL, KC_NUMBER, 0}
+
+static const kc_coded_member of_after_motion[] = {
+    NUMBER(after_motion, n),          NUMBER(after_motion, m),
+    FUNCTION(after_motion, udot),     FUNCTION(after_motion, multipliers),
+    FUNCTION(after_motion, evaluate), NO_MORE};
+static const kc_coded_member of_short_way[] = {FUNCTION(short_way, shortly), FUNCTION(short_way, otherwise),
+                                               NO_MORE};
+static const kc_coded_member of_chain[] = {
+    NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),        NUMBER(kc_chain, k),
+    FUNCTION(kc_chain, udot), FUNCTION(kc_chain, linearize), FUNCTION(kc_chain, slopes), NO_MORE};
+static const kc_coded_member of_motion[] = {EQUATIONS,
+                                            NUMBER(kc_motion, rank),
+                                            NUMBER(kc_motion, eliminated),
+                                            INTEGERS(kc_motion, speeds),
+                                            INTEGERS(kc_motion, rows),
+                                            NUMBER(kc_motion, n_known),
+                                            NUMBER(kc_motion, n_residuals),
+                                            FUNCTION(kc_motion, fill),
+                                            PARTS(kc_motion),
+                                            FUNCTION(kc_motion, doubt),
+                                            FUNCTION(kc_motion, residuals),
+                                            FUNCTION(kc_motion, result),
+                                            FUNCTION(kc_motion, otherwise),
+                                            NO_MORE};
+static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
+static const kc_coded_member of_balance[] = {EQUATIONS, NUMBER(kc_balance, rank), FUNCTION(kc_balance, udot),
+                                             FUNCTION(kc_balance, fill), NO_MORE};
+static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
+                                            NO_MORE};
+static const kc_coded_member of_projection[] = {EQUATIONS,
+                                                NUMBER(kc_projection, n_q),
+                                                NUMBER(kc_projection, n_u),
+                                                NUMBER(kc_projection, n_max),
+                                                NUMBER(kc_projection, m_q),
+                                                NUMBER(kc_projection, m_u),
+                                                NUMBER(kc_projection, rank),
+                                                NUMBER(kc_projection, n_unit),
+                                                INTEGERS(kc_projection, unit),
+                                                FUNCTION(kc_projection, position),
+                                                FUNCTION(kc_projection, velocity),
+                                                FUNCTION(kc_projection, direction),
+                                                FUNCTION(kc_projection, slopes),
+                                                NO_MORE};
+static const kc_coded_member of_linearization[] = {EQUATIONS,
+                                                   NUMBER(kc_linearization, n_q),
+                                                   NUMBER(kc_linearization, rank),
+                                                   FUNCTION(kc_linearization, udot),
+                                                   FUNCTION(kc_linearization, multipliers),
+                                                   FUNCTION(kc_linearization, fill),
+                                                   PARTS(kc_linearization),
+                                                   FUNCTION(kc_linearization, column),
+                                                   NO_MORE};
+static const kc_coded_member of_forest[] = {EQUATIONS,
+                                            NUMBER(kc_forest, n),
+                                            NUMBER(kc_forest, columns),
+                                            NUMBER(kc_forest, trees),
+                                            INTEGERS(kc_forest, size),
+                                            INTEGERS(kc_forest, width),
+                                            INTEGERS(kc_forest, parent),
+                                            INTEGERS(kc_forest, coordinate),
+                                            INTEGERS(kc_forest, speed),
+                                            INTEGERS(kc_forest, runs),
+                                            INTEGERS(kc_forest, run),
+                                            FUNCTION(kc_forest, joints),
+                                            FUNCTION(kc_forest, loads),
+                                            NUMBER(kc_forest, loaded),
+                                            INTEGERS(kc_forest, at),
+                                            NUMBER(kc_forest, widest),
+                                            NUMBER(kc_forest, room),
+                                            NO_MORE};
+static const kc_coded_member of_closure[] = {EQUATIONS,
+                                             NUMBER(kc_closure, n_q),
+                                             NUMBER(kc_closure, n_u),
+                                             NUMBER(kc_closure, n_r),
+                                             NUMBER(kc_closure, m_q),
+                                             NUMBER(kc_closure, m_u),
+                                             NUMBER(kc_closure, m),
+                                             NUMBER(kc_closure, n_unit),
+                                             NUMBER(kc_closure, linear),
+                                             INTEGERS(kc_closure, unit),
+                                             {"guess", KC_REALS, AT(kc_closure, guess)},
+                                             FUNCTION(kc_closure, configuration),
+                                             FUNCTION(kc_closure, slopes),
+                                             FUNCTION(kc_closure, velocity),
+                                             FUNCTION(kc_closure, jacobian),
+                                             FUNCTION(kc_closure, sizes),
+                                             FUNCTION(kc_closure, weights),
+                                             NO_MORE};
+
+#define ROOM(name, expression)                                                                               \
+    static int room_of_##name(const int *s)                                                                  \
+    {                                                                                                        \
+        return (void)s, (expression);                                                                        \
+    }
+
+ROOM(after_motion, s[0] + s[1])
+ROOM(short_way, 0)
+ROOM(chain, KC_CHAIN_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
+ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
+ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
+ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
+ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`CompiledModel.audit`: a model beside itself, derived in other ways, at random states.
+
+An audit that repeats a derivation finds nothing.  This one takes raw facts of the kernels (positions, orientations,
+masses and loads as written), and does the mechanics anew, in NumPy and by differences: what each file
+``*_audit.py`` has rows of.
+
+Its own rows are about what is right in itself and seldom meant.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kanecore.audit import (
+    constraint_audit,
+    derivative_audit,
+    equation_audit,
+    force_audit,
+    hamiltonian_audit,
+    velocity_audit,
+)
+from kanecore.audit.audit_states import random_states, whole_number
+from kanecore.audit.force_audit import potential_works
+from kanecore.audit.mechanics_as_written import Bodies
+from kanecore.audit.unit_audit import units_row
+from kanecore.audit.verdicts import SUSPICIOUS, NotApplicable, Row, Verdicts, found
+from kanecore.errors import ModelError
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Audit", "audit", "suspicions"]
+
+_SAME = 1e-6  # of a potential's virtual work: what loads that it doubles may miss
+
+
+def suspicions(b: Bodies) -> list[Row]:
+    """Potentials that loads are given beside, and constraints that determine more speeds than are called dependent."""
+    return [*_doubled(b), *_lifted(b)]
+
+
+def _doubled(b: Bodies) -> list[Row]:
+    """Loads whose virtual work is that of a potential: one by one, all of one kind together, or some that add up."""
+    if not b.dyn.n_potentials or not b.loads or b.oblique:
+        return []
+    n = len(b.loads)
+    works = b.virtual_works(b.load_vectors()).reshape(-1, n)
+    given = potential_works(b).value.reshape(len(works), -1)
+    heavy = [i for i in range(n) if np.max(np.abs(works[:, i])) > 0.0]
+    rows = []
+    for number in range(given.shape[1]):
+        work = given[:, number]
+        size = np.linalg.norm(work)
+        if size == 0.0 or not heavy:
+            continue
+        alone = [i for i in heavy if np.linalg.norm(works[:, i] - work) <= _SAME * size]
+        factors = np.linalg.lstsq(works[:, heavy], work, rcond=None)[0]
+        together = [i for i, factor in zip(heavy, factors, strict=True) if abs(factor - 1.0) < _SAME]
+        some = alone[:1] or together
+        if some and np.linalg.norm(np.sum(works[:, some], axis=1) - work) <= _SAME * size:
+            names = ", ".join(b.load_names[i] for i in some)
+            reason = f"potential {number} does the work of {names}: the force is counted twice"
+            rows.append(Row("potentials beside loads", SUSPICIOUS, reason=reason, worst=f"potential {number}"))
+    return rows
+
+
+def _lifted(b: Bodies) -> list[Row]:
+    dyn, rank = b.dyn, b.states.rank
+    if not (dyn.n_constraints and dyn.n_u_dependent):
+        return []
+    if rank <= dyn.n_u_dependent:
+        return []
+    reason = (
+        f"the constraints determine {rank} speeds, and u_dependent names {dyn.n_u_dependent}: does a derivative of a "
+        "constraint that was filed say something else than it?"
+    )
+    return [Row("rank of G and u_dependent", SUSPICIOUS, reason=reason, worst=", ".join(dyn.constraint_names))]
+
+
+_PARTS = (
+    velocity_audit,
+    force_audit,
+    hamiltonian_audit,
+    equation_audit,
+    constraint_audit,
+    derivative_audit,
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Verdicts):
+    """What `CompiledModel.audit` found of the model of this ``name``; ``str()`` is a table.
+
+    ``assumed`` are the parameters that nobody set, and on which ẋ does not depend: they were 1.
+    """
+
+    name: str
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def _title(self) -> str:
+        title = f"audit of {self.name} at {len(self.t)} random states: {'passed' if self.passed else 'FAILED'}"
+        names = ", ".join(f"{name} = 1" for name in self.assumed)
+        return f"{title}; never set, and without effect on the motion: {names}" if names else title
+
+
+def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
+    """Compare the equations of motion with what other principles give, at n random states on the constraints.
+
+    Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
+    derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
+    each other. Inputs are random, and parameters are the current ones; one on which ẋ does not depend, such as the
+    inertia of a body that does not turn, may be missing, and is 1; the table and `Audit.assumed` name it.
+
+    Parameters
+    ----------
+    n : int
+        How many states.
+    x0 : array_like, (n_x,), or mapping by name, optional
+        A state around which others are taken, on the constraints or near them; default: the guess of the model, else
+        random ones.
+    units : mapping of name or symbol to unit, optional
+        Of coordinates, speeds, parameters and inputs, as for `export_fmu`: a text such as ``"m/s"`` or ``"kg*m**2"``, a
+        unit of SymPy, or exponents of (length, mass, time). Then the equations are also compared in other units. What
+        is not named is a pure number, as an angle; outputs may be named, and are not compared.
+    seed : int
+        Of the random numbers.
+
+    Returns
+    -------
+    Audit
+        A row for each quantity, with the number of digits that agree at the worst state, beside the terms that it is
+        summed from: 6 must where differences are used or equations solved, 8 elsewhere.
+
+    Raises
+    ------
+    ModelError
+        No states on the constraints were found.
+    ValueError, TypeError, KeyError
+        A parameter was never set; n is no whole number from 1 to 100000; units or x0 of something else.
+    """
+    n = whole_number(n)
+    dyn.build()  # type: ignore[attr-defined]
+    dyn, assumed = _complete(dyn)
+    states = random_states(dyn, n, x0, seed)
+    bodies = Bodies(states)
+    rows = [
+        row
+        for part in _PARTS
+        for row in found(part.CHECKS, bodies, (NotApplicable, ModelError))  # what the model does not have
+    ]
+    rows += suspicions(bodies)
+    if units is not None:
+        rows.append(units_row(bodies, units))
+    return Audit(tuple(rows), states.t, states.x, states.r, dyn.name, assumed)
+
+
+def _complete(dyn: Kernels) -> tuple[Kernels, tuple[str, ...]]:
+    """The model, or a copy in which parameters that nobody set, and that ẋ does not depend on, are 1; their names."""
+    values = dict(zip(dyn.parameter_names, dyn._resolved("parameter", {}), strict=True))
+    missing = tuple(name for name, value in values.items() if np.isnan(value))
+    if not missing:
+        return dyn, ()
+    if dyn._table_info.get("functions"):  # whose addresses no copy can take along
+        names = ", ".join(map(repr, missing))
+        raise ValueError(
+            f"parameters {names} of {dyn.name!r} were never set: an audit with functions in C asks for all"
+        )
+    result = copy(dyn)
+    result.parameters.update(dict.fromkeys(missing, 1.0))  # type: ignore[attr-defined]
+    return result, missing

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The random states at which an audit looks: on the constraints, with rates and virtual motions that these allow.
+
+An angle is of the size of one, and what is no angle as large as moves as much mass as one radian does: so the states of
+a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn frames.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_values import Constraints, angles, normalise
+from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateError
+from kanecore.rank import equilibrated, size_of
+from kanecore.run.numerical_derivatives import Slope, derivative
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
+
+Array = npt.NDArray[np.float64]
+
+MOST = 100_000
+"""How many states may be asked for: all are held at once, with what differences take of each."""
+
+_TRIES = 30  # random states for each that is wanted
+_SPREAD = 0.5  # of the sizes: how far states are from a given one
+_REGULAR = 1e-3  # of the largest singular value of G: what the smallest that counts is at a state that serves
+_LOST = 1e-8  # of the same: what is left of one that does not count
+_VIRTUAL = 3  # virtual motions at each state
+
+
+@dataclass(frozen=True)
+class Places:
+    """Any states of a model, and derivatives there by differences.
+
+    Attributes
+    ----------
+    dyn : CompiledModel
+    t, x, r : ndarray, (...), (..., n_x), (..., n_r)
+    sizes : ndarray, (n_x,)
+        What is large for each coordinate and speed.
+    """
+
+    dyn: Kernels
+    t: Array
+    x: Array
+    r: Array
+    sizes: Array
+
+    def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
+        """A kernel at these states, or at others; NaN where it is not defined."""
+        function = getattr(self.dyn, kernel)
+        try:
+            values = function(
+                self.t if t is None else t, self.x if x is None else x, *udot, r=self.r if r is None else r
+            )
+        except StateError as error:
+            if error.out is None:
+                raise
+            values = error.out
+        return np.asarray(values)
+
+    @property
+    def u(self) -> Array:
+        return self.x[..., self.dyn.n_q :]
+
+    @cached_property
+    def qdot(self) -> Array:
+        return self.call("qdot")
+
+    @cached_property
+    def input_rates(self) -> Array:
+        """Derivatives of the inputs: of those that have one, others are constant."""
+        rates = np.zeros_like(self.r)
+        for i, rate in enumerate(self.dyn.input_rates):
+            if rate >= 0:
+                rates[..., i] = self.r[..., rate]
+        return rates
+
+    @cached_property
+    def at(self) -> Constraints:
+        return Constraints(self.dyn, self.t, self.x, self.r)
+
+    # -------------------------------------------------------------------------------------------- derivatives
+
+    def rate(self, kernel: str, udot: Array) -> Slope:
+        """The derivative of a kernel along the motion with given u̇: by q, t and r, and by u, each in its own steps."""
+        return self.along_motion(lambda t, x, r: self.call(kernel, t=t, x=x, r=r), udot)
+
+    def along_motion(self, function: Any, udot: Array) -> Slope:
+        """The same of any function of t, x, r."""
+        moving = np.concatenate([self.qdot, np.zeros_like(udot)], axis=-1)
+        pushed = np.concatenate([np.zeros_like(self.qdot), udot], axis=-1)
+        first = self.along(function, moving, 1.0, self.input_rates)
+        second = self.along(function, pushed, 0.0, np.zeros_like(self.r))
+        return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
+
+    def tangent(self, dx: Array) -> Array:
+        """Directions of x, (..., n, n_x), without what would change the norm of a unit quaternion.
+
+        With another norm it turns nothing, and equations that are the same in every orientation need not be there.
+        """
+        dx = dx.copy()
+        for quaternion in map(list, self.dyn.unit):
+            e = self.x[:, quaternion]
+            dx[..., quaternion] -= np.sum(e * dx[..., quaternion], axis=-1, keepdims=True) * e
+        return dx
+
+    def slope(self, kernel: str, dx: Array, dt: float = 0.0, dr: Array | None = None) -> Slope:
+        """The derivative of a kernel in a direction of x, (..., n, n_x), of t and of r."""
+        turned = np.zeros_like(self.r) if dr is None else dr
+        return self.along(
+            lambda t, x, r: self.call(kernel, t=t, x=x, r=r),
+            dx,
+            dt,
+            turned,
+        )
+
+    def along(self, function: Any, dx: Array, dt: float, dr: Array) -> Slope:
+        """The derivative of any function of t, x, r in a direction."""
+        reach = np.max(np.abs(dx) / self.sizes, axis=-1, initial=abs(dt))
+        reach = np.maximum(reach, np.max(np.abs(dr) / (1.0 + np.abs(self.r)), axis=-1, initial=0.0))
+        size = 1.0 / np.where(reach > 0.0, reach, 1.0)
+        return derivative(
+            lambda tau: function(
+                self.t + dt * tau,
+                self.x + tau[..., np.newaxis] * dx,
+                self.r + tau[..., np.newaxis] * dr,
+            ),
+            size,
+        )
+
+
+@dataclass(frozen=True)
+class States(Places):
+    """Random states of a model, (n,), with motions.
+
+    Attributes
+    ----------
+    udot : ndarray, (n, n_u)
+        Derivatives of the speeds that satisfy G u̇ + γ = 0; otherwise random.
+    virtual : ndarray, (3, n, n_u)
+        Changes δu that the constraints allow.
+    loose : ndarray, (3, n, n_u)
+        Any changes of the speeds.
+    rank : int
+        Of G at all of them.
+    allowed : ndarray, (n, n_u, n_u - rank)
+        A basis of the motions that the constraints allow, in columns.
+    """
+
+    udot: Array
+    virtual: Array
+    loose: Array
+    rank: int
+    allowed: Array
+
+    def coordinate_change(self, change: Array) -> Array:
+        """δq = Y δu."""
+        return np.asarray(np.einsum("nij,...nj->...ni", self.at.rates[0], change))
+
+
+# ------------------------------------------------------------------------------------------------------ sampling
+
+
+def whole_number(n: Any) -> int:
+    """How many states a caller wants."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"n is {n!r}; it must be a whole number of states")
+    if not 1 <= n <= MOST:
+        raise ValueError(f"n is {n}; it must be from 1 to {MOST}")
+    return int(n)
+
+
+def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
+    """N random states, always the same for one seed; ModelError where none was found."""
+    rng = np.random.default_rng(seed)
+    start = _start(dyn, x0)
+    sizes = _sizes(dyn, start)
+    centre = _centre(dyn, start)
+    by_rank: dict[int, list[tuple[float, Array, Array]]] = {}
+    for trial in range(_TRIES * n):
+        t, r = float(rng.uniform(0.0, 1.0)), _inputs(dyn, rng, trial)
+        near = start is not None or (centre is not None and trial % 2 == 1)
+        x = _state(dyn, rng, centre if near else None, sizes, t, r)
+        rank = None if x is None else _rank(Constraints(dyn, t, x, r))
+        if x is not None and rank is not None:
+            alike = by_rank.setdefault(rank, [])
+            alike.append((t, x, r))
+            if len(alike) == n:
+                times, states, inputs = (np.array(part) for part in zip(*alike, strict=True))
+                return _with_motions(dyn, times, states, inputs.reshape(n, dyn.n_r), sizes, rng, rank)
+    most = max(map(len, by_rank.values()), default=0)
+    raise ModelError(
+        f"{most} of {n} random states of {dyn.name!r} satisfy its constraints and have accelerations: give a state on "
+        "them as x0"
+    )
+
+
+def _start(dyn: Kernels, x0: Any) -> Array | None:
+    """The state around which others lie, if one was given or the model has a guess."""
+    guess: Mapping[str, float] = dyn._table_info.get("guess", {})
+    if x0 is not None:
+        given = np.array(dyn._as_state(x0, "x0"), dtype=np.float64)
+        if given.shape != (dyn.n_x,) or not np.isfinite(given).all():
+            raise ValueError(f"x0 must be {dyn.n_x} finite numbers, one state")
+        return given
+    if not guess:
+        return None
+    start = np.zeros(dyn.n_x)
+    for place, value in guess.items():
+        start[int(place)] = value
+    return start
+
+
+def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
+    """Random inputs; at each third state those that are no motion are zero, lest they cover what else acts."""
+    r = rng.uniform(-1.0, 1.0, dyn.n_r)
+    if trial % 3 == 2:
+        moving = {i for i, rate in enumerate(dyn.input_rates) if rate >= 0} | set(dyn.input_rates)
+        r[[i for i in range(dyn.n_r) if i not in moving]] = 0.0
+    return r
+
+
+def _sizes(dyn: Kernels, start: Array | None) -> Array:
+    """What is large for each coordinate and speed, beside one radian and one radian a unit of time."""
+    x = np.zeros(dyn.n_x) if start is None else start.copy()
+    rng = np.random.default_rng(0)
+    r = rng.uniform(-1.0, 1.0, dyn.n_r)
+    x[: dyn.n_q] += rng.uniform(0.2, 0.8, dyn.n_q)
+    normalise(dyn, x)
+    sizes = np.ones(dyn.n_x)
+    try:
+        at = Constraints(dyn, 0.0, x, r)
+        angle, far = angles(at), at.coordinate_units
+    except KanecoreError:
+        return sizes
+    radians = 1.0 / far[angle & (far > 0.0)]
+    if not radians.size:
+        sizes[: dyn.n_q] = 1.0 if start is None else np.max(np.abs(start[: dyn.n_q]), initial=0.0) or 1.0
+    else:
+        other = ~angle & (far > 0.0)
+        sizes[: dyn.n_q][other] = far[other] * np.median(radians)
+        sizes[dyn.n_q :] = at.speed_units * np.median(radians)
+    return sizes
+
+
+def _centre(dyn: Kernels, start: Array | None) -> Array | None:
+    """A state on the constraints that others are looked for around; None where they may lie anywhere."""
+    if start is None and not (dyn.n_constraints or dyn.n_configuration):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KanecoreWarning)
+        r = np.zeros(dyn.n_r)
+        return np.asarray(dyn.check(start, r=r).x)  # type: ignore[attr-defined]
+
+
+def _state(
+    dyn: Kernels, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
+) -> Array | None:
+    """A random state on the constraints that has accelerations; None where this one is none."""
+    if centre is None:
+        x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
+    else:
+        x = centre + _SPREAD * sizes * rng.uniform(-1.0, 1.0, dyn.n_x)
+    normalise(dyn, x)
+    try:
+        if dyn.n_constraints or dyn.n_configuration:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", KanecoreWarning)
+                x = np.asarray(dyn.consistent(t, x, None, r=r))  # type: ignore[attr-defined]
+        return x if np.isfinite(dyn.udot(t, x, r=r)).all() else None
+    except (KanecoreError, ArithmeticError):
+        return None
+
+
+def _rank(at: Constraints) -> int | None:
+    """How many rows of G are independent at one state; None where some nearly are."""
+    if not at.dyn.n_constraints:
+        return 0
+    s = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False)
+    rank = int(np.sum(s > _REGULAR * s[0]))
+    return rank if (s[rank:] <= _LOST * s[0]).all() else None
+
+
+def _with_motions(
+    dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
+) -> States:
+    """The states with random u̇ and virtual motions, the largest entry of which is of the size of the speeds."""
+    at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
+    loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
+    if not dyn.n_constraints:
+        udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))
+        virtual = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
+        return States(
+            dyn, t, x, r, sizes, udot, virtual, loose, rank, np.eye(dyn.n_u)[np.newaxis] * at.speed_units[:, np.newaxis]
+        )
+    rows = equilibrated(at.rows, at.speed_units)
+    basis = np.swapaxes(np.linalg.svd(rows)[2][:, rank:] * at.speed_units[:, np.newaxis], 1, 2)
+    motions = np.einsum("nij,knj->kni", basis, rng.uniform(-1.0, 1.0, (_VIRTUAL + 1, len(t), basis.shape[-1])))
+    largest = np.max(np.abs(motions) / speeds, axis=-1, keepdims=True, initial=0.0)
+    motions /= np.where(largest > 0.0, largest, 1.0)
+    bias = at.bias / size_of(at.rows * at.speed_units[..., np.newaxis, :])
+    least = -np.einsum("nij,nj->ni", np.linalg.pinv(rows, rcond=RANK), bias) * at.speed_units
+    return States(dyn, t, x, r, sizes, least + motions[0], motions[1:], loose, rank, basis)

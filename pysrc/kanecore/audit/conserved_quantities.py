@@ -1,0 +1,368 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model conserves, decided at random states on its constraints.
+
+    dp_k/dt = ∂L/∂q_k + Q_k + (Aᵀλ)_k,    dH/dt = −∂L/∂t + Q·q̇ + λ·(A q̇),    dE/dt = the power of loads and drives,
+    dP/dt = −Σ R*,    dL_O/dt = −Σ (r − r_O) × R* + T*
+
+(Goldstein, *Classical Mechanics*, 3rd ed., 2002, sections 1.2, 2.6 and 2.7.)  A quantity is conserved where its rate
+vanishes along the motion at every state.  A rate vanishes that is as small as what rounding changes it by: each state
+is looked at again with all numbers changed in their last digits.  So the terms that cancel tell, in whatever units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.consistent_states import consistent_state
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.constraints.constraint_values import Constraints, normalise
+from kanecore.errors import ModelError
+from kanecore.rank import null_space
+from kanecore.tolerances import CONSERVED, EQUAL, NOISE
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Conserved", "conserved"]
+
+Array = npt.NDArray[np.float64]
+Vector = tuple[float, float, float]
+
+_STATES = 8  # that decide
+_FEWEST = 3  # with fewer nothing is said
+_NUDGE, _NUDGES = 1e-14, 6  # changes of last digits, and how many times each state is looked at with others
+_TRIALS = 60  # of states near which one on the constraints is looked for
+_SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: what damps shows at high speeds, what holds at low ones
+_SPREADS = (0.1, 0.3, 0.05, 1.0)  # of what is large for each coordinate: how far from the guess
+_CLEAR = 1e3  # times what vanishes: states that tell directions
+_TIMES = (0.0, 0.37, -1.3, 2.9, 0.0, 7.1, 13.0, 41.0)
+
+
+@dataclass(frozen=True)
+class Conserved:
+    """What `CompiledModel.conserved` found; ``str()`` says it in words.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    momenta : tuple of str
+        Coordinates whose generalized momentum p_k = ∂L/∂q̇_k is conserved.
+    cyclic : tuple of str
+        Coordinates that L does not hold, ∂L/∂q_k = 0 at constant q̇.
+    hamiltonian, energy : bool
+        Whether H = Σ p_k q̇_k − L, and T + U.
+    linear_momentum : tuple of (float, float, float)
+        Unit vectors, in inertial axes, along which the momentum of all bodies is.
+    angular_momentum : tuple of (str, (float, float, float))
+        Fixed points, and unit vectors in inertial axes: the angular momentum of all bodies about this axis through
+        this point. Where all of `linear_momentum` is conserved any other fixed point does as well.
+    not_conserved : dict of str to str
+        Why the momentum of a cyclic coordinate is not; why ``"momenta"``, ``"hamiltonian"`` or ``"angular_momentum"``
+        cannot be said of this model.
+    """
+
+    name: str
+    momenta: tuple[str, ...]
+    cyclic: tuple[str, ...]
+    hamiltonian: bool
+    energy: bool
+    linear_momentum: tuple[Vector, ...]
+    angular_momentum: tuple[tuple[str, Vector], ...]
+    not_conserved: dict[str, str]
+
+    def __str__(self) -> str:
+        parts = [f"generalized momentum of {name}" for name in self.momenta]
+        parts += ["Hamiltonian"] * self.hamiltonian + ["energy T + U"] * self.energy
+        parts += [f"momentum along {_written(axis)}" for axis in self.linear_momentum]
+        parts += [f"angular momentum about {_written(axis)} through {at}" for at, axis in self.angular_momentum]
+        lines = [f"{self.name} conserves {'; '.join(parts) or 'nothing of what was tested'}"]
+        lines += [f"{name}: {why}" for name, why in self.not_conserved.items()]
+        return "\n".join(lines)
+
+
+def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
+    """Which momenta and energies the motion conserves, with some inputs and parameters.
+
+    Parameters
+    ----------
+    r, p : optional
+        Inputs and parameters, as of the kernels.
+
+    Returns
+    -------
+    Conserved
+        Of every motion on the constraints. Inputs stay as they are, but for those whose rates are inputs as well: these
+        move with them. So what is conserved at a force of zero need not be at another one.
+
+    Raises
+    ------
+    ModelError
+        States on the constraints were not found, or too few.
+    """
+    dyn._find("hamiltonian")
+    motion = _Motion(dyn, _places(dyn, r, p))
+    reasons = dict[str, str]()
+    momenta, cyclic = _momenta(motion, reasons)
+    return Conserved(
+        name=dyn.name,
+        momenta=momenta,
+        cyclic=cyclic,
+        hamiltonian=_hamiltonian(motion, reasons),
+        energy=bool(_vanishes(motion.rates(dyn.power))),
+        linear_momentum=_linear_momentum(motion),
+        angular_momentum=_angular_momentum(motion, reasons),
+        not_conserved=reasons,
+    )
+
+
+# ------------------------------------------------------------------------------------------- random states
+
+
+def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
+    """Places of the motion that decide, always the same; ModelError where there are too few."""
+    inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
+    parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
+    rng, places, error = np.random.default_rng(0), list[_Place](), None
+    for trial in range(_TRIALS):
+        t = _TIMES[trial % len(_TIMES)]
+        at = ConstraintState(dyn, t, rng.uniform(-1.0, 1.0, dyn.n_x), _inputs_at(dyn, inputs, t), parameters)
+        try:
+            state = consistent_state(_start(at, trial), None)
+            state = state.projected if dyn.n_constraints else state  # once more, to the last digits
+            if state.typical_rank is None or state.rank >= state.typical_rank:  # elsewhere rows of G are lost
+                places.append(_Place(state, rng))
+        except (ModelError, ArithmeticError) as missed:
+            error = missed
+        if len(places) == _STATES:
+            break
+    if len(places) < _FEWEST:
+        raise error or ModelError(f"only {len(places)} states of {dyn.name!r} were found that decide what it conserves")
+    return places
+
+
+def _start(at: ConstraintState, trial: int) -> ConstraintState:
+    """A state that need not be on the constraints: numbers of size 1, or in turn what is as much by the masses."""
+    dyn, guess = at.dyn, at.dyn._table_info.get("guess", {})
+    center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2
+    for place, value in guess.items():
+        center[int(place)] = value
+    normalise(dyn, numbers)
+    size = np.ones(dyn.n_x)
+    if guess or trial % 2:
+        normal = at.moved(center if guess else numbers)
+        far, fast, q = normal.coordinate_units, normal.speed_units, np.abs(center[: dyn.n_q])
+        moved = far > 0.0
+        largest = np.max(q[moved] / far[moved], initial=0.0) or 1.0 / (np.max(far, initial=0.0) or 1.0)
+        spread = _SPREADS[turn % len(_SPREADS)] if guess else 1.0
+        size = np.concatenate([spread * np.where(moved, q + largest * far, 1.0), largest * fast])
+    size[dyn.n_q :] *= _SPEEDS[turn % len(_SPEEDS)]
+    x = center + size * numbers
+    normalise(dyn, x)
+    return at.moved(x)
+
+
+def _inputs_at(dyn: Kernels, inputs: Array, t: float) -> Array:
+    """Inputs at a time: those whose rates are inputs have moved with these."""
+    moved = inputs.copy()
+    for i in range(len(inputs)):
+        order, power, rate = 1, t, dyn.input_rates[i]
+        while rate >= 0:
+            moved[i] += power * inputs[rate]
+            order, rate = order + 1, dyn.input_rates[rate]
+            power *= t / order
+    return moved
+
+
+class _Place:
+    """A state, then the same with all numbers changed in their last digits: what is asked of them, (1 + 6, ...)."""
+
+    def __init__(self, state: ConstraintState, rng: np.random.Generator) -> None:
+        def nudged(values: Any) -> Array:
+            array = np.asarray(values, dtype=np.float64)
+            factors = 1.0 + _NUDGE * rng.uniform(-1.0, 1.0, (1 + _NUDGES, *array.shape))
+            factors[0] = 1.0
+            return np.asarray(array * factors)
+
+        self.dyn = state.dyn
+        self._state = nudged(state.t), nudged(state.x)
+        self._values: dict[str, Any] = {"r": nudged(state.r), "p": nudged(state.p)}
+        udot = np.asarray(state.dyn.udot(*self._state, **self._values))
+        self._udot = udot + (nudged(udot[0]) - udot[0])  # where it is constant as well
+
+    def __call__(self, kernel: Callable[..., Any], *after: Array) -> Array:
+        """The results of a kernel."""
+        return np.asarray(kernel(*self._state, *after, **self._values))
+
+    def at_udot(self, kernel: Callable[..., Any]) -> Array:
+        """Those of one that reads u̇."""
+        return self(kernel, self._udot)
+
+    def constraint_forces(self) -> Array:
+        """(Aᵀλ)_k = (Y⁻ᵀ Gᵀλ)_k, from Gᵀλ = M u̇ − f."""
+        t, x = self._state
+        inverse = np.linalg.pinv(Constraints(self.dyn, t, x, **self._values).rates[0])
+        return np.asarray(np.einsum("...ji,...j->...i", inverse, self.at_udot(self.dyn.inverse_dynamics)))
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """Rates at all places of the motion: arrays (places, 1 + 6, ...)."""
+
+    dyn: Kernels
+    places: list[_Place]
+
+    def rates(self, kernel: Callable[..., Any]) -> Array:
+        """Those of a kernel that reads u̇."""
+        return np.stack([place.at_udot(kernel) for place in self.places])
+
+    @cached_property
+    def inertia_forces(self) -> Array:
+        """R*, T* of each body: (..., n_bodies, 6)."""
+        return self.rates(self.dyn.inertia_forces)
+
+    @cached_property
+    def is_heavy(self) -> npt.NDArray[np.bool_]:
+        """Which bodies have inertia: (n_bodies,)."""
+        if not self.dyn.n_bodies:  # equations from a Lagrangian
+            return np.zeros(0, dtype=np.bool_)
+        momenta = np.stack([place(self.dyn.body_momenta) for place in self.places])
+        return np.asarray(momenta.any(axis=(0, 1, 3)))
+
+    @property
+    def momentum(self) -> Array:
+        """−dP/dt."""
+        return np.asarray(np.sum(self.inertia_forces[..., :3], axis=-2))
+
+    @cached_property
+    def positions(self) -> Array:
+        """Of all points, each from the root of its tree: (..., n_points, 3)."""
+        return np.stack([place(self.dyn.positions) for place in self.places])
+
+    def angular_momentum(self, about: Array) -> Array:
+        """−dL/dt of all bodies about a fixed point, which is (..., 3)."""
+        bodies = [point for point, _ in self.dyn._table_info["bodies"]]
+        arms = self.positions[..., bodies, :] - about[..., np.newaxis, :]
+        moments = np.cross(arms, self.inertia_forces[..., :3]) + self.inertia_forces[..., 3:]
+        return np.asarray(np.sum(moments, axis=-2))
+
+
+# ------------------------------------------------------------------------------------------- what vanishes
+
+
+def _vanishes(rates: Array) -> npt.NDArray[np.bool_]:
+    """Where a rate is, at all places, as small as what the last digits of all numbers change it by."""
+    return np.asarray(np.all(np.abs(rates[:, 0]) <= CONSERVED * _rounding(rates), axis=0))
+
+
+def _rounding(rates: Array) -> Array:
+    """What the last digits of all numbers change rates by, at each place."""
+    return np.asarray(np.max(np.abs(rates[:, 1:] - rates[:, :1]), axis=1))
+
+
+def _momenta(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Coordinates whose generalized momentum is conserved, and those that are cyclic; and why these differ."""
+    dyn = motion.dyn
+    if (why := dyn._why_not("generalized_momenta")) is not None:
+        reasons["momenta"] = why
+        return (), ()
+    rates, slopes = np.moveaxis(motion.rates(dyn._momentum_rates), -2, 0)
+    of_constraints = np.stack([place.constraint_forces() for place in motion.places])
+    is_conserved, is_cyclic = _vanishes(rates), _vanishes(slopes)
+    forces = {
+        "forces of constraint": ~_vanishes(of_constraints),
+        "forces without a potential": ~_vanishes(rates - slopes - of_constraints),
+    }
+    for i in np.flatnonzero(is_cyclic & ~is_conserved):
+        acting = " and ".join(name for name, acts in forces.items() if acts[i])
+        reasons[dyn.coordinate_names[i]] = f"it is cyclic, and {acting} act along it"
+    momenta, cyclic = (
+        tuple(dyn.coordinate_names[i] for i in np.flatnonzero(which)) for which in (is_conserved, is_cyclic)
+    )
+    return momenta, cyclic
+
+
+def _hamiltonian(motion: _Motion, reasons: dict[str, str]) -> bool:
+    if (why := motion.dyn._why_not("hamiltonian")) is not None:
+        reasons["hamiltonian"] = why
+        return False
+    return bool(_vanishes(motion.rates(motion.dyn._hamiltonian_rate)))
+
+
+# -------------------------------------------------------------------------------------- along fixed axes
+
+
+def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
+    return _axes(motion.momentum) if motion.is_heavy.any() else ()
+
+
+def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
+    """Fixed points, and the axes through them about which the angular momentum is conserved."""
+    info, names = motion.dyn._table_info, motion.dyn.points
+    trees, bodies = info.get("roots", [0] * len(names)), info.get("bodies", [])
+    start = list(zip(trees, info.get("origins", []), strict=True))  # names alone do not tell points apart
+    used = {start[place] for (place, _), heavy in zip(bodies, motion.is_heavy.tolist(), strict=True) if heavy}
+    if len(used) != 1 or not all(origin for _, origin in used):
+        if used:
+            reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
+        return ()
+    [(tree, origin)], positions = used, motion.positions[:, 0]
+    moved = np.max(np.abs(positions - positions[0]), axis=(0, 2))
+    is_fixed = moved <= NOISE * np.max(np.abs(positions), initial=0.0)
+    is_fixed &= np.array([place == (tree, origin) for place in start])
+    fixed = [(origin, np.zeros_like(motion.positions[..., 0, :]))]
+    fixed += [(names[i], motion.positions[..., i, :]) for i in np.flatnonzero(is_fixed)]
+    if len(_axes(motion.momentum)) == 3:
+        fixed = fixed[:1]
+    about = [(name, place[0, 0], _axes(motion.angular_momentum(place))) for name, place in fixed]
+    about.sort(key=lambda entry: -len(entry[2]))
+    return tuple(
+        (name, axis)
+        for i, (name, place, axes) in enumerate(about)
+        for axis in axes
+        if not any(_is_axis_of(axis, place - other, others) for _, other, others in about[:i])
+    )
+
+
+def _is_axis_of(axis: Vector, apart: Array, others: Sequence[Vector]) -> bool:
+    """Whether an axis goes through another point, which is some vector apart, and follows from the axes there."""
+    beside, components = np.linalg.norm(np.cross(apart, axis)), np.asarray(axis)
+    if not others or beside > EQUAL * np.linalg.norm(apart):
+        return False
+    basis = np.linalg.qr(np.transpose(others))[0]
+    return bool(np.linalg.norm(components - basis @ (basis.T @ components)) <= EQUAL)
+
+
+def _axes(rates: Array) -> tuple[Vector, ...]:
+    """Unit vectors along which vector rates vanish at all places: coordinate axes, then others."""
+    zero = _vanishes(rates)
+    directions = [row for row, is_zero in zip(np.eye(3), zero, strict=True) if is_zero]
+    rest = np.flatnonzero(~zero)
+    if len(rest) > 1:
+        values, rounding = rates[:, 0, rest], _rounding(rates[..., rest])
+        units = np.max(np.abs(values), axis=0)
+        clear = np.any(np.abs(values) > _CLEAR * CONSERVED * rounding, axis=1)
+        basis = null_space(values[clear], 1.0 / units) / units[:, np.newaxis]
+        for column in np.linalg.qr(basis)[0].T:
+            limit = CONSERVED * rounding + EQUAL * np.abs(values)
+            if np.all(np.abs(values @ column) <= limit @ np.abs(column)):
+                directions.append(np.zeros(3))
+                directions[-1][rest] = column
+    return tuple(_readable(direction) for direction in directions)
+
+
+def _readable(direction: Array) -> Vector:
+    """The direction or its opposite, whichever has the largest component positive; no negative zeros."""
+    sign = 1.0 if direction[np.argmax(np.abs(direction))] > 0.0 else -1.0
+    x, y, z = (float(sign * c) if abs(c) > NOISE else 0.0 for c in direction)
+    return x, y, z
+
+
+def _written(axis: Vector) -> str:
+    return f"({', '.join(f'{x:.4g}' for x in axis)})"

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A row of an audit: two ways to one quantity, how many digits of them agree, and what that means."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "BY_DIFFERENCES",
+    "BY_FORMULA",
+    "BY_SOLUTION",
+    "DOES_NOT_APPLY",
+    "FAILS",
+    "PASSES",
+    "SUSPICIOUS",
+    "NotApplicable",
+    "Row",
+    "Verdicts",
+    "absent",
+    "blame",
+    "found",
+    "judged",
+    "table",
+    "verdict",
+]
+
+Array = npt.NDArray[np.float64]
+
+PASSES, FAILS, DOES_NOT_APPLY, SUSPICIOUS = "passes", "fails", "does not apply", "suspicious"
+
+BY_DIFFERENCES = 6.0
+"""Digits that must agree where one of the ways is by differences: these reach nine to eleven."""
+
+BY_FORMULA = 8.0
+"""Digits that must agree where both ways are formulas: rounding leaves eleven or more."""
+
+BY_SOLUTION = 6.0
+"""Digits that must agree of what solves linear equations, which lose digits near dead points."""
+
+_SETTLED = 1e-7  # of the terms: how well two steps must agree about a derivative that judges
+_DIGITS = 16.0
+_SPARSE = 1e-3  # of a difference: what one term may leave unexplained
+
+
+class NotApplicable(Exception):
+    """A row does not apply; with the reason."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What an audit says of one quantity.
+
+    Attributes
+    ----------
+    name : str
+        The quantity, and what it was compared with.
+    verdict : {"passes", "fails", "does not apply", "suspicious"}
+    digits : float
+        How many digits agree at the worst state, beside the terms that the quantity is summed from; NaN where nothing
+        was compared.
+    needed : float
+        How many must.
+    reason : str
+        Why it does not apply, or what is wrong.
+    worst : str
+        The body, load, point or constraint where the ways agree least.
+    state : int
+        The number of the worst state, -1 where nothing was compared.
+    """
+
+    name: str
+    verdict: str
+    digits: float = float("nan")
+    needed: float = float("nan")
+    reason: str = ""
+    worst: str = ""
+    state: int = -1
+
+
+Check: TypeAlias = Callable[[str, Any], Row]
+
+
+@dataclass(frozen=True)
+class Verdicts(ABC):
+    """Rows, and the random states at which they were found; it is true where none of them fails.
+
+    Attributes
+    ----------
+    rows : tuple
+        One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
+    t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
+        The states that were looked at; ``row.state`` is the number of one.
+    """
+
+    rows: tuple[Row, ...]
+    t: Array
+    x: Array
+    r: Array
+
+    @property
+    def passed(self) -> bool:
+        """Whether no row fails.  What is suspicious may be meant: it is named, and fails nothing."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[Row, ...]:
+        return self._of(FAILS)
+
+    @property
+    def suspicious(self) -> tuple[Row, ...]:
+        return self._of(SUSPICIOUS)
+
+    def _of(self, verdict: str) -> tuple[Row, ...]:
+        return tuple(row for row in self.rows if row.verdict == verdict)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    @property
+    @abstractmethod
+    def _title(self) -> str:
+        """What was looked at, and what came of it."""
+
+    def __str__(self) -> str:
+        return table(self._title, self.rows)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the table."""
+        from kanecore.show.notebook_pages import verdicts_page
+
+        return verdicts_page(self._title, [(row.name, *cells(row)) for row in self.rows])
+
+
+def found(
+    checks: Iterable[tuple[str, Check]], subject: Any, excused: tuple[type[Exception], ...] = (NotApplicable,)
+) -> list[Row]:
+    """The rows of some checks; one that raises an excused error does not apply."""
+    rows = []
+    for name, check in checks:
+        try:
+            rows.append(check(name, subject))
+        except excused as reason:
+            rows.append(absent(name, " ".join(str(reason).split())))
+    return rows
+
+
+def absent(name: str, reason: str) -> Row:
+    return Row(name, DOES_NOT_APPLY, reason=reason)
+
+
+def verdict(name: str, good: bool, reason: str) -> Row:
+    """A row that is a fact, without digits."""
+    return Row(name, PASSES if good else FAILS, reason=reason)
+
+
+def judged(
+    name: str,
+    difference: Array,
+    terms: Array,
+    needed: float,
+    *,
+    uncertainty: Array | float = 0.0,
+    labels: Sequence[str] = (),
+    reason: str = "",
+) -> Row:
+    """The row of a difference between two ways.
+
+    Parameters
+    ----------
+    difference : ndarray, (n_states, ...)
+    terms : ndarray, broadcastable
+        What the quantity is summed from, in magnitude.
+    uncertainty : ndarray or float, broadcastable
+        Of derivatives by differences: entries that they do not settle are not judged.
+    labels : sequence of str
+        Of the axis after that of the states.
+    reason : str
+        What is wrong if the row fails.
+    """
+    difference, terms = np.abs(difference), np.broadcast_to(terms, difference.shape)
+    judges = np.broadcast_to(uncertainty, difference.shape) <= _SETTLED * terms
+    judges |= (difference == 0.0) & (terms == 0.0)
+    judges |= ~np.isfinite(difference) & np.isfinite(uncertainty)
+    if not difference.size:
+        return absent(name, "there is nothing of the kind")
+    if not judges.any():
+        return absent(name, "differences with steps of several sizes agree about no derivative here")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(difference == 0.0, 0.0, difference / terms)
+    relative = np.where(judges, np.where(np.isnan(relative), np.inf, relative), -1.0)
+    place = np.unravel_index(int(np.argmax(relative)), relative.shape)
+    largest = float(relative[place])
+    digits = max(0.0, min(_DIGITS, -np.log10(largest))) if largest > 0.0 else _DIGITS
+    good = digits >= needed
+    worst = labels[int(place[1])] if labels else ""
+    return Row(name, PASSES if good else FAILS, float(digits), needed, "" if good else reason, worst, int(place[0]))
+
+
+def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]) -> str:
+    """Which terms explain a difference of sums, in words; empty where none do.
+
+    Parameters
+    ----------
+    difference, terms : ndarray, (n,)
+        Kernel less sum, and what the sum is made of.
+    features : ndarray, (n, n_features)
+        The terms of the sum.
+    """
+    heavy = terms > 0.0
+    d, a = difference[heavy] / terms[heavy], features[heavy] / terms[heavy, np.newaxis]
+    if not d.size or not a.size or not np.isfinite(d).all():
+        return ""
+    a, names = np.column_stack([a, np.sum(a, axis=1)]), [*names, "each of them"]
+    squares = np.sum(a * a, axis=0)
+    factors = np.divide(a.T @ d, squares, out=np.zeros_like(squares), where=squares > 0.0)
+    left = np.linalg.norm(d[:, np.newaxis] - a * factors, axis=0)
+    best, limit = int(np.argmin(left)), _SPARSE * float(np.linalg.norm(d))
+    if left[best] <= limit:
+        largest = [best]
+    else:
+        several = a[:, :-1] / np.sqrt(np.where(squares[:-1] > 0.0, squares[:-1], 1.0))
+        shares, _, rank, _ = np.linalg.lstsq(several, d, rcond=_SPARSE)
+        if rank < np.sum(squares[:-1] > 0.0) or np.linalg.norm(d - several @ shares) > limit:
+            return ""
+        factors = shares / np.sqrt(np.where(squares[:-1] > 0.0, squares[:-1], 1.0))
+        order = np.argsort(-np.abs(shares))[:3]
+        largest = [int(i) for i in order if abs(shares[i]) > _SPARSE * np.max(np.abs(shares))]
+    return ", ".join(f"{names[i]} counts {1.0 + factors[i]:.5g} times" for i in largest)
+
+
+def table(title: str, rows: Sequence[Row]) -> str:
+    """Rows below each other, with what is wrong, or why one does not apply, behind the verdict."""
+    width = max(_width(row.name) for row in rows)
+    lines = [title, f"{'':{width}}  digits  needed  verdict"]
+    for row in rows:
+        digits, needed, found, said = cells(row)
+        text = f"{row.name}{' ' * (width - _width(row.name))}  {digits:>6}  {needed:>6}  {found}"
+        lines.append(f"{text}: {said}" if said else text)
+    return "\n".join(lines)
+
+
+def cells(row: Row) -> tuple[str, str, str, str]:
+    """The digits of a row, those needed, the verdict, and what is wrong or why it does not apply."""
+    digits, needed = ("" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed))
+    said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
+    return digits, needed, row.verdict, said
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes: a dot above a letter takes none."""
+    return sum(not unicodedata.combining(letter) for letter in text)

@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write the files that follow from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
+
+``python -m kanecore.build.generated_sources`` in the source folder does so.
+
+They are checked in, since people read them; a test holds them to the rows.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from kanecore.kernels import KERNELS, Kernel
+from kanecore.tolerances import IN_C
+
+__all__ = ["check", "generated", "main"]
+
+_ORIGIN = "Generated from kernels.py by kanecore.build.generated_sources."
+_LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+_HASH = f"# {_ORIGIN}\n# {_LICENCE}\n"
+_STAR = f"/* {_ORIGIN} */\n/* {_LICENCE} */\n"
+_WIDTH = 112  # of a docstring's lines, before they are indented
+
+AXES = 3  # of a result, beside leading ones: as many as the binding has room for
+
+_ARGUMENTS = "t: npt.ArrayLike, x: _Values"
+
+_PXD = """\
+from libc.stdint cimport int32_t, uint32_t
+
+cdef extern from "kanecore.h" nogil:
+    ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
+                            double *out) noexcept nogil
+    ctypedef void kc_prepare(const double *p, double *c) noexcept nogil
+    ctypedef void kc_single_kernel(double t, const float *x, const float *r, const float *c, float *work,
+                                   float *out) noexcept nogil
+    ctypedef void kc_single_prepare(const float *p, float *c) noexcept nogil
+    enum:
+        KC_MOST_BLOCKS
+    ctypedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x, const double *r, const double *c,
+                                 double *work, double *out, uint32_t *undone) noexcept nogil
+
+    ctypedef struct kc_lanes:
+        uint32_t struct_size, n_lanes, n_prepared, n_work
+        void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
+        void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
+        kc_prepare *prepare
+        kc_lane_kernel *rhs     # and all others, in the order of kc_model
+
+    ctypedef struct kc_model:
+        uint32_t abi_version, struct_size
+        uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
+        uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_info, n_unit, flags
+        uint32_t n_constraints, n_configuration, n_velocity
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
+        const char *name
+        const char *const *info
+        const char *const *q_names
+        const char *const *u_names
+        const char *const *p_names
+        const char *const *r_names
+        const char *const *point_names
+        const char *const *frame_names
+        const char *const *output_names
+        const char *const *joint_names
+        const char *const *body_names
+        const char *const *constraint_names
+        const uint32_t *unit
+        const double *p_default
+        const double *r_default
+        const int32_t *r_rates
+        const kc_lanes *lanes
+        kc_prepare *prepare
+"""
+
+
+def generated() -> dict[str, str]:
+    """Texts of the files, by their paths in the source folder; ValueError where a row cannot be right."""
+    check(KERNELS)
+    return {
+        "kanecore/include/kc_kernels.h": _c_members(),
+        "kanecore/src/kc_tolerances.h": _c_tolerances(),
+        "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
+        "kanecore/binding/_kernel_numbers.pxi": _cython_numbers(),
+        "kanecore/binding/_kernels.pxi": _cython_tables(),
+        "kanecore/binding/_methods.pxi": _cython_methods(),
+        "pysrc/kanecore/_methods.pyi": _stubs(),
+        "pysrc/kanecore/derive/reports/kernel_expressions.py": _expressions(),
+        "docs/reference/kernels.md": _markdown(),
+        "docs/reference/kernels.rst": _rst(),
+        "tests/c/kernels.inc": _c_test(),
+    }
+
+
+def main() -> None:
+    """Write the files that are not as they should be, and name them."""
+    own = Path(__file__).resolve().parents[1] / "kernels.py"
+    if Path("pysrc/kanecore/kernels.py").resolve() != own:
+        sys.exit(
+            f"the rows that would be written are those of {own}, and this folder has others, or none: go to the source "
+            "folder of that file, or put this folder's pysrc first in PYTHONPATH"
+        )
+    for path, text in generated().items():
+        target = Path(path)
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+            print(path)
+
+
+# ----------------------------------------------------------------------------------------------------------- rows
+def check(kernels: Sequence[Kernel]) -> None:
+    """Raise a ValueError for a row of which no right files can be written."""
+    of_model, of_workspace = _own_names("Model", "CompiledModel"), _own_names("Buffers")
+    sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
+    names = [kernel.name for kernel in kernels]
+    for kernel in kernels:
+        terms = [term for axis in (*kernel.shape, *kernel.vectors) for term in re.split(r" [+*] ", axis)]
+        unknown = [term for term in terms if term not in sizes and not term.isdigit()]
+        texts = (kernel.brief, kernel.doc, kernel.notes)
+        for wrong, why in (
+            (not re.fullmatch("[a-z][a-z0-9_]+", kernel.name), "its name is no lower-case identifier of two letters"),
+            (names.count(kernel.name) > 1, "its name is that of two rows"),
+            (_method(kernel) in of_model, "its name is that of another method or attribute of the compiled model"),
+            (
+                kernel in _in_workspace() and kernel.name in of_workspace,
+                "its name is that of an attribute of the workspace",
+            ),
+            (bool(unknown), f"{', '.join(unknown)} is no size of a model; these are {', '.join(sorted(sizes))}"),
+            (len(kernel.shape) > AXES, f"its result has more than {AXES} axes"),
+            (any("*/" in text or '"""' in text for text in texts), "its text would end a comment or a docstring"),
+            (kernel.doc[:1] != kernel.doc[:1].upper(), "its documentation begins with a small letter, or a symbol"),
+            (kernel.field in of_workspace, f"the workspace has an attribute {kernel.field} already"),
+            (
+                bool(kernel.vectors) and not (kernel.internal and kernel.reads_udot and kernel.reads_multipliers),
+                "vectors stand behind udot and the multipliers, and are for internal kernels",
+            ),
+            (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
+        ):
+            if wrong:
+                raise ValueError(f"kernels.py, row {kernel.name!r}: {why}")
+
+
+def _own_names(*classes: str) -> set[str]:
+    """Methods and attributes that classes of the binding, and the compiled model, have by hand."""
+    package = Path(__file__).resolve().parents[1]
+    text = "".join((package / name).read_text(encoding="utf-8") for name in ("_binding.pyi", "compiled_model.py"))
+    bodies = re.findall(rf"^class (?:{'|'.join(classes)})\b.*?:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert len(bodies) == len(classes)
+    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE)}
+
+
+def _names(kernels: Iterable[Kernel]) -> list[str]:
+    return [kernel.name for kernel in kernels]
+
+
+def _lines(template: str, values: Iterable[str]) -> str:
+    return "".join(template.format(value) + "\n" for value in values)
+
+
+def _sizes(shape: Sequence[str], write: Callable[[str], str]) -> list[str]:
+    """The lengths of the axes, each size of the model written in some language."""
+    return [re.sub(r"n_[a-z_]+", lambda match: write(match[0]), length) for length in shape]
+
+
+def _method(kernel: Kernel) -> str:
+    return f"_{kernel.name}" if kernel.internal else kernel.name
+
+
+def _with_methods() -> list[Kernel]:
+    return [kernel for kernel in KERNELS if not kernel.remainder_of]
+
+
+def _remainders() -> dict[str, Kernel]:
+    return {kernel.remainder_of: kernel for kernel in KERNELS if kernel.remainder_of}
+
+
+def _in_workspace() -> list[Kernel]:
+    return [kernel for kernel in _with_methods() if not kernel.internal and not kernel.part_of]
+
+
+def _with_fields() -> list[Kernel]:
+    return [kernel for kernel in KERNELS if kernel.field]
+
+
+def _docstring(kernel: Kernel) -> str:
+    """Lines of a method's documentation, not indented."""
+    shape = f", (..., {', '.join(kernel.shape)})." if kernel.shape else ": a float, or (...)."
+    paragraphs = [kernel.doc + shape, kernel.notes]
+    return "\n\n".join(textwrap.fill(p, _WIDTH, break_long_words=False) for p in paragraphs if p)
+
+
+def _quoted(text: str, prefix: str) -> str:
+    """A docstring in three quotes."""
+    return textwrap.indent(f'"""{text}\n"""' if "\n" in text else f'"""{text}"""', prefix) + "\n"
+
+
+# -------------------------------------------------------------------------------------------------------------- C
+def _product(kernel: Kernel, write: Callable[[str], str]) -> str:
+    lengths = [f"({x})" if "+" in x and len(kernel.shape) > 1 else x for x in _sizes(kernel.shape, write)]
+    return " * ".join(lengths) or "1"
+
+
+def _c_tolerances() -> str:
+    lines = "".join(f"#define KC_{name} {float(value)!r}\n" for name, value in IN_C.items())
+    return (
+        "/* Generated from tolerances.py by kanecore.build.generated_sources. */\n"
+        f"/* {_LICENCE} */\n/* clang-format off */\n"
+        f"/* What counts as equal, for the machine. */\n{lines}"
+    )
+
+
+def _c_members() -> str:
+    lines = [_STAR + "/* clang-format off */"]
+    lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
+    for kernel in KERNELS:
+        length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
+        names = ["udot"] * kernel.reads_udot + ["lambda"] * kernel.reads_multipliers + list(kernel.vectors)
+        beyond = f" [{', '.join(names)}]" if names else ""
+        brief = f"{kernel.brief}{beyond}"
+        lines.append(f"kc_kernel *{kernel.name}; /* {brief}: {length} */")
+    return "\n".join(lines) + "\n"
+
+
+def _c_test() -> str:
+    def size(name: str) -> str:
+        return "((size_t)m->n_q + m->n_u)" if name == "n_x" else f"(size_t)m->{name}"
+
+    def beyond(kernel: Kernel) -> str:
+        return " + ".join(_sizes(kernel.beyond, size)) or "0"
+
+    rows = [f'{{"{k.name}", m->{k.name}, {_product(k, size)}, {beyond(k)}}},' for k in KERNELS]
+    about = "Of each kernel of a model m: name, function, length of the result, and of what x goes on with."
+    return f"{_STAR}/* {about} */\n{_lines('{}', rows)}"
+
+
+# --------------------------------------------------------------------------------------------------------- Cython
+def _cython_numbers() -> str:
+    numbers = [_number(kernel) for kernel in KERNELS]
+    udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)
+    multipliers = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_multipliers)
+    vectors = "".join(
+        f"    if k == {_number(k)}:\n        return {' + '.join(_sizes(k.vectors, lambda size: f'm.{size}'))}\n"
+        for k in KERNELS
+        if k.vectors
+    )
+    return (
+        f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
+        f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
+        "cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:\n"
+        '    """The first of the members of a table that are kernels; they follow each other."""\n'
+        f"    return <kc_kernel **>&m.{KERNELS[0].name}\n\n\n"
+        "cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept nogil:\n"
+        '    """The same of the kernels for several states side by side."""\n'
+        f"    return <kc_lane_kernel **>&lanes.{KERNELS[0].name}\n\n\n"
+        f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
+        f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
+        "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
+        f'    """How many numbers x goes on with behind udot and lambda."""\n{vectors}    return 0\n'
+    )
+
+
+def _cython_tables() -> str:
+    shapes = ["".join(f"{x}, " for x in _sizes(kernel.shape, lambda size: f"m.{size}")) for kernel in KERNELS]
+    quoted = _lines('    "{}",', _names(KERNELS))
+    return (
+        f"{_HASH}# Names of the kernels, in the order of the C table, and the shapes of their results.\n\n"
+        f"KERNELS = (\n{quoted})\n"
+        '"""Names of all kernels, in the order of the C table."""\n\n\n'
+        "cdef tuple shapes_of(Libraries m):\n"
+        '    """The shape of each kernel\'s result."""\n'
+        f"    return (\n{_lines('        ({}),', [x.rstrip() for x in shapes])}    )\n"
+    )
+
+
+def _cython_methods() -> str:
+    kernels = "".join(f"\n{_cython_method(kernel)}" for kernel in _with_methods())
+    workspace = "".join(f"\n{_cython_field(kernel)}" for kernel in _with_fields())
+    workspace += "".join(f"\n{_cython_call(kernel)}" for kernel in _in_workspace())
+    return (
+        f"{_HASH}# The kernels as methods.\n\n"
+        f"cdef class Kernels(Model):\n    # All kernels share the arguments and errors of `rhs`.\n{kernels}"
+        "\n\n@cython.final\ncdef class Workspace(Buffers):\n"
+        f'    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n{workspace}'
+    )
+
+
+def _number(kernel: Kernel) -> str:
+    return f"K_{kernel.name.upper()}"
+
+
+def _cython_method(kernel: Kernel) -> str:
+    """A kernel as a method of a model."""
+    remainder = _remainders().get(kernel.name)
+    udot = "udot" if kernel.reads_udot else "None"
+    udot = "self.with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
+    udot = "beyond" if kernel.vectors else udot
+    options = ["nonholonomic=False"] if kernel.nonholonomic else []
+    options += ["remainder=False"] if remainder else []
+    options += ["named=False"] if kernel.named else []
+    before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
+    before += ["multipliers=None"] if kernel.reads_multipliers else []
+    before = ["self", "t", "x", "beyond"] if kernel.vectors else before
+    arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
+    text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
+    text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
+    if kernel.nonholonomic:
+        option = "remainder" if remainder else "False"
+        call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
+        text += f"        if nonholonomic:\n            return {call}\n"
+    if remainder:
+        call = f"self.evaluate({_number(remainder)}, t, x, None, r, p, out, threads)"
+        text += f"        if remainder:\n            return {call}\n"
+    call = f"self.evaluate({_number(kernel)}, t, x, {udot}, r, p, out, threads)"
+    if not kernel.named:
+        return f"{text}        return {call}\n"
+    by_name = f"by_name(self.{kernel.named}, result, {len(kernel.shape)})"
+    return f"{text}        result = {call}\n        return {by_name} if named else result\n"
+
+
+def _cython_field(kernel: Kernel) -> str:
+    """The array of a workspace that a kernel writes."""
+    shape = ", ".join(kernel.shape) + "," * (len(kernel.shape) == 1)
+    return (
+        f"    @property\n    def {kernel.field}(self):\n"
+        f'        """What `{kernel.name}` writes, ({shape}); NaN until then."""\n'
+        f"        return self.array_of({_number(kernel)})\n"
+    )
+
+
+def _cython_call(kernel: Kernel) -> str:
+    """A kernel as a method of a workspace."""
+    into = f", into `{kernel.field}`" if kernel.field else ""
+    at = ", at the workspace's `udot`" if kernel.reads_udot else ""
+    at += " and what `multipliers` wrote" if kernel.reads_multipliers else ""
+    shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
+    doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
+    return (
+        f"    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
+        f"        return self.call({_number(kernel)})\n"
+    )
+
+
+_SHARED = """
+
+Parameters
+----------
+t : float or array_like, (...)
+    Time.
+x : array_like, (..., n_x), or mapping
+    State [q, u]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
+    makes of it: what it does not name is zero.
+r : array_like, (..., n_r), or mapping, optional
+    Inputs; default the current ones. A mapping overrides some of them.
+p : array_like, (..., n_p), or mapping, optional
+    Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
+out : ndarray, optional
+    Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+threads : int
+    How many share a large batch; -1: one for each core.  Results are the same to the bit.
+
+Returns
+-------
+ndarray, (..., n_x)
+    ``out`` if it was given, else a new array. Leading axes broadcast.
+
+Raises
+------
+SingularError
+    The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+NonFiniteError
+    Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
+    are not finite give NaN.)
+ValueError, TypeError, KeyError
+    A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
+    overlaps an argument.
+
+Notes
+-----
+All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
+mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints."""
+
+
+# --------------------------------------------------------------------------------------------------------- Python
+def _stubs() -> str:
+    remainders = _remainders()
+    parts = [
+        _HASH,
+        "from typing import Any, Literal, overload\n\n",
+        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, _Array, _Values\n\n",
+        "class Kernels(Model):\n",
+    ]
+    for kernel in _with_methods():
+        before = _ARGUMENTS + (", udot: _Values" if kernel.reads_udot else "")
+        before += ", multipliers: _Values | None = None" if kernel.reads_multipliers else ""
+        before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
+        options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
+        options += ["remainder: bool = False"] if kernel.name in remainders else []
+        after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None, threads: int = 1"
+        variants = [("", "_Array")]
+        if kernel.named:
+            variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]
+        elif not kernel.shape:
+            variants = [("", "Any")]
+        for option, result in variants:
+            arguments = ["self", before, "*", *options, *([option] if option else []), after]
+            mark = "    @overload\n" if len(variants) > 1 else ""
+            parts.append(f"{mark}    def {_method(kernel)}({', '.join(arguments)}) -> {result}: ...\n")
+    parts.append("    def workspace(self) -> Workspace: ...\n\nclass Workspace(Buffers):\n")
+    for kernel in _with_fields():
+        parts.append(f"    @property\n    def {kernel.field}(self) -> _Array: ...\n")
+    for kernel in _in_workspace():
+        parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
+    return "".join(parts)
+
+
+def _expressions() -> str:
+    parts = [
+        _HASH,
+        '"""The kernels of a description as SymPy expressions."""\n\nfrom __future__ import annotations\n\n',
+        'from abc import ABC, abstractmethod\nfrom typing import Any\n\n__all__ = ["Expressions"]\n\n\n',
+        "class Expressions(ABC):\n",
+        '    """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""\n\n',
+        "    @abstractmethod\n    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:\n",
+        '        """The SymPy expressions of a kernel."""\n',
+    ]
+    for kernel in KERNELS:
+        if not kernel.internal:
+            name = kernel.name
+            doc = kernel.doc or f"The velocities' parts that no speed multiplies: {kernel.brief}"
+            text = textwrap.fill(f"{doc}.", _WIDTH - 12)
+            parts.append(f"\n    @property\n    def {name}(self) -> Any:\n{_quoted(text, ' ' * 8)}")
+            parts.append(f'        return self.symbolic("{name}")\n')
+    return "".join(parts)
+
+
+# ----------------------------------------------------------------------------------------------------------- docs
+def _markdown() -> str:
+    remainders = _remainders()
+    rows = []
+
+    def row(call: str, kernel: Kernel) -> None:
+        comma = "," if len(kernel.shape) == 1 else ""
+        rows.append(f"| {call} | ${kernel.latex}$ | ({', '.join(kernel.shape)}{comma}) |")
+
+    for kernel in _with_methods():
+        if kernel.internal:
+            continue
+        beyond = ", udot" * kernel.reads_udot + ", multipliers" * kernel.reads_multipliers
+        row(f"`{kernel.name}(t, x{beyond})`", kernel)
+        if kernel.name in remainders:
+            row("… `remainder=True`", remainders[kernel.name])
+    return f"<!-- {_ORIGIN} -->\n| kernel | result | shape |\n|---|---|---|\n" + _lines("{}", rows)
+
+
+def _rst() -> str:
+    shown = [kernel.name for kernel in _with_methods() if not kernel.internal]
+    return f".. {_ORIGIN}\n\n" + _lines(".. automethod:: {}", shown)
+
+
+if __name__ == "__main__":
+    main()

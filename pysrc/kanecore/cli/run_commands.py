@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands that run a model: ``kanecore simulate``, ``bench`` and ``draw``."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError
+
+if TYPE_CHECKING:
+    from kanecore.compiled_model import CompiledModel
+
+__all__ = ["bench", "draw", "named_state", "numbers", "pairs", "simulate"]
+
+Array = npt.NDArray[np.float64]
+
+_STATES = 4096  # of a batch
+_REPEATS = 7
+_LONG_ENOUGH = 0.02  # s, of one measurement
+
+
+def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path | None) -> None:
+    """Run a model from a state for some seconds, and say how that went."""
+    x0 = named_state(dyn, given)
+    begin = time.perf_counter()
+    sol = dyn.simulate((0.0, end), x0)
+    took = time.perf_counter() - begin
+    print(f"{sol!r} in {took * 1e3:.1f} ms")
+    print(f"energy drift {sol.energy_drift:.1e}, constraint drift {sol.constraint_drift:.1e}")
+    names = (*dyn.coordinate_names, *dyn.speed_names)
+    width = max(map(len, names))
+    print(f"{'':{width}}  {'at 0 s':>12}  {f'at {end:g} s':>12}")
+    for name, first, last in zip(names, sol.x[0], sol.x[-1], strict=True):
+        print(f"{name:{width}}  {first:12.6g}  {last:12.6g}")
+    if output is None:
+        return
+    if output.suffix.lower() == ".csv":
+        sol.to_csv(output)
+    else:
+        sol.plot().savefig(output)
+    print(f"saved as {output}")
+
+
+def bench(dyn: CompiledModel) -> None:
+    """Time calls of a model, from Python: of one state, and of a batch of states on one thread."""
+    x = named_state(dyn, ())
+    states = np.tile(x, (_STATES, 1))
+    print(f"{dyn.name}: {dyn.n_q} coordinates, {dyn.n_u} speeds, {dyn.n_constraints} constraints")
+    print(f"{'':14}  {'one state':>12}  {f'of {_STATES}, each':>14}")
+    for name in ("rhs", "mass_matrix", "forcing"):
+        kernel: Callable[..., Array] = getattr(dyn, name)
+        one, many = np.empty_like(kernel(0.0, x)), np.empty_like(kernel(0.0, states))
+        alone = _seconds(partial(kernel, 0.0, x, out=one))
+        together = _seconds(partial(kernel, 0.0, states, out=many)) / _STATES
+        print(f"{name:14}  {alone * 1e9:9.0f} ns  {together * 1e9:11.0f} ns")
+    try:
+        alone = _seconds(lambda: dyn.linearize(0.0, x))
+    except ImportError as error:  # of robots it is compiled now, which takes SymPy
+        print(f"{'linearize':14}  is not compiled: {error}")
+    else:
+        print(f"{'linearize':14}  {alone * 1e9:9.0f} ns")
+
+
+def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
+    """Draw a model in a state."""
+    dyn.draw(named_state(dyn, given)).savefig(output)
+    print(f"saved as {output}")
+
+
+def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
+    """The state with some numbers by name, NAME=VALUE, on the constraints; unit quaternions turn nothing."""
+    values = numbers(given, "--state", f"{dyn.coordinate_names[0]}=0.5")
+    try:
+        x = np.array(dyn.state(values))
+    except KeyError as error:
+        raise ModelError(error.args[0]) from None
+    for quaternion in dyn.unit:
+        if not x[list(quaternion)].any():
+            x[quaternion[0]] = 1.0
+    return np.asarray(dyn.consistent(0.0, x))
+
+
+def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Names and what stands behind the last ``=``."""
+    result = {}
+    for item in items:
+        name, equals, text = item.rpartition("=")
+        if not equals:
+            raise ModelError(f"{option} {item}: it must be NAME=VALUE, such as {example}")
+        result[name] = text
+    return result
+
+
+def numbers(items: Sequence[str], option: str, example: str) -> dict[str, float]:
+    """Names and finite numbers, of NAME=VALUE each."""
+    result = {}
+    for name, text in pairs(items, option, example).items():
+        try:
+            result[name] = float(text)
+        except ValueError:
+            result[name] = math.nan
+        if not math.isfinite(result[name]):
+            raise ModelError(f"{option} {name}={text}: the value must be a finite number, as in {example}")
+    return result
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    """The shortest time of a call, of several measurements."""
+    call()
+    count, best = 1, np.inf
+    for _ in range(_REPEATS):
+        while True:
+            begin = time.perf_counter()
+            for _ in range(count):
+                call()
+            took = time.perf_counter() - begin
+            if took >= _LONG_ENOUGH:
+                break
+            count *= 2
+        best = min(best, took / count)
+    return best

@@ -1,0 +1,1022 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A compiled model as users meet it: all of it that need not be fast, around `kanecore._native.Model`.
+
+The parameters and inputs of a compiled model as mappings that read and set it.
+
+A compiled model in single precision, ``kanecore.compile(model, real="float")``: kernels, and no searches.
+
+What iterates, counts rows or looks for a rank has tolerances of doubles, and refuses.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from pathlib import Path
+from threading import RLock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from weakref import WeakSet
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _library, _native
+from kanecore._native import Model
+from kanecore.audit.audit import audit
+from kanecore.audit.conserved_quantities import conserved
+from kanecore.constraints.allowed_motions import nonholonomic
+from kanecore.constraints.consistent_states import consistent
+from kanecore.constraints.constraint_check import check
+from kanecore.constraints.constraint_state import ConstraintState, count_near
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.constraints.redundant_speeds import projected_efforts, speed_matrices
+from kanecore.control.derivative_products import (
+    inverse_dynamics_jvp,
+    inverse_dynamics_vjp,
+    rhs_hessian,
+    rhs_jvp,
+    rhs_vjp,
+)
+from kanecore.control.equilibrium import equilibrium
+from kanecore.control.identification import identify
+from kanecore.control.inverse_dynamics import solve_inverse
+from kanecore.control.linear_system import linear_system, state_error
+from kanecore.control.linearization import linearize as differentiate
+from kanecore.control.operational_space import mass_matrix_inverse, momentum_matrix, operational_inertia
+from kanecore.errors import CompileError, ModelError, warn
+from kanecore.functions.c_functions import CFunction
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.motion.impact import impact
+from kanecore.motion.periodic_motion import periodic
+from kanecore.motion.rollout import rollout, step
+from kanecore.motion.simulation import simulate as integrate
+from kanecore.program.bytecode_format import Code
+from kanecore.run.kernel_facts import nonzeros
+from kanecore.run.load_forces_and_powers import (
+    active_forces_by_body,
+    active_forces_by_load,
+    constraint_forces,
+    inertia_forces_by_body,
+    load_powers,
+)
+from kanecore.run.momentum import angular_momentum, linear_momentum
+from kanecore.run.point_kinematics import (
+    acceleration,
+    angular_acceleration,
+    angular_velocity,
+    jacobian,
+    orientation,
+    position,
+    specific_force,
+    velocity,
+)
+from kanecore.show.state_pictures import draw
+
+if TYPE_CHECKING:
+    from kanecore._native import _Values
+    from kanecore.describe.description import Description
+
+__all__ = ["CompiledModel", "LiveValues", "SingleModel", "class_of"]
+
+
+class LiveValues(MutableMapping[Any, float]):
+    """Current values by name or symbol, of the model itself: reading follows it, setting changes it.
+
+    A value that was never given reads as NaN.  ``update`` sets several values at once, all of them or, where
+    a name or value is wrong, none; the model prepares its constants once for it.  Calls that run meanwhile in
+    other threads go on with the values they began with.
+
+    Raises
+    ------
+    KeyError
+        A name that the model does not have; the message holds the nearest ones.
+    TypeError
+        A value that is no real number; those of SymPy and others with ``__float__`` are.
+    ValueError
+        A value that is not finite, or an array.
+    """
+
+    def __init__(self, model: Model, what: Literal["parameter", "input"]) -> None:
+        self._model = model
+        self._what: Literal["parameter", "input"] = what
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self._model.parameter_names if self._what == "parameter" else self._model.input_names
+
+    def __getitem__(self, key: Any) -> float:
+        return self._model._value(self._what, key)
+
+    def __setitem__(self, key: Any, value: float) -> None:
+        self._model._set(self._what, {key: value})
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise TypeError(f"the {self._what}s of a model can be set, not removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def update(self, *args: Any, **values: float) -> None:
+        """Set several values at once: arguments as those of ``dict``."""
+        self._model._set(self._what, dict(*args, **values))
+
+    def _assign(self, values: Mapping[Any, float]) -> None:
+        """What ``dyn.parameters = values`` does: `update`, with a mapping."""
+        if not isinstance(values, Mapping):
+            name = self._names[0] if self._names else "name"
+            raise TypeError(f"dyn.{self._what}s takes a mapping, such as {{{name!r}: 1.0}}, not {values!r}")
+        self.update(values)
+
+    def __repr__(self) -> str:
+        return repr(dict(zip(self._names, self._model._values(self._what).tolist(), strict=True)))
+
+
+Array = npt.NDArray[np.float64]
+
+_models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
+
+
+def _unlock() -> None:
+    """In a forked child: the thread that was building a group stayed with the parent, and never unlocks here."""
+    for model in _models:
+        model._building = RLock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_unlock)
+
+
+class CompiledModel(_native.Kernels):
+    """Kernels of one model in machine code, with its current parameters and inputs.
+
+    Made by `kanecore.compile` and `kanecore.load`.
+
+    Parameters
+    ----------
+    libraries : dict
+        Path of the shared library of each group that is compiled; "core", or "all" for one that holds every
+        kernel.  Of a model without a compiler the code of each group, for the machine of the extension.
+    source : dict
+        C text of each group that is known.
+    builder : callable, optional
+        ``builder(group)`` compiles one more group and returns its library, as in `libraries`, and its C text, if any.
+    lane_builder : callable, optional
+        ``lane_builder(group)`` returns the path of a library with the group's kernels for several states at once, after
+        compiling it, or None where there is none.
+    info : dict, optional
+        Facts beside those in the libraries: build times, compiler, flags.
+    origin : tuple, optional
+        ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
+    functions : dict of name to CFunction, optional
+        The functions in C that the libraries call, in the order in which they know them.
+    describe : callable, optional
+        ``describe()`` returns the description that the libraries were derived from, for `export_c` and its like.
+
+    Notes
+    -----
+    Any number of threads may call one model.  It pickles as C text, as code for the machine, or by its origin, with the
+    current parameters and inputs; unpickling compiles and runs that C, so unpickle only what you trust.
+    """
+
+    def __init__(
+        self,
+        libraries: Mapping[str, str | Code],
+        *,
+        source: Mapping[str, str],
+        builder: Callable[[str], tuple[str | Code, str | None]] | None = None,
+        lane_builder: Callable[[str], str | None] | None = None,
+        info: Mapping[str, Any] | None = None,
+        origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
+        functions: Mapping[str, CFunction] = MappingProxyType({}),
+        describe: Callable[[], Description] | None = None,
+    ) -> None:
+        first = "all" if "all" in libraries else "core"
+        super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
+        self._functions = dict(functions)  # which live as long as this
+        self._codes = {group: library for group, library in libraries.items() if isinstance(library, Code)}
+        self._source = dict(source)
+        self._builder, self._lane_builder = builder, lane_builder
+        self._info = merged(self._table_info, info or {})
+        self._origin, self._describe = origin, describe
+        self._built = set(GROUPS) if first == "all" else {first}
+        self._built_lanes: set[str] = set()
+        self._building = RLock()
+        self._casadi_functions: dict[Any, Any] = {}  # by name and variables
+        _models.add(self)
+        self._parameters = LiveValues(self, "parameter")
+        self._inputs = LiveValues(self, "input")
+        for group, library in libraries.items():
+            if group != first:
+                self._add(group, library)
+
+    def __repr__(self) -> str:
+        sizes = [
+            (self.n_q, "coordinates"),
+            (self.n_u, "speeds"),
+            (self.n_p, "parameters"),
+            (self.n_r, "inputs"),
+        ]
+        machine = "; on the machine, without a compiler" if self._codes else ""
+        return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}{machine}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes and names, and the current values, folded."""
+        from kanecore.show.notebook_pages import compiled_page
+
+        return compiled_page(self)
+
+    # Parameters and inputs ------------------------------------------------------------------------------
+
+    @property
+    def parameters(self) -> LiveValues:
+        """The parameters by name or symbol; setting one changes all later calls."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, values: Mapping[Any, float]) -> None:
+        self._parameters._assign(values)
+
+    @property
+    def inputs(self) -> LiveValues:
+        """The inputs by name or symbol; they start at zero, prescribed motions must be given."""
+        return self._inputs
+
+    @inputs.setter
+    def inputs(self, values: Mapping[Any, float]) -> None:
+        self._inputs._assign(values)
+
+    @property
+    def _baked(self) -> Collection[str]:
+        return tuple(self._info.get("baked", ()))
+
+    # States by name -------------------------------------------------------------------------------------
+
+    def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
+        """The state in which some coordinates and speeds, by name or symbol, have values, and all others rest.
+
+        Parameters
+        ----------
+        values : mapping, optional
+            From names or symbols to numbers, or to arrays that broadcast.  A derivative such as ``theta.diff()`` is the
+            speed that it equals by the kinematical equations, if it is one.
+        **named
+            The same by keyword.
+
+        Returns
+        -------
+        ndarray, (..., n_x)
+            What is not named is zero.  A unit quaternion of which nothing is named turns nothing, (1, 0, 0, 0) in the
+            order of `unit`: four zeros would be no orientation.  Where one of its members is named all others are zero.
+
+        Raises
+        ------
+        KeyError
+            A name that the model does not have; the message holds the nearest ones.
+        ValueError, TypeError
+            A name is given twice; values that do not broadcast, are not finite, or are no real numbers.
+
+        Examples
+        --------
+        ``dyn.state(theta=0.1, u1=2.0)``, ``dyn.state({theta: np.linspace(0, 1, 50)})``
+        """
+        if not (values is None or hasattr(values, "keys")):
+            raise TypeError(f"state takes a mapping by name, and names: got {values!r}")
+        given = [] if values is None else [(key, values[key]) for key in values]
+        return self._state_of([*given, *named.items()])
+
+    # Groups of kernels ----------------------------------------------------------------------------------
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The C text of each group that is compiled; of a model on the machine there is none (``cc="none"``)."""
+        return dict(self._source)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
+
+        Of a model without a compiler ``machine`` is True.
+        """
+        sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
+        groups = [group for group in self._groups if group in self._built]
+        return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
+
+    @property
+    def _groups(self) -> tuple[str, ...]:
+        """The groups in which this model has kernels."""
+        absent = {"constraints": not (self.n_constraints or self.n_configuration), "auxiliary": not self.n_auxiliary}
+        return tuple(group for group in GROUPS if not absent.get(group, False))
+
+    def build(self, *groups: str) -> None:
+        """Compile groups of kernels now instead of at the first call.
+
+        Parameters
+        ----------
+        *groups : str
+            "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
+            "hamilton", "derivatives", "forward"; default, and "all": every one in which the model has kernels.
+
+        Raises
+        ------
+        KeyError
+            There is no such group.
+        CompileError
+            The compiler is missing or refused.
+        """
+        wanted = tuple(GROUPS) if not groups or "all" in groups else groups
+        for group in wanted:
+            if group not in GROUPS:
+                raise KeyError(f"no group {group!r}; there are {', '.join(GROUPS)}, all")
+        with self._building:
+            for group in wanted:
+                if group in self._groups and group not in self._built and self._builder is not None:
+                    library, text = self._builder(group)
+                    self._add(group, library)
+                    if text is not None:
+                        self._source[group] = text
+
+    def _find(self, kernel: str) -> None:
+        """Compile the group of a kernel that no open library holds."""
+        self.build(KERNEL_GROUPS[kernel])
+
+    def _find_lanes(self, kernel: str) -> None:
+        """Open the group of a kernel for several states at once, where a compiler makes it, or made it before."""
+        with self._building:
+            group = KERNEL_GROUPS[kernel]
+            if self._lane_builder is None or group in self._built_lanes:
+                return
+            self._built_lanes.add(group)
+            try:
+                path = self._lane_builder(group)
+            except CompileError as error:  # results are the same without
+                warn(f"batches of {self.name!r} take one state after the other: {error}")
+            else:
+                if path is not None:
+                    self._open(path)
+
+    def _another(
+        self,
+        libraries: Mapping[str, str | Code],
+        builder: Callable[[str], tuple[str | Code, str | None]] | None = None,
+    ) -> CompiledModel:
+        """The same model in doubles from other libraries, with no value of its parameters."""
+        return CompiledModel(libraries, source={}, builder=builder, info={"build": {}, "machine": True})
+
+    def _why_not(self, kernel: str) -> str | None:
+        """What the description lacks for a kernel, which the library of its group knows."""
+        if kernel not in self._info.get("missing", {}) and not self._has(kernel):
+            self._find(kernel)
+        missing: Mapping[str, str] = self._info.get("missing", {})
+        return missing.get(kernel)
+
+    def _contents(self, groups: Sequence[str]) -> list[str | Code] | None:
+        """C texts, or code, that say all of what some groups compute; None where addresses do, or it is not known."""
+        known: dict[str, str | Code] = {**self._source, **self._codes}
+        # a library that holds several groups has the text of the first of them
+        found = [known.get(group) or known.get("all") or known.get("core") for group in groups]
+        texts = [text for text in found if text is not None]
+        return texts if len(texts) == len(groups) and not self._functions else None
+
+    def _add(self, group: str, library: str | Code) -> None:
+        self._info = merged(self._info, self._open(library))
+        if isinstance(library, Code):
+            self._codes[group] = library
+        self._built.add(group)
+
+    # Constraints ----------------------------------------------------------------------------------------
+
+    consistent = consistent
+    check = check
+    constraint_forces = constraint_forces
+    conserved = conserved
+    speed_matrices = speed_matrices
+    projected_efforts = projected_efforts
+    solve_inverse = solve_inverse
+    impact = impact
+    periodic = periodic
+    audit = audit
+
+    def _count_near(self, t: float, x: Array, r: Any, p: Any) -> int:
+        return count_near(ConstraintState(self, t, x, r, p))
+
+    def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
+        return ConstraintState(self, t, x, r, p).contradictory_rows(row)
+
+    def _nonholonomic(
+        self,
+        kind: str,
+        t: npt.ArrayLike,
+        x: Any,
+        udot: Any,
+        remainder: bool,
+        out: Any,
+        values: dict[str, Any],
+    ) -> Array:
+        return nonholonomic(Constraints(self, t, x, **values), kind, udot, remainder, out)
+
+    # Points and frames by name --------------------------------------------------------------------------
+
+    position = position
+    velocity = velocity
+    acceleration = acceleration
+    specific_force = specific_force
+    orientation = orientation
+    angular_velocity = angular_velocity
+    angular_acceleration = angular_acceleration
+    jacobian = jacobian
+
+    # Bodies and loads -----------------------------------------------------------------------------------
+
+    linear_momentum = linear_momentum
+    angular_momentum = angular_momentum
+    active_forces_by_load = active_forces_by_load
+    active_forces_by_body = active_forces_by_body
+    inertia_forces_by_body = inertia_forces_by_body
+    load_powers = load_powers
+
+    # Pictures -------------------------------------------------------------------------------------------
+
+    draw = draw
+
+    # Integration ----------------------------------------------------------------------------------------
+
+    simulate = integrate
+    rollout = rollout
+    step = step
+
+    # Control --------------------------------------------------------------------------------------------
+
+    linearize = differentiate
+    linear_system = linear_system
+    equilibrium = equilibrium
+    state_error = state_error
+    rhs_jvp = rhs_jvp
+    rhs_vjp = rhs_vjp
+    inverse_dynamics_jvp = inverse_dynamics_jvp
+    inverse_dynamics_vjp = inverse_dynamics_vjp
+    rhs_hessian = rhs_hessian
+
+    # Identification -------------------------------------------------------------------------------------
+
+    identify = identify
+
+    def sparsity(self, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The places of entries that can be other than zero at some state, as pairs of numbers.
+
+        Parameters
+        ----------
+        kernel : str
+            "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
+            "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B], of which "rhs" is another name.
+
+        Returns
+        -------
+        rows, columns : ndarray of int
+            Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  What is solved at run
+            time is taken for full in the speeds that the mass matrix or constraints connect.
+
+        Raises
+        ------
+        KeyError
+            There is no pattern of such a kernel.
+        ModelError
+            The model has no such kernel.
+        """
+        self.build("derivatives")
+        return nonzeros(self, kernel, self._info.get("sparsity", {}))
+
+    # Robotics -------------------------------------------------------------------------------------------
+
+    def _forward_dynamics_of(self, q: _Values, u: _Values, tau: _Values) -> Array:
+        """What `aba` returns, of any leading axes."""
+        return self._forward_dynamics(0.0, self._state("aba", q, u), self._rows("speed", tau, "tau"))
+
+    def rnea(self, q: _Values, u: _Values, udot: _Values) -> Array:
+        """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.
+
+        All the generalized forces beyond those modelled. With constraints Gᵀλ is part of them: for ``udot = aba(q, u,
+        tau)`` this is tau + Gᵀλ. ModelError unless qdot is u.
+        """
+        return self.inverse_dynamics(0.0, self._state("rnea", q, u), udot)
+
+    def crba(self, q: _Values) -> Array:
+        """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u): `mass_matrix`.
+
+        That of all speeds, also dependent ones: constraints are not applied. ModelError unless qdot is u.
+        """
+        return self.mass_matrix(0.0, self._state("crba", q, np.zeros(self.n_u)))
+
+    def _state(self, method: str, q: _Values, u: _Values) -> Array:
+        if not self.qdot_is_u:
+            raise ModelError(
+                f"{method} is for models with qdot = u, and the kinematical equations of {self.name!r} say "
+                "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
+            )
+        coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
+        leading = _library.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        x = np.empty((*leading, self.n_x))
+        x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
+        return x
+
+    mass_matrix_inverse = mass_matrix_inverse
+    operational_inertia = operational_inertia
+    momentum_matrix = momentum_matrix
+
+    # Other packages -------------------------------------------------------------------------------------
+
+    def as_pydy(self) -> Callable[..., Array]:
+        """The right-hand side with PyDy's arguments, for code written for its ``ODEFunctionGenerator``.
+
+        Returns
+        -------
+        callable
+            ``f(x, t, r, p)`` -> xdot (n_x,), or ``f(x, t, p)`` for a model without inputs, as
+            ``scipy.integrate.odeint`` takes it.  x (n_x,) is the state [q, u]; r (n_r,) the inputs, as an array, a
+            mapping or a function ``r(x, t)``; p (n_p,) the parameters, as an array in the order of
+            `parameter_names` or a mapping.  A mapping overrides some of the current values, None takes them all.
+
+        Raises
+        ------
+        SingularError, NonFiniteError, ValueError, TypeError, KeyError
+            From the callable: those of `rhs`.
+
+        Examples
+        --------
+        ``odeint(dyn.as_pydy(), x0, times, args=(lambda x, t: [np.sin(t)], {"m": 2.0}))``
+        """
+
+        def with_inputs(x: npt.ArrayLike, t: float, r: Any, p: Any) -> Array:
+            return self.rhs(t, x, r=r(x, t) if callable(r) else r, p=p)
+
+        def without_inputs(x: npt.ArrayLike, t: float, p: Any) -> Array:
+            return self.rhs(t, x, p=p)
+
+        return with_inputs if self.n_r else without_inputs
+
+    def export_c(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        kernels: str | Iterable[str] | None = None,
+        real: str = "double",
+        prefix: str | None = None,
+        integrators: bool = False,
+    ) -> None:
+        """Write the model as C99 that depends on nothing: one file, one header, and what tests and builds them.
+
+        The current parameters and inputs become the defaults.  No function allocates memory or keeps anything, every
+        loop is bounded, and no library but libm is needed.  Beside the kernels there are ``PREFIX_step``, one step of
+        the classical Runge-Kutta method with inputs held, and ``PREFIX_step_jacobian`` with its derivatives, exact for
+        the step that is taken; ``PREFIX_acados.c`` offers both as a discrete model of acados.
+
+        Parameters
+        ----------
+        folder : path
+            One that is empty, or not there yet: it gets PREFIX.c, PREFIX.h, README.md, a Makefile (``make test``
+            compares every function with results of this model), CMakeLists.txt, test/ and example/, a loop at 1 kHz.
+        kernels : names of kernels or groups, optional
+            Default, and "all": all that the model has.
+        real : {"double", "float"}
+            The type of all numbers, t too.
+        prefix : str, optional
+            What all names begin with, so that several models can be in one program: an identifier of C; default: the
+            name of the model.
+        integrators : bool
+            Add ``PREFIX_integrate``: the methods of `simulate` that are C, with their bits, in doubles.
+
+        Raises
+        ------
+        FileExistsError
+            The folder is not empty, or a file.
+        ValueError, TypeError, KeyError
+            A prefix that C or its library do not take; an unknown type or kernel; integrators without ``rhs`` or in
+            floats.
+        ModelError
+            The model has no such kernel; it calls C functions by address; its description is not known, as it was
+            unpickled or comes from a wheel; with floats, a constant of its equations is no float.
+
+        Warns
+        -----
+        KanecoreWarning
+            Floats leave fewer than three digits of the motion; or no state was found for the test to compare at.
+
+        Notes
+        -----
+        The header says for each function how many operations and how many bytes of stack it takes at most.
+
+        Examples
+        --------
+        ``dyn.export_c("arm_c", kernels=["rhs", "linearize"], real="float", prefix="arm")``
+        """
+        from kanecore.export.c_folder import export_c
+
+        export_c(self, folder, kernels, real, prefix, integrators)
+
+    def casadi(self, kernel: str = "rhs", *, name: str | None = None, wrt: Iterable[str] = ("t", "x", "r", "p")) -> Any:
+        """The equations of motion as a function of CasADi, f(t, x, r, p) = ẋ, with exact derivatives.
+
+        It is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
+        adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have the sparsity
+        of the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in
+        ``map``, also in threads, and in ``integrator``.
+
+        Parameters
+        ----------
+        kernel : {"rhs"}
+        name : str, optional
+            Of the function, an identifier of C; default: the model's, and ``_rhs``.
+        wrt : sequence of {"t", "x", "r", "p"}
+            The arguments by which derivatives are wanted; by the others they are zero.  CasADi's ``map`` computes all
+            that there are: ``wrt="xr"`` saves time where parameters and t are numbers.
+
+        Returns
+        -------
+        casadi.Function
+            The same one for the same arguments.  Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders of
+            `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,).
+
+        Raises
+        ------
+        ImportError
+            CasADi is missing: ``pip install 'kanecore[casadi]'``.
+        CompileError
+            There is no compiler, or it refused.
+        ModelError
+            The model calls C functions by address, its description is not known, or it has no derivatives.
+        ValueError, TypeError
+            Another kernel; a name that is no identifier, or that C has; another argument.
+
+        Notes
+        -----
+        The gradient of weights · ẋ is a pass backwards over the equations, its changes along directions one pass each
+        forwards over that (Griewank & Walther 2008, chapter 5); `kanecore.derive.adjoints` has the equations.  At a
+        singular state, and for a Hessian where rows of the constraints are redundant, CasADi raises an error, which
+        IPOPT takes as a step that is too long; CasADi calls it "Evaluation failed", and the first in a process says why
+        on stderr.  The constants of the parameters are computed anew where p differs from
+        that of the call before.  The function refers to a library in the cache, also where CasADi saves it.
+
+        Examples
+        --------
+        ``f = dyn.casadi(); nlp_rates = f.map(100)(0, X, R, p)``
+        """
+        from kanecore.export.casadi_function import casadi_function
+
+        return casadi_function(self, kernel, name, wrt)
+
+    def export_fmu(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        version: str = "3.0",
+        x0: Any = None,
+        units: Mapping[Any, Any] | None = None,
+        method: str = "dop853",
+        tolerance: float = 1e-8,
+        drift: float = 1e-7,
+        cc: str | Sequence[str] | None = None,
+    ) -> Path:
+        """A Functional Mock-up Unit, for other simulators: model exchange and co-simulation in one file.
+
+        The current parameters and inputs are its start values.  It holds its C sources, which need no other library,
+        and the library that a compiler here makes of them, for any processor of this architecture.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in ``.fmu``; one that is there is replaced, and only once the new one is whole.
+        version : {"3.0", "2.0"}
+            Of FMI.
+        x0 : array_like (n_x,), or mapping by name, optional
+            The state at the start, t = 0, which must satisfy the constraints within 1e-6, as for `simulate`; default
+            rest, ``dyn.consistent(0, dyn.state())``.
+        units : mapping, optional
+            Units of states, inputs, outputs and parameters by name or symbol: ``{"theta": "rad", "I": "kg.m2"}``, or
+            units of SymPy, or exponents of (length, mass, time). Those that are made of units of the SI are defined by
+            their powers of kg, m, s, A, K, mol, cd, rad.
+        method : {"dop853", "dopri5", "auto", "auto_w", "rosenbrock", "rosenbrock_w"}
+            Of co-simulation, as of `simulate`.
+        tolerance : float
+            Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
+        drift : float
+            Of models with constraints or unit quaternions, the default of their parameter ``drift limit``: see Notes.
+        cc : str or sequence of str, optional
+            The compiler, as of `kanecore.compile`; ``"none"``: sources alone.
+
+        Returns
+        -------
+        Path
+            Of the file.
+
+        Raises
+        ------
+        ModelError
+            The model calls functions by address, `kc.CFunction`, or nobody knows its description; a parameter or a
+            prescribed motion never got a value; no state on the constraints was found.
+        ValueError, TypeError, KeyError
+            A path without ``.fmu``, or in no folder; an option or a unit is wrong; x0 is off the constraints.
+        CompileError
+            The compiler refused.  Without a compiler the file holds sources alone, and a warning says so.
+
+        Notes
+        -----
+        **Variables**, all of type Float64: states are outputs, so that others can be connected to them; their
+        derivatives are ``der(theta)``; then inputs, with the rates of prescribed motions as inputs of their own, the
+        model's outputs, and parameters, which may be tuned in events and between steps.  Where two would have one name,
+        that of the state, input or parameter stays, in this order, and the other becomes ``name (output)``, say.
+        Characters that XML has not are written as escapes.
+
+        **Derivatives** by direction, and in FMI 3 adjoint ones, are exact: of dx/dt and outputs with respect to states,
+        inputs, parameters and time.  Outputs that hold multipliers are differentiated by differences of order 6.
+
+        **Constraints** and unit quaternions: a simulator's steps drift off them.  Where the largest residual, relative
+        to the terms that it is summed from, or the distance of a norm from 1, passes ``drift limit``, the completed
+        step asks for event mode.  There, and nowhere else, the state changes to the nearest one on the constraints,
+        and that is reported.  In co-simulation each step ends on the constraints.
+
+        **Co-simulation** holds inputs over a communication step.  A prescribed motion whose rates are inputs goes on by
+        them, as r + ṙ s + r̈ s²/2.  The state of an FMU can be saved, restored and serialized.
+
+        A singular state is told by name: ``fmiDiscard`` of derivatives, ``fmiError`` of a step, which leaves the state
+        as it was.
+
+        Source: Functional Mock-up Interface 2.0.4 and 3.0.1, fmi-standard.org.
+
+        Examples
+        --------
+        ``kc.load("cart_pole").export_fmu("cart_pole.fmu", units={"theta": "rad", "F": "N"})``
+        """
+        from kanecore.export.fmu import export_fmu
+
+        return export_fmu(
+            self,
+            path,
+            version=version,
+            x0=x0,
+            units=units,
+            method=method,
+            tolerance=tolerance,
+            drift=drift,
+            cc=cc,
+        )
+
+    def jax(self, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
+        """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
+
+        Parameters
+        ----------
+        kernel : str
+            "rhs", or another kernel of t and x.
+        threads : int
+            How many share a large batch, as of the kernels.
+
+        Returns
+        -------
+        callable
+            ``f(t, x, r=None, p=None)`` -> jax.Array, (..., n_x) of "rhs".  Arguments are those of the kernel, also by
+            name; leading axes broadcast.  Without r and p they are the current values: in ``jax.jit`` those of the
+            tracing.  ``jax.vmap`` makes one batch of its calls.
+            First derivatives of "rhs", "udot", "qdot" by t, x, r, p, forwards and in reverse, are products with
+            ``linearize``, `rhs_time_derivative` and `rhs_parameter_jacobian`; second ones by x and r come from
+            `rhs_hessian`.  "outputs" has first derivatives by x and r.
+
+        Raises
+        ------
+        ImportError
+            JAX is not installed.
+        KeyError, ModelError
+            There is no such kernel of t and x, or the model has none.
+        ValueError, TypeError
+            ``threads`` is no such number.
+        TypeError
+            From the callable: float64 is not enabled in JAX; an argument that is not real.
+        ValueError, KeyError
+            From the callable: a wrong shape or name, a value that was never set.
+        NotImplementedError
+            From the callable, differentiated: there is no kernel for this derivative.
+        jax.errors.JaxRuntimeError
+            When the result is awaited: what the kernel raises, with its message, as of a singular mass matrix.
+
+        Notes
+        -----
+        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as
+        the process: programs that JAX keeps name it by a hash of its C text.
+
+        Examples
+        --------
+        ``f = dyn.jax("rhs")``, ``jax.jit(jax.vmap(f, in_axes=(None, 0)))(0.0, states)``,
+        ``jax.jacobian(f, argnums=1)(0.0, x)``
+        """
+        from kanecore.export.jax_function import jax_function
+
+        return jax_function(self, kernel, threads=threads, contents=self._contents)
+
+    def lowlevel_callable(
+        self,
+        kernel: str = "rhs",
+        over: Any = None,
+        component: Any = None,
+        *,
+        t: float = 0.0,
+        x: _Values | None = None,
+        r: _Values | None = None,
+        p: _Values | None = None,
+    ) -> Any:
+        """A kernel as a ``scipy.LowLevelCallable``: a function in C, which is called without Python.
+
+        With ``over`` it is an integrand for ``scipy.integrate.quad``, ``nquad`` and their like,
+        ``double f(int n, double *values, void *user_data)``.  Without, it is the kernel with inputs and parameters put
+        in, ``void f(double t, double *x, double *out, void *user_data)``.  No function of SciPy takes this one; it is
+        for code in C, and for ctypes: ``c.function(t, x, out, c.user_data)``.
+
+        Parameters
+        ----------
+        kernel : str
+            "rhs", or another kernel of t and x.
+        over : name or symbol, or list of them, optional
+            What the integrand is a function of, in the order of its arguments: coordinates, speeds, inputs, parameters,
+            or "t".
+        component : int, tuple of int, name or symbol, optional
+            Which entry of the result, where there are several; of "rhs", "udot", "qdot" and "outputs" also by name.
+        t : float
+            Time, unless it varies.
+        x : array_like (n_x,), or mapping, optional
+            What does not vary of the state; default, and what a mapping does not name: rest.
+        r, p : array_like, or mapping, optional
+            Inputs and parameters; default the current values, which the function keeps.
+
+        Returns
+        -------
+        scipy.LowLevelCallable
+            Any number of threads may call it.  It keeps the model alive.  Where the kernel finds no solution, as at a
+            singular mass matrix, or where values are not finite, it gives NaN.
+
+        Raises
+        ------
+        ImportError
+            SciPy is not installed.
+        KeyError, ValueError, TypeError
+            A name, index or shape is wrong, or a value was never set.
+        ModelError
+            The model has no such kernel, or is compiled with ``real="float"``.
+
+        Examples
+        --------
+        ``scipy.integrate.quad(dyn.lowlevel_callable("potential_energy", over="theta"), 0.0, 0.5)``
+        """
+        from kanecore.export.scipy_and_numba import lowlevel_callable
+
+        return lowlevel_callable(self, kernel, over, component, t=t, x=x, r=r, p=p)
+
+    def numba(self, kernel: str = "rhs") -> Callable[..., int]:
+        """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
+
+        Parameters
+        ----------
+        kernel : str
+
+        Returns
+        -------
+        callable
+            ``f(t, x, r, c, work, out)`` -> status: 0, or a ``kc_status`` of ``kanecore.h`` where out is NaN.
+            All are contiguous arrays of float64 (float32 of ``real="float"``) of the caller's: c (n_prepared,) is
+            `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as of `address`, out of the
+            shape of the result, (1,) for a number.  It allocates nothing and needs no GIL.
+
+        Raises
+        ------
+        ImportError
+            numba is not installed.
+        KeyError, ModelError
+            There is no such kernel, or the model has none.
+        ValueError
+            From the callable: an array of another length.
+
+        Notes
+        -----
+        numba cannot keep code that calls it in a file (``cache=True``): it holds an address of this process.
+        """
+        from kanecore.export.scipy_and_numba import numba_function
+
+        return numba_function(self, kernel)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._functions:
+            raise ModelError(
+                f"{self.name!r} cannot be pickled: it calls {', '.join(self._functions)} by address, kc.CFunction, and "
+                "an address belongs to this process; give the data, kc.Spline, or compile the model there"
+            )
+        if self._origin is not None:
+            make, arguments = self._origin
+        elif self._codes:
+            self.build()
+            make, arguments = coded, (self._codes, self._info)
+        elif self._source:
+            self.build()
+            make, arguments = compiled, (type(self), self.name, self._source, self._info)
+        else:
+            raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
+        left_out = self._left_out("parameter"), self._left_out("input")
+        return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
+
+
+def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Both mappings in one: mappings under the same key are merged in turn, of other values `new` wins."""
+    result = dict(old)
+    for key, value in new.items():
+        both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
+        result[key] = merged(result[key], value) if both else value
+    return result
+
+
+def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
+    """A model from its C text, by group; from the cache where it was compiled before, from text or a description."""
+    from kanecore.build import Recipe, compile_library
+
+    libraries = {}
+    for group, text in source.items():
+        fingerprint = info.get("build", {}).get(group, {}).get("fingerprint")
+        recipe = text if fingerprint is None else Recipe(fingerprint, text.__str__)
+        libraries[group] = compile_library(recipe, name=name).path
+    return kind(libraries, source=source, info=info)
+
+
+def coded(codes: Mapping[str, Code], info: Mapping[str, Any]) -> CompiledModel:
+    """A model from its code, by group."""
+    return CompiledModel(codes, source={}, info=info)
+
+
+def restored(
+    make: Callable[..., CompiledModel],
+    arguments: tuple[Any, ...],
+    parameters: Array,
+    inputs: Array,
+    left_out: tuple[dict[str, float], dict[str, float]] = ({}, {}),
+) -> CompiledModel:
+    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
+    model = make(*arguments)
+    for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
+        by_name = dict(zip(mapping, values, strict=True)) | others
+        mapping.update({name: value for name, value in by_name.items() if np.isfinite(value)})
+    return model
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def method(self: SingleModel, *_: Any, **__: Any) -> Any:
+        raise ModelError(
+            f"{name} needs the digits of doubles, and {self.name!r} is compiled with real='float': compile it without"
+        )
+
+    method.__name__ = name
+    method.__doc__ = "Needs double precision: ModelError."
+    return method
+
+
+class SingleModel(CompiledModel):
+    """A `CompiledModel` whose kernels take float32: x, r, p, results and prepared constants.
+
+    t is given as a double, and rounded to a float by each kernel.
+
+    Arrays of other types are cast, ``out=`` must be float32.  `address` is that of ``void f(double t, const float *x,
+    const float *r, const float *c, float *work, float *out)``.  A float has 24 bits: results agree with those in double
+    precision to 6e-8 times the condition of what is computed, and a row of constraints that is lost at a state is not
+    looked for nearby.
+    """
+
+    simulate = _refused("simulate")
+    consistent = _refused("consistent")
+    check = _refused("check")
+    audit = _refused("audit")
+    conserved = _refused("conserved")
+    constraint_forces = _refused("constraint_forces")
+    speed_matrices = _refused("speed_matrices")
+    projected_efforts = _refused("projected_efforts")
+    solve_inverse = _refused("solve_inverse")
+    impact = _refused("impact")
+    periodic = _refused("periodic")
+    equilibrium = _refused("equilibrium")
+    linear_system = _refused("linear_system")
+    state_error = _refused("state_error")
+    rhs_hessian = _refused("rhs_hessian")
+    identify = _refused("identify")
+    operational_inertia = _refused("operational_inertia")
+    _nonholonomic = _refused("nonholonomic=True")
+
+    def linearize(
+        self, t: Any, x: Any, *, r: Any = None, p: Any = None, minimal: bool = False, out: Any = None
+    ) -> tuple[Any, Any]:
+        """A and B in floats; ``minimal=True`` with constraints needs the digits of doubles."""
+        if minimal and (self.n_constraints or self.n_configuration):
+            _refused("linearize(minimal=True)")(self)
+        return super().linearize(t, x, r=r, p=p, minimal=minimal, out=out)
+
+    def _opposed(self, t: float, x: Any, r: Any, p: Any, row: int) -> tuple[str, ...]:
+        return ()
+
+
+def class_of(real: str) -> type[CompiledModel]:
+    """That of compiled models whose numbers are "double" or "float"."""
+    return SingleModel if real == "float" else CompiledModel

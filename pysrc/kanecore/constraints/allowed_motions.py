@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The motions that G allows, as columns: any basis, or the one of Kane's nonholonomic quantities, and these.
+
+At states of any leading axes, as the kernels whose results are put in terms of such columns.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import ModelError, SingularError
+from kanecore.kernels import KERNELS
+from kanecore.rank import equilibrated, size_of
+from kanecore.run.call_arguments import written
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["allowed_motions", "counted_rows", "dependence", "nonholonomic"]
+
+Array = npt.NDArray[np.float64]
+
+_SPEEDS = {kernel.name: kernel.shape.index("n_u") for kernel in KERNELS if kernel.nonholonomic}
+"""Which axis of a result belongs to the speeds."""
+
+
+def allowed_motions(at: Constraints) -> Array:
+    """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
+    rows = equilibrated(at.rows, at.speed_units)
+    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
+    of_columns = np.linalg.svd(rows)[2]
+    return np.swapaxes(of_columns[..., counted_rows(at.dyn, at.p) :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
+
+
+def dependence(at: Constraints) -> Array:
+    """A_n of u̇_dep = A_n u̇_ind + ..., (..., n_u_dependent, dof): Kane & Levinson 1985, section 2.13.
+
+    Raises
+    ------
+    ModelError
+        The dependent speeds that the model was described with are not as many as G has independent rows.
+    SingularError
+        At a state they cannot be told from the independent ones; others can.
+    """
+    dyn = at.dyn
+    n, rank = dyn.n_u_dependent, counted_rows(dyn, at.p)
+    if n != rank:
+        raise ModelError(
+            f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint "
+            f"rows of {dyn.name!r} are independent, and its description names {n} in u_dependent; name u_dependent "
+            "there, as many as independent rows (dyn.check() lists those that are redundant)"
+        )
+    if n == 0:
+        return np.zeros((*at.rows.shape[:-2], 0, dyn.n_u))
+    units = at.speed_units
+    rows = equilibrated(at.rows, units)
+    independent, dependent = rows[..., :-n], rows[..., -n:]
+    of_rows, s, of_columns = np.linalg.svd(dependent, full_matrices=False)
+    lost = ~(s[..., n - 1] > RANK)  # rows have entries of one
+    if lost.any():
+        raise _dead_point(at, lost)
+    inverse = np.swapaxes(of_columns, -1, -2) / s[..., np.newaxis, :] @ np.swapaxes(of_rows, -1, -2)
+    return np.asarray(-inverse @ independent * units[..., -n:, np.newaxis] / units[..., np.newaxis, :-n])
+
+
+def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
+    """The error of states at which the dependent speeds do not follow from the others."""
+    dyn = at.dyn
+    where = np.unravel_index(int(np.argmax(lost)), lost.shape)
+    x = np.broadcast_to(np.asarray(at.x, dtype=np.float64), (*lost.shape, dyn.n_x))[where]
+    t = float(np.broadcast_to(np.asarray(at.t, dtype=np.float64), lost.shape)[where])
+    names = ", ".join(dyn.speed_names[-dyn.n_u_dependent :])
+    return SingularError(
+        f"the dependent speeds {names} of {dyn.name!r} do not follow from the others at t = {t!r}, x = "
+        f"{x.tolist()!r} (a dead point): describe it with other dependent speeds; u̇ needs none",
+        t=t,
+        x=x,
+        rows=np.flatnonzero(lost) if lost.ndim else None,
+    )
+
+
+def counted_rows(dyn: Kernels, p: Any) -> int:
+    """How many rows of G count with the parameters of a call, the most of a batch."""
+    several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
+    return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)
+
+
+def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: Any) -> Array:
+    """The nonholonomic counterpart of a kernel, by A_n; for the meaning see the kernels."""
+    a = dependence(at)
+    dof = at.dyn.n_u - at.dyn.n_u_dependent
+    kernel = partial(getattr(at.dyn, kind), at.t, at.x, **at.values)
+    if remainder:
+        b = _rate_offset(at, a)
+        full = np.asarray(kernel())
+        result = kernel(remainder=True) + np.einsum("...pik,...i->...pk", full[..., dof:, :], b)
+    elif _SPEEDS[kind] == 1:
+        full = np.asarray(kernel())
+        result = full[..., :dof, :] + np.einsum("...pik,...ij->...pjk", full[..., dof:, :], a)
+    else:
+        full = np.asarray(kernel() if udot is None else kernel(udot))
+        result = full[..., :dof] + np.einsum("...i,...ij->...j", full[..., dof:], a)
+    return written(np.asarray(result), out)
+
+
+def _rate_offset(at: Constraints, a: Array) -> Array:
+    """The offset b of u_dep = A_n u_ind + b, from c(q, u, t) = 0, linear about u: (..., n_u_dependent)."""
+    dyn = at.dyn
+    if dyn.n_velocity < dyn.n_constraints:
+        raise ModelError(f"{dyn.name!r} has constraints on accelerations, which say nothing of velocities")
+    size = size_of(at.rows)
+    residual, rows = at.velocity_residual / size, at.rows / size[..., np.newaxis]
+    dof = dyn.n_u - dyn.n_u_dependent
+    b = at.u[..., dof:] - np.einsum("...ij,...j->...i", a, at.u[..., :dof])
+    return np.asarray(b - np.einsum("...ij,...j->...i", np.linalg.pinv(rows[..., dof:], rcond=RANK), residual))

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""States on the constraints: given ones are checked, others are brought there.
+
+States that a user gives and that must be on the constraints: starts of runs, of searches, and of linear systems.
+
+States on the constraints, from any state: dependent ones for given independent ones, or the nearest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
+from kanecore.constraints.constraint_values import normalise
+from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
+from kanecore.errors import ModelError, SingularError, warn
+from kanecore.rank import extents
+from kanecore.tolerances import EQUAL, FEASIBLE, NOISE, SOLVED
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["consistent", "consistent_state", "normalized", "on_constraints", "state_of"]
+
+Array = npt.NDArray[np.float64]
+
+
+def normalized(dyn: Kernels, x: Array, argument: str) -> Array:
+    """The states with their unit quaternions divided by their norms, which must be 1 but for rounding: (..., n_x)."""
+    result = x.copy()
+    for quaternion in dyn.unit:
+        places = list(quaternion)
+        norms = np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+        wrong = norms[~(np.abs(norms - 1.0) <= FEASIBLE)].tolist()
+        if wrong:
+            names = ", ".join(dyn.coordinate_names[i] for i in places)
+            hint = "divide by its norm" if wrong[0] else "without rotation it is (1, 0, 0, 0)"
+            raise ValueError(f"the unit quaternion ({names}) has norm {wrong[0]!r} in {argument}; it must be 1: {hint}")
+        result[..., places] = x[..., places] / norms
+    return result
+
+
+def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
+    """The state on the constraints next to one that must satisfy them; ValueError where it does not."""
+    dyn, t, x = start.dyn, start.t, start.x
+    if not start.satisfied(FEASIBLE):
+        raise ValueError(
+            f"{argument} does not satisfy the constraints of {dyn.name!r} at t = {t!r}: "
+            f"{start.described_misses(FEASIBLE)}; the residuals must be below {FEASIBLE} of the terms they are summed "
+            f"from: start from dyn.consistent({t!r}, {argument})"
+        )
+    near = start.projected if len(start.misses) else start
+    refuse_flat_rows(near)
+    if near.contradictions:
+        raise ModelError(
+            f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, "
+            f"{argument} = {x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
+        )
+    warn_of_count(near)
+    return near
+
+
+_NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let move
+
+
+def consistent(
+    dyn: Kernels,
+    t: float,
+    x: _Values,
+    keep: str | Iterable[Any] | None = "independent",
+    *,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """A state on the constraints, from one that need not be: (n_x,).
+
+    Parameters
+    ----------
+    t : float
+    x : array_like, (n_x,), or mapping by name
+    keep : {"independent", None}, or iterable of names
+        ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
+        Where they do not follow from these, as at a dead point, all may move, and a KanecoreWarning says which of q_ind
+        and u_ind did.  So may all, without a word, where the model was described without dependent ones.
+        Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change.
+        None: all may move, in steps of least change, weighted by mass.
+    r, p : optional
+        Inputs and parameters, as of the kernels.
+
+    Raises
+    ------
+    ModelError
+        No state on the constraints was found near x, or for the ones that stay; with the residuals by name.
+    SingularError
+        The mass matrix of the motions that the constraints allow is singular.
+    ValueError, TypeError, KeyError
+        As the kernels.  KeyError where keep names what is neither a coordinate nor a speed.
+    """
+    return consistent_state(state_of(dyn, t, x, r, p), _kept(dyn, keep)).x.copy()
+
+
+def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None:
+    """Names as places in a state."""
+    if keep is None or (isinstance(keep, str) and keep == "independent"):
+        return keep
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        raise ValueError(f"keep is {keep!r}; it must be 'independent', None, or a list of coordinates and speeds")
+    found = [dyn._found(("coordinate", "speed"), key) for key in keep]
+    places = [number + (dyn.n_q if what == "speed" else 0) for what, number in found]
+    return np.unique(np.array(places, dtype=np.intp))
+
+
+def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
+    """One state, as it was given; ValueError or TypeError where it is none."""
+    array = np.array(dyn._as_state(x))
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
+    if array.shape != (dyn.n_x,):
+        raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
+    if not np.isfinite(array).all():
+        raise ValueError(f"x is {array.tolist()}, which is not finite")
+    if np.ndim(t) or np.asarray(t).dtype.kind not in "fiub":
+        raise TypeError(f"t must be one number, got {t!r}")
+    if not np.isfinite(t):
+        raise ValueError(f"t is {t!r}, which is not finite")
+    return ConstraintState(dyn, t, array, r, p)
+
+
+def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
+    """The state on the constraints that `consistent` returns, with all that is known of it; ``keep`` as places."""
+    dyn, x = state.dyn, state.x.copy()
+    normalise(dyn, x)
+    start = state.moved(x)
+    if not (dyn.n_constraints or dyn.n_configuration):
+        return start
+    if keep is None:
+        result = _nearest(start)
+    elif isinstance(keep, str):
+        independent = _independent(dyn)
+        found = _with_these_kept(start, independent)
+        result = found or _nearest(start)
+        if found is None:
+            _warn_of_changes(start, result, independent)
+    else:
+        kept = _with_these_kept(start, keep)
+        if kept is None:
+            raise _not_independent(start, keep)
+        result = kept
+    refuse_flat_rows(result)
+    warn_of_count(result)
+    return result
+
+
+# ------------------------------------------------------------------------------- independent ones stay
+
+
+def _independent(dyn: Kernels) -> Places:
+    """Where q_ind and u_ind are in a state."""
+    coordinates = range(dyn.n_q - dyn.n_q_dependent)
+    return np.array([*coordinates, *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)], dtype=np.intp)
+
+
+def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
+    """The other coordinates and speeds for given ones; None where these do not decide them."""
+    dyn, state = start.dyn, start
+    unknowns = np.delete(np.arange(dyn.n_x), kept)
+    if dyn.n_configuration:
+        solution = _dependent(state, "coordinates", unknowns[unknowns < dyn.n_q])
+        if solution is None or any(abs(np.linalg.norm(solution.x[list(e)]) - 1.0) > NOISE for e in dyn.unit):
+            return None  # or the coordinates that stay are no part of a unit quaternion
+        state = solution
+    if dyn.n_velocity:
+        return _dependent(state, "speeds", unknowns[unknowns >= dyn.n_q])
+    return state
+
+
+def _warn_of_changes(start: ConstraintState, result: ConstraintState, independent: Places) -> None:
+    """Say which independent ones moved, since the dependent ones do not follow from them; no others are independent."""
+    dyn = start.dyn
+    named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    moved = np.abs(result.x - start.x) > EQUAL * start.extents
+    changes = ", ".join(
+        f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent[named > 0] if moved[i]
+    )
+    if changes:
+        warn(
+            f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
+            "these there. keep=[...] names what stays; with keep=None all may move without a word"
+        )
+
+
+def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
+    """The error where those that should stay do not leave enough to the others."""
+    dyn = start.dyn
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    return ModelError(
+        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay, as keep says, at "
+        f"t = {float(start.t)!r}: the constraints of {dyn.name!r} say something of these alone, whatever the others "
+        "are; keep fewer of them"
+    )
+
+
+def _dependent(
+    start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places
+) -> ConstraintState | None:
+    """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
+
+    None where they are not decided by the rest, at the solution or where it was looked for, or there are none.
+    """
+    solution = Newton(start, kind, unknowns).solve()
+    if solution.state is None:
+        solution = _from_nearby(start, kind, unknowns) or solution
+    if not solution.decided or (solution.state is None and not len(unknowns)):
+        return None
+    if solution.state is None:
+        raise _no_dependent_ones(start, start.level(kind).part, unknowns)
+    return solution.state
+
+
+def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places) -> Solution | None:
+    """The first solution from other values of the unknowns, further and further away; None where there is none."""
+    level, rng = start.level(kind), np.random.default_rng(0)
+    first = level.part.start
+    far = extents(start.x[level.part], units_of(level))[unknowns - first]
+    for nudge in _NUDGES:
+        x = start.x.copy()
+        x[unknowns] += nudge * rng.uniform(-1.0, 1.0, len(far)) * far
+        solution = Newton(start.moved(x), kind, unknowns).solve()
+        if solution.state is not None:
+            return solution
+    return None
+
+
+def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
+    """The error where no values of the unknowns were found for the other coordinates, or speeds."""
+    dyn = start.dyn
+    names = [*dyn.coordinate_names, *dyn.speed_names]
+    independent = ", ".join(
+        f"{names[i]} = {start.x[i]:.6g}" for i in range(part.start, part.stop) if i not in unknowns.tolist()
+    )
+    return ModelError(
+        f"no {', '.join(names[i] for i in unknowns)} of {dyn.name!r} was found at t = {float(start.t)!r} for "
+        f"{independent}: what is left: {start.described_misses(SOLVED)}; the constraints may allow none: start from "
+        "other values of the dependent ones, or let all move, with keep=None"
+    )
+
+
+# -------------------------------------------------------------------------------------------- all may move
+
+
+def _nearest(start: ConstraintState) -> ConstraintState:
+    """The state of least change that is on the constraints."""
+    try:
+        if start.projected.satisfied(SOLVED):
+            return start.projected
+    except SingularError:
+        pass
+    # from further away, or where no motion leads there: damped steps to a configuration, then to speeds
+    state: ConstraintState | None = start
+    if start.dyn.n_configuration:
+        state = Newton(start, "coordinates").solve().state
+    if state is not None and start.dyn.n_velocity:
+        state = Newton(state, "speeds").solve().state
+    if state is None:
+        raise _no_state(start)
+    try:
+        return state.projected
+    except SingularError as singular:
+        if singular.row < start.dyn.n_u and state.satisfied(SOLVED):
+            raise  # no constraint, but the mass matrix
+        raise _no_state(state) from None
+
+
+def _no_state(state: ConstraintState) -> ModelError:
+    """The error where no state on the constraints was found: what is missed at the last one, and what to do."""
+    sizes = np.concatenate([np.max(np.abs(level.slopes), axis=-1, initial=0.0) for level in state.levels])
+    stationary = [
+        name
+        for name, miss, size in zip(state.residual_names, state.misses, sizes, strict=True)
+        if size == 0.0 and abs(miss) > SOLVED
+    ]
+    hint = "do they contradict each other with these parameters? Otherwise start from a better guess"
+    if stationary:
+        hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction leads on: start elsewhere"
+    return ModelError(
+        f"no state of {state.dyn.name!r} near t = {float(state.t)!r}, x = {state.x.tolist()!r} satisfies its "
+        f"constraints; what is left there: {state.described_misses(SOLVED)}; {hint}"
+    )

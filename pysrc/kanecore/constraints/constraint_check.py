@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `CompiledModel.check` says of the constraints at a state: rank, redundancy, consistency, integrability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.consistent_states import consistent_state, state_of
+from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
+from kanecore.constraints.constraint_values import normalise
+from kanecore.constraints.integrability import integrable
+from kanecore.errors import ModelError
+from kanecore.rank import rank_of, size_of
+from kanecore.tolerances import EQUAL, SOLVED
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["Check", "check"]
+
+Array = npt.NDArray[np.float64]
+
+_TRIALS = 20  # of states near which one on the constraints is looked for
+
+
+@dataclass(frozen=True)
+class Check:
+    """What `CompiledModel.check` found at one state on the constraints; ``str()`` says it in words.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    t, x : float, ndarray
+        The state; ``x`` is on the constraints.
+    n_constraints, rank, dof : int
+        Rows of G, how many of them are independent at this state, and n_u − rank.
+    typical_rank : int
+        The rank at states on the constraints nearby; where it is larger this one is singular (a dead point).
+    redundant : tuple of str
+        Rows that follow from those before them.
+    contradictory : tuple of str
+        Rows that no u̇ satisfies together: G u̇ + γ = 0 has no solution.
+    undetermined : tuple of str
+        Rows whose multipliers the motion does not determine, since redundant rows share them: λ of least norm is one of
+        many.
+    undetermined_reactions : tuple of str
+        Joints whose reactions depend on how these are shared.
+    residuals : dict of str to float
+        By how much the state that was given misses each constraint, beside the terms it is summed from.
+    condition : float
+        Of the independent part of G, in rows of equal size: largest by smallest singular value.
+    mass_condition : float
+        Of the mass matrix of the motions that the constraints allow, speeds in units of √M_jj.
+    integrable : bool or None
+        Whether all constraints on velocities together follow from some on coordinates (Frobenius); None where they are
+        not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
+    """
+
+    name: str
+    t: float
+    x: Array
+    n_constraints: int
+    rank: int
+    typical_rank: int
+    dof: int
+    redundant: tuple[str, ...]
+    contradictory: tuple[str, ...]
+    undetermined: tuple[str, ...]
+    undetermined_reactions: tuple[str, ...]
+    residuals: dict[str, float]
+    condition: float
+    mass_condition: float
+    integrable: bool | None
+
+    def __str__(self) -> str:
+        dof = "1 degree of freedom" if self.dof == 1 else f"{self.dof} degrees of freedom"
+        rows = f"{self.n_constraints} constraint row{'s' * (self.n_constraints != 1)} of rank {self.rank}, {dof}"
+        lines = [f"{self.name} at t = {self.t:g}: {rows}"]
+        if self.rank < self.typical_rank:
+            lines.append(f"singular: the rank is {self.typical_rank} at states nearby")
+        if self.redundant:
+            lines.append(f"redundant: {', '.join(self.redundant)}")
+        if self.contradictory:
+            lines.append(f"contradictory: no accelerations satisfy {', '.join(self.contradictory)} together")
+        if self.undetermined:
+            lines.append(f"undetermined multipliers, which redundant rows share: {', '.join(self.undetermined)}")
+        if self.undetermined_reactions:
+            lines.append(f"undetermined reactions, which depend on these: {', '.join(self.undetermined_reactions)}")
+        worst = max(self.residuals, key=lambda name: abs(self.residuals[name]), default=None)
+        if worst is not None and self.residuals[worst] > 0.0:
+            lines.append(f"the state given misses {worst} by {self.residuals[worst]:.3g} of its terms")
+        if self.n_constraints:
+            lines.append(f"condition: constraints {self.condition:.3g}, mass matrix {self.mass_condition:.3g}")
+        if self.integrable is not None:
+            lines.append(
+                "holonomic: together the constraints on velocities are integrable"
+                if self.integrable
+                else "nonholonomic: together the constraints on velocities are not integrable"
+            )
+        return "\n".join(lines)
+
+
+def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
+    """Rank, redundancy, consistency, condition and integrability of the constraints at a state.
+
+    Parameters
+    ----------
+    x : array_like, (n_x,), or mapping by name, optional
+        Default: a state on the constraints near a random one, always the same.
+    t : float
+    r, p : optional
+        Inputs and parameters, as of the kernels.
+
+    Returns
+    -------
+    Check
+        A state that is not on the constraints is brought there first, with the least change.
+
+    Raises
+    ------
+    ModelError
+        No state on the constraints was found; with the residuals by name.
+    """
+    start = _default_state(dyn, t, r, p) if x is None else state_of(dyn, t, x, r, p)
+    state = start if start.satisfied(SOLVED) else consistent_state(start, None)
+    refuse_flat_rows(state)
+    warn_of_count(state)
+    free_multipliers = _free_multipliers(state)
+    names = dyn.constraint_names
+    return Check(
+        name=dyn.name,
+        t=float(t),
+        x=state.x.copy(),
+        n_constraints=dyn.n_constraints,
+        rank=state.rank,
+        typical_rank=state.rank if state.typical_rank is None else state.typical_rank,
+        dof=dyn.n_u - state.rank,
+        redundant=_redundant(state),
+        contradictory=state.contradictions,
+        undetermined=tuple(name for name, part in zip(names, free_multipliers, strict=True) if part.any()),
+        undetermined_reactions=_undetermined_reactions(state, free_multipliers),
+        residuals=dict(zip(start.residual_names, start.misses.tolist(), strict=True)),
+        condition=_condition(state),
+        mass_condition=_mass_condition(state),
+        integrable=integrable(state),
+    )
+
+
+def _default_state(dyn: Kernels, t: float, r: Any, p: Any) -> ConstraintState:
+    """A state on the constraints near the guess of the model and random numbers, always the same."""
+    rng, guess = np.random.default_rng(0), dyn._table_info.get("guess", {})
+    for trial in range(_TRIALS):
+        x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
+        for place, value in guess.items():
+            x[int(place)] += value
+        normalise(dyn, x)
+        try:
+            return consistent_state(state_of(dyn, t, x, r, p), None)
+        except (ModelError, ArithmeticError):
+            if trial == _TRIALS - 1:
+                raise
+    raise AssertionError
+
+
+def _redundant(state: ConstraintState) -> tuple[str, ...]:
+    """The rows that follow from those before them."""
+    ranks = [rank_of(state.clear_rows[:n], state.speed_units) for n in range(len(state.clear_rows) + 1)]
+    return tuple(name for i, name in enumerate(state.dyn.constraint_names) if ranks[i + 1] == ranks[i])
+
+
+def _condition(state: ConstraintState) -> float:
+    """Largest by smallest singular value of the independent part of G, in rows of equal size."""
+    s = state.row_factors[1]
+    return float(s[0] / s[state.rank - 1]) if state.rank else 1.0
+
+
+def _mass_condition(state: ConstraintState) -> float:
+    """Largest by smallest eigenvalue of the mass matrix of the motions that G allows."""
+    units, allowed = state.speed_units, state.row_factors[2][state.rank :].T
+    masses = np.abs(np.linalg.eigvals(allowed.T @ (state.mass * np.outer(units, units)) @ allowed))
+    smallest = float(np.min(masses, initial=np.inf))
+    return float(np.max(masses, initial=0.0)) / smallest if smallest > 0.0 else float("inf")
+
+
+def _free_multipliers(state: ConstraintState) -> Array:
+    """Multipliers that move nothing, Gᵀλ = 0: (n_constraints, n_constraints − rank)."""
+    null = state.row_factors[0][:, state.rank :].copy()
+    null[np.abs(null) < EQUAL] = 0.0
+    return np.asarray(null / size_of(state.clear_rows * state.speed_units)[:, np.newaxis])
+
+
+def _undetermined_reactions(state: ConstraintState, free_multipliers: Array) -> tuple[str, ...]:
+    """Joints whose reactions change with multipliers that move nothing."""
+    if not free_multipliers.any():
+        return ()
+    try:
+        slopes = state.dyn._reaction_slopes(state.t, state.x, **state.values)
+    except ModelError:  # nobody said where constraints act
+        return ()
+    change, terms = np.abs(slopes @ free_multipliers), np.abs(slopes) @ np.abs(free_multipliers)
+    changes = (change > EQUAL * np.max(terms, axis=(1, 2), keepdims=True)).any(axis=(1, 2))
+    return tuple(name for name, is_changed in zip(state.dyn.joints, changes, strict=True) if is_changed)

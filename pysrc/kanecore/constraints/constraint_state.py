@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The constraints at one state: facts, rows that say nothing, and the count of rows.
+
+All facts of the constraints at one state: how many rows are independent, here and around, which constraints are
+missed, which rows contradict each other.
+
+The checks, consistent states and the start of a simulation ask one object for them, so that each is found once.
+
+Rows that say nothing of motions wherever they hold, and yet follow from no others.
+
+x² + y² = 0 says that x = y = 0, and its rate says nothing.  A redundant row holds wherever the others do; these do not:
+that tells one from the other, at a state nearby that satisfies the other rows.
+
+How many rows of G count.
+
+Their rank at states on the constraints is a fact of the parameters, and found when these are prepared (``kc_count`` in
+``emit/runtime/projection_and_rank.h``).  At a state where rows are lost, neighbours on the constraints tell a dead
+point from a part of the manifold on which fewer rows are independent; what they say holds for that call, and is not
+kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_values import Constraints, Level, frozen, normalise
+from kanecore.errors import ModelError, SingularError, warn
+from kanecore.rank import NEAR, equilibrated, extents, independent_rows, null_space, rank_of, size_of
+from kanecore.tolerances import CONTRADICTORY, EQUAL, RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "warn_of_count"]
+
+Array = npt.NDArray[np.float64]
+
+_FLAT = 1e-6  # residual of a row there that follows from the others
+_STEPS = 20  # of Newton's method, to such a place
+
+
+def flat_row(state: Constraints, extents: Array) -> str | None:
+    """The name of a row that is lost at a state and does not hold where the others do; None where there is none.
+
+    ``extents``, (n_x,), is what is large for each coordinate and speed.
+    """
+    for level in state.levels:
+        independent = independent_rows(equilibrated(level.slopes, level.units))
+        if len(independent) == len(level.slopes):
+            continue
+        misses = _misses_where_these_hold(level, independent, extents[level.part])
+        worst = int(np.argmax(misses))
+        if misses[worst] > _FLAT:
+            return level.names[worst]
+    return None
+
+
+def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array:
+    """|f| of all rows beside their terms, at a state nearby where some of them hold, which count as 0."""
+    near = _where_these_hold(level, rows, far)
+    beside = np.maximum(near.term_sizes, np.max(np.abs(near.slopes) * far, axis=-1, initial=0.0))
+    size = np.abs(near.residual)
+    misses = np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0)
+    misses[rows] = 0.0
+    return np.asarray(misses)
+
+
+def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
+    """A state a little along what all rows leave free, at which some of them hold: by Gauss and Newton."""
+    dyn, part, units = level.at.dyn, level.part, level.units
+    x = level.at.x.copy()
+    free = null_space(level.slopes, units)
+    x[part] += NEAR * (free @ (free.T @ np.random.default_rng(2).uniform(-1.0, 1.0, len(far)))) * far
+    normalise(dyn, x)
+    for _ in range(_STEPS):
+        near = level.moved(x)
+        scaled = near.slopes[rows] * units
+        size = size_of(scaled)
+        step = units * (np.linalg.pinv(scaled / size[:, np.newaxis], rcond=RANK) @ (near.residual[rows] / size))
+        x[part] -= step
+        normalise(dyn, x)
+        if np.max(np.abs(step) / far, initial=0.0) < NEAR * _FLAT:
+            break
+    return level.moved(x)
+
+
+_THIN = 1e-4  # of what an entry is around: a row whose entries all are smaller where it holds says nothing
+_PLACES = 6  # around a state that are tried
+_NEIGHBOURS = 3  # on the constraints that are enough
+
+
+class ConstraintState(Constraints):
+    """Everything that is asked of one state, (n_x,), of a model with some inputs and parameters.
+
+    Each fact is found when it is first asked for, and never again.  States nearby are states of their own.
+    """
+
+    def __init__(self, dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
+        super().__init__(dyn, t, np.asarray(x, dtype=np.float64), r, p)
+
+    @cached_property
+    def at_rest(self) -> ConstraintState:
+        """The same coordinates without speeds."""
+        return self.moved(np.concatenate([self.q, np.zeros(self.dyn.n_u)])) if self.u.any() else self
+
+    @cached_property
+    def rates(self) -> tuple[Array, Array]:
+        """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z, which speeds do not change."""
+        return super().rates if self.at_rest is self else self.at_rest.rates
+
+    @cached_property
+    def extents(self) -> Array:
+        """What is large for each coordinate and speed: (n_x,)."""
+        return frozen(np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units)]))
+
+    @cached_property
+    def projected(self) -> ConstraintState:
+        """The state on the constraints of least change; SingularError where no motion leads there."""
+        return self.moved(np.asarray(self.dyn._project(self.t, self.x, **self.values)))
+
+    # --------------------------------------------------------------------------------------------- residuals
+
+    def satisfied(self, limit: float) -> bool:
+        """Whether no constraint is missed by more than a limit."""
+        return bool(np.max(self.misses, initial=0.0) <= limit)
+
+    @property
+    def residual_names(self) -> list[str]:
+        """Of the entries of `misses`; the derivative of a configuration constraint bears its name."""
+        coordinates, speeds = (level.names for level in self.levels)
+        return [*coordinates, *(f"rate of {name}" if name in coordinates else name for name in speeds)]
+
+    def described_misses(self, limit: float) -> str:
+        """``'name' (residual), ...`` of the constraints that are missed by more than a limit, the largest first.
+
+        Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as
+        well.
+        """
+        residuals = np.concatenate([level.residual_in_units for level in self.levels])
+        largest_first = np.argsort(-np.abs(residuals), kind="stable")
+        names = self.residual_names
+        text = ", ".join(f"{names[i]!r} ({residuals[i]:.3g})" for i in largest_first if not self.misses[i] <= limit)
+        opposed = self.contradictory_speed_rows
+        if len(opposed) > 1:  # a row that contradicts itself has no coefficients at these speeds
+            text += f"; {' and '.join(map(repr, opposed))} contradict each other: no speeds satisfy them together"
+        return text
+
+    # ------------------------------------------------------------------------------- neighbours and ranks
+
+    @cached_property
+    def nearby(self) -> Constraints:
+        """Some states nearby, which need not be on the constraints: (6, n_x)."""
+        places = self.x + NEAR * self.extents * np.random.default_rng(0).uniform(-1.0, 1.0, (_PLACES, self.dyn.n_x))
+        for x in places:
+            normalise(self.dyn, x)
+        return Constraints(self.dyn, self.t, places, self.r, self.p)
+
+    @cached_property
+    def neighbours(self) -> tuple[ConstraintState, ...]:
+        """Some states on the constraints nearby."""
+        on_constraints: list[ConstraintState] = []
+        for x in self.nearby.x if self.dyn.n_constraints else ():
+            try:
+                on_constraints.append(self.moved(x).projected)
+            except SingularError:
+                continue
+            if len(on_constraints) == _NEIGHBOURS:
+                break
+        return tuple(on_constraints)
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows of G count: a fact of the parameters."""
+        return self.dyn._count(self.p)
+
+    @cached_property
+    def clear_rows(self) -> Array:
+        """G without rows of which rounding is left: those that are nothing beside what they are at neighbours."""
+        around = [self, *self.neighbours]
+        size = np.max([size_of(other.rows * self.speed_units) for other in around], axis=0)[:, np.newaxis]
+        left = size_of(self.rows * self.speed_units)[:, np.newaxis]
+        return frozen(np.where(left > RANK * size, self.rows, 0.0))
+
+    @cached_property
+    def row_factors(self) -> tuple[Array, Array, Array]:
+        """U, s, Vᵀ of U diag(s) Vᵀ, the singular value decomposition of these rows in the metric of the masses."""
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(self.clear_rows, self.speed_units))
+        return frozen(of_rows), frozen(s), frozen(of_columns)
+
+    @cached_property
+    def rank(self) -> int:
+        """How many rows of G are independent here."""
+        return rank_of(self.clear_rows, self.speed_units, self.count)
+
+    @cached_property
+    def typical_rank(self) -> int | None:
+        """How many rows of G are independent at the neighbours or here, thin ones apart; None without neighbours."""
+        if not self.neighbours:
+            return None
+        return max(self._rank_without_thin_rows, *(self._thick_rank(other) for other in self.neighbours))
+
+    @cached_property
+    def flat_row(self) -> str | None:
+        """The name of a row that says nothing wherever it holds, and yet does not follow from the others."""
+        rank, typical = self._rank_without_thin_rows, self.typical_rank
+        nothing_lost = rank == min(self.dyn.n_constraints, self.dyn.n_u)
+        dead_point = typical is not None and rank < typical
+        return None if nothing_lost or dead_point else flat_row(self, self.extents)
+
+    @cached_property
+    def _rank_without_thin_rows(self) -> int:
+        return self._thick_rank(self)
+
+    def _thick_rank(self, other: ConstraintState) -> int:
+        """The rank of G at this state or a neighbour, without entries that are thin beside what they are nearby."""
+        thick = np.abs(other.rows) > _THIN * np.max(np.abs(self.nearby.rows), axis=0)
+        return rank_of(np.where(thick, other.rows, 0.0), other.speed_units)
+
+    # ----------------------------------------------------------------------------------------- contradictions
+
+    @cached_property
+    def contradictions(self) -> tuple[str, ...]:
+        """Names of rows of G u̇ + γ = 0 that no u̇ satisfies together, as the kernel of u̇ finds them."""
+        try:
+            self.dyn.udot(self.t, self.x, **self.values)
+        except SingularError as singular:
+            return singular.contradictory or ()
+        return ()
+
+    def contradictory_rows(self, row: int = -1) -> tuple[str, ...]:
+        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
+        opposed = self._opposed(self.rows, self.bias)
+        if row >= 0 and row not in opposed:
+            opposed = np.flatnonzero(_repetition(self.rows, self.speed_units)[row]).tolist()
+        return self._row_names(opposed)
+
+    @cached_property
+    def contradictory_speed_rows(self) -> tuple[str, ...]:
+        """Names of the rows c(q, u, t) = 0 that no u satisfies together with these coordinates, were they linear."""
+        slopes = self.velocity_slopes
+        return self._row_names(self._opposed(slopes, self.velocity_residual - slopes @ self.u))
+
+    def _opposed(self, rows: Array, offset: Array) -> list[int]:
+        """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""
+        if not rows.size:
+            return []
+        repetition, b = _repetition(rows, self.speed_units), offset / size_of(rows * self.speed_units)
+        remainder, terms = np.abs(repetition @ b), np.abs(repetition) @ np.abs(b)
+        return [int(i) for i in np.flatnonzero(remainder > CONTRADICTORY * terms)]
+
+    def _row_names(self, rows: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.dyn.constraint_names[i] for i in rows)
+
+
+def _repetition(rows: Array, units: Array) -> Array:
+    """The projector onto combinations of rows, of equal size, that vanish."""
+    equal = equilibrated(rows, units)
+    projector = np.eye(len(rows)) - equal @ np.linalg.pinv(equal, rcond=RANK)
+    projector[np.abs(projector) < EQUAL] = 0.0
+    return np.asarray(projector)
+
+
+_warned_counts: WeakKeyDictionary[Kernels, set[int]] = WeakKeyDictionary()  # of each model, those it was warned of
+
+
+def count_near(state: ConstraintState) -> int:
+    """How many rows count at a state: as with these parameters in general, unless fewer are independent all around.
+
+    ModelError where that is since a row says nothing.
+    """
+    typical = state.typical_rank
+    if typical is None or typical >= state.count:
+        return state.count
+    refuse_flat_rows(state)
+    return typical
+
+
+def refuse_flat_rows(state: ConstraintState) -> None:
+    """Refuse rows that are lost wherever they hold, and yet do not follow from the others.
+
+    Raises
+    ------
+    ModelError
+        With the row's name.
+    """
+    if state.dyn.n_constraints and state.flat_row is not None:
+        raise ModelError(
+            f"{state.flat_row!r} of {state.dyn.name!r} says nothing of motions wherever it holds (its coefficients "
+            "vanish there, or are those of other rows), and yet does not follow from the others: a square, such as "
+            "x**2 + y**2 for x = y = 0, or two surfaces that touch; write a row of first powers for each component"
+        )
+
+
+def warn_of_count(state: ConstraintState) -> None:
+    """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
+    dyn, count = state.dyn, state.count
+    dependent, warned = dyn.n_u_dependent, _warned_counts.setdefault(dyn, set())
+    if not dependent or count == dependent or count in warned:
+        return
+    warned.add(count)
+    speeds, rows = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((dependent, "speed"), (count, "row")))
+    if count < dependent:
+        why = f"of the others nothing follows: name {count} in u_dependent"
+    else:
+        why = (
+            "configuration constraints that do not follow from the velocity constraints filed beside them count as "
+            "well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
+            f"{count} speeds in u_dependent, or leave out what is too much"
+        )
+    independent = "is independent" if count == 1 else "are independent"
+    warn(f"u_dependent of {dyn.name!r} names {speeds}, and {rows} of its constraints {independent}: {why}")

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which coordinates are angles, those that turn frames: they are of the size of one, in whatever units of length.
+
+The constraints of a model at one or many states: what the kernels say of them, each called once.
+
+All that the package finds out about constraints at numbers begins here.  `kanecore.constraints.constraint_state` goes
+on with what needs the surroundings of a state, `kanecore.constraints.allowed_motions` with Kane's nonholonomic
+quantities.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.rank import coordinate_units, size_of, speed_units
+from kanecore.tolerances import RANK, SOLVED
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kanecore._native import Kernels
+
+__all__ = ["Constraints", "Level", "angles", "normalise", "residuals"]
+
+Array = npt.NDArray[np.float64]
+
+
+class Constraints:
+    """G, γ, φ, c, their slopes, the masses and units at states of any leading axes, evaluated when first asked for.
+
+    It owns its states and hands out arrays that nobody can write to.  The model keeps nothing of it.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels.  Parameters and inputs are those at the time of the first question where r or p is None.
+    """
+
+    def __init__(self, dyn: Kernels, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
+        self.dyn, self.t, self.r, self.p = dyn, t, r, p
+        self.x: Array = frozen(np.array(dyn._as_state(x)))
+
+    def moved(self, x: Array) -> Self:
+        """Other states, at the same time, inputs and parameters."""
+        return type(self)(self.dyn, self.t, x, self.r, self.p)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The keyword arguments of kernels."""
+        return {"r": self.r, "p": self.p}
+
+    @property
+    def q(self) -> Array:
+        return self.x[..., : self.dyn.n_q]
+
+    @property
+    def u(self) -> Array:
+        return self.x[..., self.dyn.n_q :]
+
+    # ------------------------------------------------------------------------------------------------ kernels
+
+    @cached_property
+    def rows(self) -> Array:
+        """G of G u̇ + γ = 0: (..., n_constraints, n_u)."""
+        return frozen(self.dyn.constraint_jacobian(self.t, self.x, **self.values))
+
+    @cached_property
+    def bias(self) -> Array:
+        """γ of G u̇ + γ = 0: (..., n_constraints)."""
+        return frozen(self.dyn.constraint_bias(self.t, self.x, **self.values))
+
+    @cached_property
+    def configuration_residual(self) -> Array:
+        """φ(q, t): (..., n_configuration)."""
+        return frozen(self.dyn.configuration_residual(self.t, self.x, **self.values))
+
+    @cached_property
+    def configuration_jacobian(self) -> Array:
+        """∂φ/∂q: (..., n_configuration, n_q)."""
+        return frozen(self.dyn.configuration_jacobian(self.t, self.x, **self.values))
+
+    @cached_property
+    def velocity_residual(self) -> Array:
+        """c(q, u, t): (..., n_velocity)."""
+        return frozen(self.dyn.velocity_residual(self.t, self.x, **self.values))
+
+    @property
+    def velocity_slopes(self) -> Array:
+        """∂c/∂u, the first rows of G: (..., n_velocity, n_u)."""
+        return self.rows[..., : self.dyn.n_velocity, :]
+
+    @cached_property
+    def term_sizes(self) -> Array:
+        """What each of φ, then c, is summed from: (..., n_configuration + n_velocity)."""
+        return frozen(self.dyn._constraint_sizes(self.t, self.x, **self.values))
+
+    @cached_property
+    def mass(self) -> Array:
+        """M: (..., n_u, n_u)."""
+        return frozen(self.dyn.mass_matrix(self.t, self.x, **self.values))
+
+    @cached_property
+    def rates(self) -> tuple[Array, Array]:
+        """Y (..., n_q, n_u) and z (..., n_q) of q̇ = Y u + z."""
+        states = np.zeros((self.dyn.n_u + 1, *self.x.shape))
+        states[..., : self.dyn.n_q] = self.q
+        for j in range(self.dyn.n_u):
+            states[j + 1, ..., self.dyn.n_q + j] = 1.0
+        qdot = self.dyn.qdot(self.t, states, **self.values)
+        return frozen(np.moveaxis(qdot[1:] - qdot[0], 0, -1)), frozen(qdot[0])
+
+    # -------------------------------------------------------------------------------------- units and residuals
+
+    @cached_property
+    def speed_units(self) -> Array:
+        """How much of each speed is one unit: (..., n_u)."""
+        return frozen(speed_units(self.mass, self.rows))
+
+    @cached_property
+    def coordinate_units(self) -> Array:
+        """How far each coordinate goes at units of the speeds, 0 where none moves it: (..., n_q)."""
+        return frozen(coordinate_units(self.rates[0], self.speed_units))
+
+    def level(self, kind: Literal["coordinates", "speeds"]) -> Level:
+        """The constraints on coordinates, φ = 0, or those on speeds, c = 0."""
+        return CoordinateLevel(self) if kind == "coordinates" else SpeedLevel(self)
+
+    @property
+    def levels(self) -> tuple[Level, Level]:
+        """The constraints on coordinates, then those on speeds."""
+        return CoordinateLevel(self), SpeedLevel(self)
+
+    @cached_property
+    def misses(self) -> Array:
+        """|φ|, then |c|, beside the terms that each is summed from: (..., n_configuration + n_velocity)."""
+        if not (self.dyn.n_constraints or self.dyn.n_configuration):
+            return np.zeros((*self.x.shape[:-1], 0))
+        return frozen(np.concatenate([level.misses for level in self.levels], axis=-1))
+
+
+@dataclass(frozen=True)
+class Level(ABC):
+    """The equations f(y) = 0 of one part y of a state: φ(q, t) = 0, or c(q, u, t) = 0.
+
+    Attributes
+    ----------
+    at : Constraints
+        The state or states.
+    """
+
+    at: Constraints
+
+    def moved(self, x: Array) -> Self:
+        """The same equations at another state."""
+        return type(self)(self.at.moved(x))
+
+    @property
+    @abstractmethod
+    def part(self) -> slice:
+        """Where y is in a state."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Of the equations."""
+
+    @property
+    @abstractmethod
+    def residual(self) -> Array:
+        """What is to vanish, f."""
+
+    @property
+    @abstractmethod
+    def slopes(self) -> Array:
+        """∂f/∂y."""
+
+    @property
+    @abstractmethod
+    def term_sizes(self) -> Array:
+        """What each entry of f is summed from."""
+
+    @property
+    @abstractmethod
+    def units(self) -> Array:
+        """Of y, in the metric of the masses; 0 for a coordinate that no speed moves."""
+
+    @property
+    def residual_in_units(self) -> Array:
+        """f, each beside the largest coefficient of its row: in units of the coordinates, or of the speeds."""
+        return np.asarray(self.residual / size_of(self.slopes))
+
+    @property
+    def misses(self) -> Array:
+        """|f|, beside the terms that each is summed from: (..., number of equations).
+
+        What is below `RANK` of the largest coordinate or speed, in the metric of the masses, is nothing, as a
+        coefficient is that is smaller: where all terms of a row are as small, and where a row counts as one of others.
+        """
+        y, units = np.abs(self.at.x[..., self.part]), self.units
+        largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
+        slopes = np.max(np.abs(self.slopes) * units[..., np.newaxis, :], axis=-1, initial=0.0)
+        size, beside = np.abs(self.residual), self.term_sizes + RANK / SOLVED * slopes * largest[..., np.newaxis]
+        return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0))
+
+
+class CoordinateLevel(Level):
+    """φ(q, t) = 0."""
+
+    @property
+    def part(self) -> slice:
+        return slice(0, self.at.dyn.n_q)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.at.dyn.configuration_names
+
+    @property
+    def residual(self) -> Array:
+        return self.at.configuration_residual
+
+    @property
+    def slopes(self) -> Array:
+        return self.at.configuration_jacobian
+
+    @property
+    def term_sizes(self) -> Array:
+        return self.at.term_sizes[..., : self.at.dyn.n_configuration]
+
+    @property
+    def units(self) -> Array:
+        return self.at.coordinate_units
+
+
+class SpeedLevel(Level):
+    """c(q, u, t) = 0."""
+
+    @property
+    def part(self) -> slice:
+        return slice(self.at.dyn.n_q, self.at.dyn.n_x)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.at.dyn.constraint_names[: self.at.dyn.n_velocity]
+
+    @property
+    def residual(self) -> Array:
+        return self.at.velocity_residual
+
+    @property
+    def slopes(self) -> Array:
+        return self.at.velocity_slopes
+
+    @property
+    def term_sizes(self) -> Array:
+        return self.at.term_sizes[..., self.at.dyn.n_configuration :]
+
+    @property
+    def units(self) -> Array:
+        return self.at.speed_units
+
+
+def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p: Any = None) -> Array:
+    """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity)."""
+    return np.concatenate([level.residual_in_units for level in Constraints(dyn, t, x, r, p).levels], axis=-1)
+
+
+def normalise(dyn: Kernels, x: Array) -> None:
+    """Divide the unit quaternions of states, (..., n_x), by their norms; one that is zero stays."""
+    for quaternion in dyn.unit:
+        places = list(quaternion)
+        size = np.linalg.norm(x[..., places], axis=-1, keepdims=True)
+        x[..., places] /= np.where(size > 0.0, size, 1.0)
+
+
+def frozen(array: Array) -> Array:
+    """The array, which nobody can write to any more."""
+    array.setflags(write=False)
+    return array
+
+
+_TURN = 0.3  # rad
+
+
+def angles(at: Constraints) -> npt.NDArray[np.bool_]:
+    """Whether each coordinate turns a frame at one state, (n_q,); of a model without frames none does."""
+    dyn = at.dyn
+    if not dyn.n_frames:
+        return np.zeros(dyn.n_q, dtype=bool)
+    moved = np.repeat(at.x[np.newaxis], dyn.n_q, axis=0)
+    moved[range(dyn.n_q), range(dyn.n_q)] += _TURN
+    values: dict[str, Any] = at.values
+    turned = np.asarray(dyn.orientations(at.t, moved, **values)) - np.asarray(dyn.orientations(at.t, at.x, **values))
+    return np.asarray(np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the constraints on velocities together follow from some on coordinates: Frobenius' theorem, by differences.
+
+With D(q, t) the orthogonal projector onto the directions of (q, t) that they allow and a, b any two of these,
+[D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the error of the
+differences.  Time is a variable as the coordinates are, and inputs are unknown functions of it: each changes by the
+input that is its rate, or where there is none by any rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.constraints.constraint_values import Constraints, normalise
+from kanecore.errors import SingularError
+from kanecore.rank import equilibrated, extents, rank_of, size_of
+from kanecore.tolerances import EQUAL, NOISE, RANK
+
+__all__ = ["integrable"]
+
+Array = npt.NDArray[np.float64]
+
+_STEPS = (1e-4, 1e-6)  # of the differences, of what is large for each coordinate: a short one for what changes fast
+_NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
+_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places, beside what is long for the motion
+_AWAY = 1e-1  # how far from the state these are, of what is large for each coordinate
+
+
+def integrable(state: ConstraintState) -> bool | None:
+    """Whether the Lie brackets of motions that the constraints allow are allowed, at this state and around it.
+
+    None where constraints are not linear in the speeds, where some speed is the rate of no coordinate, where the
+    directions that are allowed have edges, or where there are no constraints on velocities.
+    """
+    if not state.dyn.n_velocity:
+        return None
+    rng = np.random.default_rng(1)
+    if not _is_linear(state, rng) or not _has_all_rates(state):
+        return None
+    scale = np.append(extents(state.q, state.coordinate_units), _duration(state))
+    for place in _places(state, scale, rng):
+        verdict = place.is_involutive()
+        if verdict is not True:
+            return verdict
+    return True
+
+
+def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
+    """Whether the rows are the same at rest and at other speeds."""
+    n_q, m, units = state.dyn.n_q, state.dyn.n_velocity, state.speed_units
+    x = state.x.copy()
+    x[n_q:] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
+    rest, fast = (at.rows[:m] * units for at in (state.at_rest, state.moved(x)))
+    return not np.any(np.abs(rest - fast) > EQUAL * np.maximum(size_of(rest), size_of(fast))[:, np.newaxis])
+
+
+def _has_all_rates(state: ConstraintState) -> bool:
+    """Whether all speeds follow from the rates of the coordinates."""
+    units = state.coordinate_units
+    slopes = state.rates[0][units > 0.0]
+    return rank_of(slopes.T, 1.0 / units[units > 0.0]) >= state.dyn.n_u
+
+
+def _duration(state: ConstraintState) -> float:
+    """A time that is long for a motion: as far as its coordinates go at its speeds."""
+    moved = state.coordinate_units > 0.0
+    far = np.max(np.abs(state.q[moved]) / state.coordinate_units[moved], initial=0.0)
+    fast = np.max(np.abs(state.u) / state.speed_units, initial=0.0)
+    return float(far / fast if far > 0.0 and fast > 0.0 else abs(state.t) or 1.0)
+
+
+def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> Iterator[_Place]:
+    """The state and places around, on the constraints at other times and inputs: what holds at one is no constraint."""
+    dyn = state.dyn
+    inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
+    for trial, later in enumerate(_TIMES):
+        t, r = state.t + scale[-1] * later, inputs
+        if later:
+            r = inputs + (1.0 + np.abs(inputs)) * rng.uniform(-1.0, 1.0, dyn.n_r)
+        input_rates = _input_rates(state, r, rng)
+        at_rest = state.at_rest
+        if trial:
+            x = state.x.copy()
+            x[: dyn.n_q] += _AWAY * scale[: dyn.n_q] * rng.uniform(-1.0, 1.0, dyn.n_q)
+            normalise(dyn, x)
+            try:
+                at_rest = ConstraintState(dyn, t, x, r, state.p).projected.at_rest
+            except SingularError:
+                continue
+        yield _Place(at_rest, r, input_rates, scale, state.speed_units)
+
+
+def _input_rates(state: ConstraintState, r: Array, rng: np.random.Generator) -> Array:
+    """The rates of the inputs; random numbers for those that are no inputs themselves."""
+    rates = np.array(state.dyn.input_rates, dtype=np.intp)
+    any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
+    return np.where(rates >= 0, r[rates], any_rate) if len(r) else r
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A configuration at some time and inputs, from which differences are taken.
+
+    Attributes
+    ----------
+    at : ConstraintState
+        The configuration, at rest.
+    r, input_rates : ndarray, (n_r,)
+        The inputs there, and their rates.
+    scale : ndarray, (n_q + 1,)
+        Units of coordinates and time.
+    units : ndarray, (n_u,)
+        Of the speeds.
+    """
+
+    at: ConstraintState
+    r: Array
+    input_rates: Array
+    scale: Array
+    units: Array
+
+    def is_involutive(self) -> bool | None:
+        """Whether the brackets stay within what is allowed; None where that has edges."""
+        rank = rank_of(self.at.velocity_slopes, self.units)
+        basis, is_allowed = self._directions(self.at, rank)
+        allowed = basis[:, is_allowed]
+        outside = np.eye(len(allowed)) - allowed @ allowed.T
+        for step in _STEPS:
+            slopes = self._slopes(allowed, step, rank)
+            if slopes is None:
+                return None
+            for i, a in enumerate(allowed.T):
+                for j in range(i):
+                    if _leaves(outside, slopes[i] @ allowed[:, j], slopes[j] @ a, NOISE / step):
+                        return False
+        return True
+
+    def _slopes(self, allowed: Array, step: float, rank: int) -> Array | None:
+        """∂D/∂a along each allowed direction by differences of the step and of its half; None across an edge.
+
+        How far the two are apart is their error: (n, 2, n_q + 1, n_q + 1).
+        """
+        h = np.array([step, step / 2.0])
+        ends = np.array([1.0, -1.0]) * h[:, np.newaxis]
+        offsets = ends[..., np.newaxis] * self.scale * allowed.T[:, np.newaxis, np.newaxis]
+        basis, is_allowed = self._directions(self._at_rest(np.append(self.at.q, self.at.t) + offsets), rank)
+        n = allowed.shape[1]
+        if (np.sum(is_allowed, axis=-1) != n).any():
+            return None
+        projectors = basis[..., :n] @ np.swapaxes(basis[..., :n], -1, -2)
+        return np.asarray((projectors[:, :, 0] - projectors[:, :, 1]) / (2.0 * h)[:, np.newaxis, np.newaxis])
+
+    def _at_rest(self, places: Array) -> Constraints:
+        """At other (q, t), (..., n_q + 1), with the inputs of that time."""
+        x = np.concatenate([places[..., :-1], np.zeros((*places.shape[:-1], self.at.dyn.n_u))], axis=-1)
+        t = places[..., -1]
+        r = self.r + self.input_rates * (t - self.at.t)[..., np.newaxis]
+        return Constraints(self.at.dyn, t, x, r, self.at.p)
+
+    def _directions(self, at: Constraints, rank: int) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Orthonormal directions of (q, t), (..., n_q + 1, n), in units of the scale; which are allowed, (..., n)."""
+        slopes, drift = at.rates
+        free, forced = self._motions(at, rank)
+        directions = np.zeros((*at.x.shape[:-1], at.dyn.n_q + 1, free.shape[-1] + 1))
+        directions[..., :-1, :-1] = slopes @ free
+        directions[..., :-1, -1] = np.einsum("...ij,...j->...i", slopes, forced) + drift
+        directions[..., -1, -1] = 1.0
+        directions /= self.scale[:, np.newaxis]
+        directions /= size_of(np.swapaxes(directions, -1, -2))[..., np.newaxis, :]
+        basis, s, _ = np.linalg.svd(directions, full_matrices=False)
+        return basis, s > RANK * s[..., :1]
+
+    def _motions(self, at: Constraints, rank: int) -> tuple[Array, Array]:
+        """Speeds that constraints leave free, (..., n_u, n), and those of least size that they force, (..., n_u)."""
+        of_rows, s, of_columns = np.linalg.svd(equilibrated(at.velocity_slopes, self.units))
+        of_columns = np.swapaxes(of_columns, -1, -2)
+        residual = at.velocity_residual / size_of(at.velocity_slopes * self.units)
+        along = np.einsum("...ij,...i->...j", of_rows[..., :rank], residual) / s[..., :rank]
+        free = self.units[:, np.newaxis] * of_columns[..., rank:]
+        return free, -self.units * np.einsum("...ij,...j->...i", of_columns[..., :rank], along)
+
+
+def _leaves(outside: Array, first: Array, second: Array, rounding: float) -> bool:
+    """Whether the bracket of two directions leaves what is allowed: of the terms by the step, then by its half."""
+    wide, narrow = (outside @ (first[k] - second[k]) for k in (0, 1))
+    size = max(_largest(first[1]), _largest(second[1]))
+    error = max(10.0 * _largest(wide - narrow), rounding)
+    return _largest(narrow) > max(_NONHOLONOMIC * size, error)
+
+
+def _largest(vector: Array) -> float:
+    return float(np.max(np.abs(vector), initial=0.0))

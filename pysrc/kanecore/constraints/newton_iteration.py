@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method for constraints on coordinates, or on speeds, from far away and where rows are redundant.
+
+A step is the one of least norm, by a truncated singular value decomposition, and is damped after Levenberg and
+Marquardt where the whole step does not lessen the residual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.constraints.constraint_values import Level, normalise
+from kanecore.errors import NonFiniteError
+from kanecore.rank import independent_rows, size_of
+from kanecore.tolerances import RANK, SOLVED
+
+__all__ = ["Newton", "Places", "Solution"]
+
+Array = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
+
+_DECIDES = 1e-6  # of what a column is summed from: Newton's method ends at the root of rounding from a dead point
+_ITERATIONS = 60
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, beside the largest singular value squared
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What Newton's method came to.
+
+    Attributes
+    ----------
+    state : ConstraintState or None
+        Where the constraints hold; None where it stalled.
+    decided : bool
+        Whether the unknowns follow from the others, there or, where it stalled, at the start: no combination of rows
+        that says nothing of the unknowns says something of the others.
+    """
+
+    state: ConstraintState | None
+    decided: bool
+
+
+@dataclass(frozen=True)
+class _Iterate:
+    """A state with the residual f of its level, and the ``jacobian`` ∂f/∂y of all y, in columns of equal units."""
+
+    state: ConstraintState
+    residual: Array
+    jacobian: Array
+
+
+class Newton:
+    """The equations φ = 0, or c = 0, as they are solved from one state on.
+
+    Parameters
+    ----------
+    start : ConstraintState
+    kind : {"coordinates", "speeds"}
+    unknowns : (k,) of ints, optional
+        Where they are in a state; default: all coordinates or speeds, of which unit quaternions stay such.
+    """
+
+    def __init__(
+        self, start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places | None = None
+    ) -> None:
+        level = start.level(kind)
+        self._start, self._kind, self._all_move = start, kind, unknowns is None
+        self._unknowns = np.arange(level.part.start, level.part.stop) if unknowns is None else unknowns
+        self._columns = self._unknowns - level.part.start
+        self._units = units_of(level)
+
+    def solve(self) -> Solution:
+        """Steps until the constraints hold and the residual is no longer halved, or nothing lessens it."""
+        first = iterate = self._iterate(self._start)
+        for _ in range(_ITERATIONS):
+            scale = size_of(iterate.jacobian)
+            size = _norm(iterate, scale)
+            following = self._step(iterate, scale, size) if size > 0.0 else None
+            if following is None:  # solved, rounding, or stuck
+                break
+            iterate = following
+            if not _norm(iterate, scale) < 0.5 * size and self._solved(iterate.state):
+                break
+        if self._solved(iterate.state):
+            return Solution(iterate.state, self._decided(iterate))
+        return Solution(None, self._decided(first))
+
+    def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
+        """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
+        rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
+        along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
+        # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
+        kept = np.arange(len(s)) < len(independent_rows(rows, self._start.count))
+        for damping in _DAMPING:
+            inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=kept)
+            x = iterate.state.x.copy()
+            x[self._unknowns] -= self._units[self._columns] * (of_columns.T @ (inverse * along))
+            if self._all_move:
+                normalise(iterate.state.dyn, x)
+            try:
+                trial = self._iterate(iterate.state.moved(x))
+            except NonFiniteError:  # a step so long that the constraints are not defined there
+                continue
+            if _norm(trial, scale) < size:
+                return trial
+        return None
+
+    def _iterate(self, state: ConstraintState) -> _Iterate:
+        level = state.level(self._kind)
+        jacobian = level.slopes
+        if self._all_move and self._kind == "coordinates":  # changes along a unit quaternion are none
+            jacobian = jacobian.copy()
+            for quaternion in state.dyn.unit:
+                places = list(quaternion)
+                jacobian[:, places] -= np.outer(jacobian[:, places] @ state.x[places], state.x[places])
+        return _Iterate(state, level.residual, jacobian * self._units)
+
+    def _solved(self, state: ConstraintState) -> bool:
+        return bool(np.max(state.level(self._kind).misses, initial=0.0) <= SOLVED)
+
+    def _decided(self, iterate: _Iterate) -> bool:
+        equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
+        of_rows, s, _ = np.linalg.svd(equal[:, self._columns])
+        silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows that say nothing of the unknowns
+        others = np.delete(equal, self._columns, axis=1)
+        terms = np.abs(silent) @ np.abs(others)  # of each column: the mass of its speed is no matter
+        return bool((np.abs(silent @ others) <= np.maximum(_DECIDES * terms, RANK)).all())
+
+
+def units_of(level: Level) -> Array:
+    """Units of all coordinates or speeds; 1 for a coordinate that no speed moves."""
+    return np.where(level.units > 0.0, level.units, 1.0)
+
+
+def _norm(iterate: _Iterate, scale: Array) -> float:
+    return float(np.linalg.norm(iterate.residual / scale))

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Products of derivatives with vectors, first and second ones.
+
+Second derivatives of weights · ẋ, for exact Hessians.
+
+With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
+second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
+
+    H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
+
+Products of exact derivatives with vectors: J v forwards, wᵀ J backwards.
+
+Those of `inverse_dynamics` are kernels of their own, one pass over its operations each (Griewank & Walther,
+*Evaluating Derivatives*, 2nd ed., 2008, chapter 3).  Those of `rhs` multiply the matrices of `linearize`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.allowed_motions import allowed_motions, counted_rows
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import ModelError
+from kanecore.run.call_arguments import direction_of, joined, leading
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "rhs_hessian", "rhs_jvp", "rhs_vjp"]
+
+Array = npt.NDArray[np.float64]
+
+
+def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *, r: Any = None, p: Any = None) -> Array:
+    """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    weights : array_like, (..., n_x), or mapping
+        By the names of the coordinates and speeds; those that are not named weigh nothing.
+
+    Returns
+    -------
+    ndarray, (..., n_x + n_r, n_x + n_r)
+
+    Raises
+    ------
+    SingularError
+        The equations of motion are singular at the state.
+    ModelError
+        Rows of G are redundant: off the constraints u̇ is not determined, and has no second derivatives.
+    ValueError, TypeError, KeyError
+        Weights of another shape, no numbers, or no such name.
+    """
+    w = direction_of(dyn, "state", "weights", weights)
+    values = {"r": r, "p": p}
+    slopes = dyn._linearize(t, x, **values)
+    lead = leading(x=slopes.shape[:-2], weights=w.shape[:-1])
+    udot = dyn.udot(t, x, **values)
+    mass = dyn.mass_matrix(t, x, **values)
+    multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
+    system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
+    adjoint = system.adjoint(w[..., dyn.n_q :])
+    fixed = joined(udot=udot, multipliers=multipliers, weights=w[..., : dyn.n_q], adjoint=adjoint)
+    n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
+
+    def changes(of_y: Array) -> Array:
+        """Of the gradient of L, then of R, along a unit of each of z, and y as given (..., width, n): columns."""
+        directions = np.moveaxis(of_y, -1, 0)
+        units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
+        beyond = joined(fixed=fixed, units=units, directions=directions)
+        return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
+
+    of_y = np.zeros((*lead, width, n))
+    of_y[..., : dyn.n_u, :] = slopes[..., dyn.n_q :, :]
+    if dyn.n_constraints:
+        explicit = changes(np.zeros_like(of_y))[..., n + width :, :]
+        of_y[..., dyn.n_u :, :] = system.multipliers(mass @ of_y[..., : dyn.n_u, :] - explicit)
+    gradient = changes(of_y)
+    hessian = gradient[..., :n, :] + np.swapaxes(of_y, -1, -2) @ gradient[..., n : n + width, :]
+    return np.asarray((hessian + np.swapaxes(hessian, -1, -2)) / 2)
+
+
+def _independent(at: Constraints) -> Constraints:
+    """ModelError unless all rows of G that are not zero are independent."""
+    rows = int(np.count_nonzero(at.rows.reshape(-1, *at.rows.shape[-2:]).any(axis=(0, 2))))
+    if rows > (rank := counted_rows(at.dyn, at.p)):
+        raise ModelError(
+            f"rhs_hessian: {rank} of {rows} rows of G of {at.dyn.name!r} are independent: off the constraints udot is "
+            "not determined, and has no second derivatives; leave out the rows that dyn.check() calls redundant"
+        )
+    return at
+
+
+class _Free:
+    """M u̇ = f."""
+
+    def __init__(self, mass: Array) -> None:
+        self._mass = mass
+
+    def adjoint(self, w: Array) -> Array:
+        """The solution μ of Mᵀ μ = w."""
+        return np.asarray(np.linalg.solve(np.swapaxes(self._mass, -1, -2), w[..., np.newaxis])[..., 0])
+
+    def multipliers(self, forces: Array) -> Array:
+        return np.zeros((*forces.shape[:-2], 0, forces.shape[-1]))
+
+
+class _Constrained(_Free):
+    """M u̇ = f + Gᵀ λ, G u̇ + γ = 0, with rows of G that may be zero."""
+
+    def __init__(self, at: Constraints, mass: Array) -> None:
+        super().__init__(mass)
+        self._allowed, units = allowed_motions(at), at.speed_units
+        rows = at.rows * units[..., np.newaxis, :]
+        rows = np.where(np.isfinite(rows), rows, 0.0)  # LAPACK refuses others; NaN comes with M
+        size = np.max(np.abs(rows), axis=-1, initial=0.0, keepdims=True)
+        size = np.where(size > 0.0, size, 1.0)
+        inverse = np.linalg.pinv(np.swapaxes(rows / size, -1, -2), rcond=RANK)
+        self._by_forces = inverse / size * units[..., np.newaxis, :]
+
+    def adjoint(self, w: Array) -> Array:
+        """The solution (μ, ν) of Mᵀ μ − Gᵀ ν = w, G μ = 0."""
+        allowed, column = self._allowed, w[..., np.newaxis]
+        rows, transposed = np.swapaxes(allowed, -1, -2), np.swapaxes(self._mass, -1, -2)
+        mu = allowed @ np.linalg.solve(rows @ transposed @ allowed, rows @ column)
+        nu = self.multipliers(transposed @ mu - column)
+        return np.concatenate([mu[..., 0], nu[..., 0]], axis=-1)
+
+    def multipliers(self, forces: Array) -> Array:
+        """The λ of least norm, in rows of equal size, of Gᵀ λ = forces."""
+        return np.asarray(self._by_forces @ forces)
+
+
+def rhs_jvp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    dx: _Values,
+    *,
+    dr: _Values | None = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """How xdot changes along a direction, A dx + B dr of `linearize`.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    dx : array_like, (..., n_x), or mapping
+    dr : array_like, (..., n_r), or mapping, optional
+        What a mapping does not name does not change, and what is left out does not either.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        A direction of another shape, no numbers, or no such name; other errors as of `linearize`.
+    """
+    direction = joined(
+        dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
+    )
+    slopes = dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], dx=direction.shape[:-1])
+    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
+
+
+def rhs_vjp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    weights: _Values,
+    *,
+    full: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Any:
+    """The gradient of weights · xdot with respect to x, Aᵀ w of `linearize`.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    weights : array_like, (..., n_x), or mapping
+        By the names of the coordinates and speeds; those that are not named weigh nothing.
+    full : bool
+        Give the gradient with respect to r as well.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+        With ``full`` a pair of them: with respect to x, and to r (..., n_r).
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        As of `rhs_jvp`.
+    """
+    w, slopes = direction_of(dyn, "state", "weights", weights), dyn._linearize(t, x, r=r, p=p)
+    leading(x=slopes.shape[:-2], weights=w.shape[:-1])
+    gradient = (w[..., np.newaxis, :] @ slopes)[..., 0, :]
+    return _parts(gradient, dyn.n_x, full)
+
+
+def inverse_dynamics_jvp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
+    dx: _Values,
+    *,
+    dudot: _Values | None = None,
+    dr: _Values | None = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """How `inverse_dynamics` changes along a direction: ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f.
+
+    Parameters
+    ----------
+    t, x, udot, r, p
+        As of `inverse_dynamics`; leading axes broadcast.
+    dx : array_like, (..., n_x), or mapping
+    dudot : array_like, (..., n_u), or mapping, optional
+    dr : array_like, (..., n_r), or mapping, optional
+        What is not given, or not named, does not change.
+
+    Returns
+    -------
+    ndarray, (..., n_u)
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        A vector of another shape, no numbers, or no such name.
+    """
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        dx=direction_of(dyn, "state", "dx", dx),
+        dr=direction_of(dyn, "input", "dr", {} if dr is None else dr),
+        dudot=direction_of(dyn, "udot", "dudot", {} if dudot is None else dudot),
+    )
+    return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
+
+
+def inverse_dynamics_vjp(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
+    weights: _Values,
+    *,
+    full: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Any:
+    """The gradient of weights · τ with respect to x, τ = M udot - f of `inverse_dynamics`.
+
+    Parameters
+    ----------
+    t, x, udot, r, p
+        As of `inverse_dynamics`; leading axes broadcast.
+    weights : array_like, (..., n_u), or mapping
+        By the names of the speeds; those that are not named weigh nothing.
+    full : bool
+        Give the gradients with respect to udot, which is Mᵀ w, and to r as well.
+
+    Returns
+    -------
+    ndarray, (..., n_x)
+        With ``full`` three of them: with respect to x, udot (..., n_u), r (..., n_r).
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        As of `inverse_dynamics_jvp`.
+    """
+    beyond = joined(
+        udot=dyn._rows("udot", udot, "udot"),
+        multipliers=np.zeros(dyn.n_constraints),
+        weights=direction_of(dyn, "udot", "weights", weights),
+    )
+    gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
+    if not full:
+        return np.ascontiguousarray(gradient[..., : dyn.n_x])
+    by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)
+    return by_x, np.ascontiguousarray(gradient[..., dyn.n_x + dyn.n_r :]), by_r
+
+
+def _parts(gradient: Array, n: int, full: bool) -> Any:
+    first = np.ascontiguousarray(gradient[..., :n])
+    return (first, np.ascontiguousarray(gradient[..., n:])) if full else first

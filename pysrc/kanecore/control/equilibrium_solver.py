@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Newton's method for equilibria and steady motions.
+
+Forces in place of accelerations, in the equations that steps to an equilibrium solve.
+
+Forces M u̇ are simpler functions of a state than u̇: of a chain that hangs each depends on its own angle, and each u̇ on
+all.  Constraints may hold speeds that move no mass, so that M is singular.  Gᵀ G u̇ is added, with rows of equal size;
+it vanishes with u̇, and M + Gᵀ G is regular wherever u̇ is determined.
+
+The equations of an equilibrium or a steady motion, and their solution by Newton's method on the constraints.
+
+Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
+step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
+damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
+after each step.  A search may have forces in place of u̇ in this F, see `force_rows`; whether it vanishes is asked of u̇.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.constraints.constraint_values import normalise
+from kanecore.control.error_states import ErrorStates
+from kanecore.control.minimal_states import constraint_slopes, error_sizes, error_units
+from kanecore.control.modes import balance
+from kanecore.errors import NonFiniteError, SingularError
+from kanecore.rank import clear, equilibrated, null_space, size_of
+from kanecore.tolerances import EPSILON, NOISE, RANK, REACHED, SOLVED
+
+__all__ = ["ACCURACY", "Balance", "Iterate", "changes", "feasible", "rate_slopes", "weights"]
+
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.intp]
+
+ACCURACY = 1e-11
+"""Of `changes`, which are differences of order four: beside the largest along any direction."""
+
+_LITTLE = 1e-6  # in the metric of the masses
+_STEP = 1e-3  # of what is large for a coordinate; what differences of M miss vanishes with u̇
+_PLACES, _WEIGHTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1 / 12, -2 / 3, 2 / 3, -1 / 12])
+
+
+def weights(state: ConstraintState, speeds: Numbers) -> Array:
+    """The matrix by which the u̇ of some speeds become forces: (n, n)."""
+    rows = equilibrated(state.rows, state.speed_units) / state.speed_units
+    return np.asarray(state.mass + _LITTLE * rows.T @ rows)[np.ix_(speeds, speeds)]
+
+
+def changes(state: ConstraintState, speeds: Numbers, udot: Array, directions: Array, sizes: Array) -> Array:
+    """How these forces change at constant u̇ along directions (n_x, n_directions) of the coordinates: (n, n_directions).
+
+    ``sizes`` (n_directions,) are large steps along them, of angles one radian.  Zeros where M is not defined around
+    the state.
+    """
+    dyn, steps, held = state.dyn, _STEP * sizes, np.zeros(state.dyn.n_u)
+    held[speeds] = udot
+    moved = np.multiply.outer(_PLACES, steps[:, np.newaxis] * directions.T)
+    try:
+        masses = dyn.mass_matrix(state.t, state.x + moved, **state.values)
+    except NonFiniteError:
+        return np.zeros((len(speeds), len(steps)))
+    return np.asarray(np.einsum("i,ijk->kj", _WEIGHTS, masses @ held)[speeds] / steps)
+
+
+_ITERATIONS = 50
+_KNOWN = 1e-6  # of terms at the start: rounding of terms that became larger leaves more unknown
+_STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
+_GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
+_PARTS = tuple(0.5**k for k in range(1, 15))
+_SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on, where F is small as well
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What is to vanish, and what may change.
+
+    Attributes
+    ----------
+    rates : ndarray of int
+        The errors whose rates vanish.
+    held : ndarray of int
+        Places in x of coordinates and speeds that have given values.
+    values : ndarray
+        These values.
+    inputs : ndarray of int
+        Inputs that may change.
+    angles : ndarray of bool, (n_x,)
+        Which coordinates are angles.
+    by_forces : bool
+        Whether steps solve for forces in place of u̇.
+    """
+
+    rates: Numbers
+    held: Numbers
+    values: Array
+    inputs: Numbers
+    angles: npt.NDArray[np.bool_]
+    by_forces: bool = False
+
+    def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
+        """The first and the last of steps from a state on the constraints, each of which lessens F."""
+        first = iterate = Iterate(self, start)
+        for _ in range(_ITERATIONS):
+            scale = iterate.scale
+            size = iterate.norm(scale)
+            following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
+            if following is None:  # what rounding leaves of rounding, or stuck
+                break
+            left = following.norm(scale) / size
+            if iterate.miss <= SOLVED and left > 0.5:  # rounding leads anywhere
+                break
+            iterate = following
+            if left > 1.0 - _STUCK:
+                break
+        return first, iterate
+
+
+class Iterate:
+    """A state on the constraints with what is to vanish there: F, and J = ∂F/∂v in columns of equal units."""
+
+    def __init__(self, sought: Balance, state: ConstraintState) -> None:
+        self.sought, self.state = sought, state
+        self.errors = ErrorStates(state.dyn)
+        self.columns = self.errors.columns(state.x)
+
+    @cached_property
+    def rates(self) -> Array:
+        """Those that are to vanish."""
+        state = self.state
+        rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
+        return np.asarray(rates[self.sought.rates])
+
+    @cached_property
+    def residual(self) -> Array:
+        """Rates, then how far from their values the held coordinates and speeds are."""
+        return np.concatenate([self.rates, self.state.x[self.sought.held] - self.sought.values])
+
+    @cached_property
+    def slopes(self) -> Array:
+        """J."""
+        held = self.columns[self.sought.held]
+        held = np.hstack([held, np.zeros((len(held), len(self.sought.inputs)))])
+        slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units
+        return clear(slopes, slopes / self._row_units[:, np.newaxis])
+
+    @cached_property
+    def sides(self) -> Array:
+        """F, or forces in place of u̇, for which steps solve."""
+        if not self.sought.by_forces:
+            return self.residual
+        forces, rows = self.residual.copy(), self._kinds[1]
+        forces[rows] = self._inertia @ forces[rows]
+        return forces
+
+    @cached_property
+    def _inertia(self) -> Array:
+        return weights(self.state, self._speeds)
+
+    @property
+    def _speeds(self) -> Numbers:
+        """The speeds whose rates vanish."""
+        return np.asarray(self.sought.rates[self._kinds[1]] - self.errors.n_coordinates)
+
+    @cached_property
+    def force_slopes(self) -> Array:
+        """The slopes of `sides`, in columns of equal units."""
+        if not self.sought.by_forces:
+            return self.slopes
+        n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
+        directions = self.columns[:, :n_q]
+        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, self.sizes[:n_q])
+        moved = changes(self.state, self._speeds, self.residual[rows], directions, sizes)
+        moved *= self.unknown_units[:n_q]
+        changed = self._inertia @ slopes[rows]
+        changed[:, :n_q] += moved
+        unknown = ACCURACY * np.max(np.abs(moved), axis=1, initial=0.0, keepdims=True)
+        slopes[rows] = np.where(np.abs(changed) > unknown, changed, 0.0)
+        return clear(slopes, slopes / self._force_units[:, np.newaxis])
+
+    @property
+    def _force_units(self) -> Array:
+        """Of each of `sides`."""
+        units = self._row_units
+        if self.sought.by_forces:
+            units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
+        return units
+
+    @cached_property
+    def scale(self) -> Array:
+        """What each of `sides` is compared by: its largest slope; where it has none, what that of others is."""
+        largest = np.max(np.abs(self.force_slopes), axis=1, initial=0.0)
+        return np.where(largest > 0.0, largest, self._force_units)
+
+    @property
+    def _row_units(self) -> Array:
+        """Of each equation, from units of the unknowns and the largest rate at which these change each other."""
+        units = self.unknown_units[: len(self.errors.names)]
+        rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
+        return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
+
+    @cached_property
+    def _fastest(self) -> float:
+        """The largest rate, 1/s, at which a unit of an unknown changes an error."""
+        units = self.unknown_units[: len(self.errors.names)]
+        return float(np.max(np.abs(self._rate_slopes * self.unknown_units) / units[:, np.newaxis], initial=0.0))
+
+    @property
+    def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Equations that say rates of coordinates, rates of speeds, and values."""
+        rates = self.sought.rates
+        of_coordinates = rates < self.errors.n_coordinates
+        held = len(rates) + np.arange(len(self.sought.held))
+        return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates), held
+
+    @cached_property
+    def unknown_units(self) -> Array:
+        """Of errors in the metric of the masses and of the motion's time, and of inputs that change rates as much."""
+        n = len(self.errors.names)
+        units = balance(self._rate_slopes[:, :n], error_units(self.state, self.errors), self.errors.n_coordinates)
+        slopes = np.abs(self._rate_slopes) / units[:, np.newaxis]
+        of_errors = np.max(slopes[:, :n] * units, initial=0.0)
+        of_inputs = np.max(slopes[:, n:], axis=0, initial=0.0)
+        known = (of_inputs > 0.0) & (of_errors > 0.0)
+        return np.concatenate([units, np.where(known, of_errors / np.where(known, of_inputs, 1.0), 1.0)])
+
+    @cached_property
+    def allowed(self) -> Array:
+        """N, in units: what the linearized constraints leave free."""
+        slopes, n_x = constraint_slopes(self.state), self.state.dyn.n_x
+        rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.sought.inputs]])
+        return null_space(rows, self.unknown_units) if len(rows) else np.eye(len(self.unknown_units))
+
+    @property
+    def misses(self) -> Array:
+        """|F| beside the terms that it is summed from."""
+        terms, size = self._terms(self.sizes), np.abs(self.residual)
+        return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
+
+    def _terms(self, sizes: Array) -> Array:
+        """What F is summed from, with large errors as given."""
+        terms = np.abs(self.slopes) @ self._extents(sizes)
+        # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
+        for rows in self._kinds:
+            units, largest = self._row_units[rows], np.maximum(terms, np.abs(self.residual))[rows]
+            terms[rows] += REACHED / SOLVED * units * np.max(largest / units, initial=0.0)
+        return np.asarray(terms)
+
+    def _extents(self, sizes: Array) -> Array:
+        """What is large for each unknown, in its unit, with that for each error as given."""
+        of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
+        errors = sizes / of_errors
+        inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
+        return np.concatenate([errors, inputs])
+
+    def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F do not vanish, after steps from the first state."""
+        return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
+
+    def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F, beyond rounding, vanish only beside terms larger than at first: far away, or next to a pole."""
+        before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
+        small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
+        return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * before)))
+
+    def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
+        """Which of F are rounding beside what they were summed from at first, though a next step would lessen them.
+
+        At a zero of higher order, as that of x³, the terms vanish as F does.  Far away they do as well: there the step
+        is large beside the first state.
+        """
+        size, step = np.abs(self.residual), self.step(0.0)
+        change = np.abs(step) * self.unknown_units / first.unknown_units
+        settled = (change <= _SETTLED * first._extents(first.sizes)).all()
+        lessened = np.abs(self.residual - self.slopes @ step) <= size / 2
+        return np.asarray(settled & lessened & (size <= REACHED * first._terms(first.sizes)))
+
+    def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
+        """Places in x, and rates, of what goes on, beside what is large at the first state."""
+        state, asked = self.state, set(self.sought.rates.tolist())
+        xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
+        large = first._fastest * (np.abs(self.columns) @ first.sizes)
+        for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
+            if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
+                yield int(place), float(xdot[place])
+
+    @cached_property
+    def sizes(self) -> Array:
+        """What is large for each error: of an angle one radian."""
+        x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
+        return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
+
+    @cached_property
+    def miss(self) -> float:
+        """The largest of these."""
+        return float(np.max(self.misses, initial=0.0))
+
+    def norm(self, scale: Array) -> float:
+        return float(np.linalg.norm(self.sides / scale))
+
+    def moved(self, change: Array) -> Iterate | None:
+        """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
+        state, n = self.state, len(self.errors.names)
+        r = np.array(state.r)
+        r[self.sought.inputs] += change[n:]
+        try:
+            following = Iterate(self.sought, feasible(state, state.x + self.columns @ change[:n], r))
+            return following if np.isfinite(following.residual).all() else None
+        except (NonFiniteError, SingularError):
+            return None
+
+    def step(self, damping: float) -> Array:
+        """The step of least norm, damped after Levenberg and Marquardt: in units, to be subtracted."""
+        of_unknowns, s, along = self._decomposed
+        largest = np.max(s, initial=0.0)
+        inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
+        step = self.allowed @ (of_unknowns @ (inverse * along))
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+        return np.asarray(step)
+
+    @cached_property
+    def _decomposed(self) -> tuple[Array, Array, Array]:
+        """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
+        slopes = self.force_slopes @ self.allowed / self.scale[:, np.newaxis]
+        of_rows, s, of_columns = np.linalg.svd(slopes, full_matrices=False)
+        return of_columns.T, s, of_rows.T @ (self.sides / self.scale)
+
+    @cached_property
+    def _rate_slopes(self) -> Array:
+        return rate_slopes(self.state, self.sought.inputs)
+
+
+def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
+    """The end of a step that lessens the residual; None where none does."""
+    damped = _first(iterate, (iterate.step(damping) for damping in _DAMPING), scale, size)
+    if damped is not None and damped.norm(scale) < _GOOD * size:
+        return damped
+    parts = _first(iterate, (part * iterate.step(0.0) for part in _PARTS), scale, size)
+    found = [end for end in (damped, parts) if end is not None]
+    return min(found, key=lambda end: end.norm(scale), default=None)
+
+
+def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) -> Iterate | None:
+    """The end of the first of some steps that lessens the residual."""
+    for step in steps:
+        trial = iterate.moved(-iterate.unknown_units * step)
+        if trial is not None and trial.norm(scale) < size:
+            return trial
+    return None
+
+
+def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
+    """The state on the constraints next to another one; SingularError where there is none, or rates are not defined."""
+    x = x.copy()
+    normalise(state.dyn, x)
+    near = ConstraintState(state.dyn, state.t, x, r, state.p)
+    if not (state.dyn.n_constraints or state.dyn.n_configuration):
+        return near
+    if not near.projected.satisfied(SOLVED):
+        raise SingularError("the constraints are not met", t=state.t, x=x)
+    return near.projected
+
+
+def rate_slopes(state: ConstraintState, inputs: Numbers) -> Array:
+    """The derivatives of the errors' rates by errors and some inputs, those of a body by its angular velocity."""
+    dyn, errors = state.dyn, ErrorStates(state.dyn)
+    slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
+    rows, columns = errors.rows(state.x), errors.columns(state.x)
+    turning = errors.turning(np.asarray(dyn.rhs(state.t, state.x, **state.values)))
+    # of 2 vec(q* ⊗ q̇), q as well as q̇ changes
+    of_errors = (rows @ slopes[:, : dyn.n_x] - turning) @ columns
+    return np.hstack([of_errors, rows @ slopes[:, dyn.n_x + inputs]])

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inverse dynamics, and the reactions that belong to it.
+
+Reactions at any u̇ and λ, from those of the motion.
+
+The kernel `reactions` holds the loads and multipliers of u̇ = M⁻¹(f + Gᵀλ).  At another u̇ each body lacks what its
+inertia force and torque, and loads that hold u̇, change by; the joint below carries that for all bodies that hang on it
+(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 5.3).  At another λ it is ∂R/∂λ δλ.
+
+Inverse dynamics of constrained systems, and mixed problems: some accelerations given, some forces, the rest solved.
+
+    M u̇ = f + Gᵀλ + τ,    G u̇ + γ = 0
+
+With s_j = 1/√M_jj, the metric of the masses, and rows of G of equal size, unknown are v = u̇/s, σ = s τ and λ.  A
+singular value decomposition of their columns tells what is not determined, and what does not agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _library
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import ModelError
+from kanecore.rank import size_of
+from kanecore.run.call_arguments import columns_of, leading
+from kanecore.run.points_and_frames import TORQUE, numbers
+from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["InverseDynamics", "all_values", "reactions_at", "solve_inverse"]
+
+Array = npt.NDArray[np.float64]
+
+
+def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
+    """What each joint does to its child: force, and torque about the joint point, (..., n_joints, 6).
+
+    Raises
+    ------
+    ModelError
+        The model has no reactions, or positions do not tell where its points are.
+    SingularError
+        The motion, from which this begins, is not defined.
+    """
+    dyn, values = at.dyn, at.values
+    wrenches = np.asarray(dyn.reactions(at.t, at.x, **values))
+    motion = np.asarray(dyn.udot(at.t, at.x, **values))
+    if dyn._table_info.get("adrift"):
+        raise ModelError(f"reactions of {dyn.name!r} at a given udot need points whose positions tell where they are")
+    change = _lacking(at, udot) - _lacking(at, motion)
+    if dyn.n_constraints:
+        rates = multipliers - dyn.multipliers(at.t, at.x, **values)
+        change = change + (dyn._reaction_slopes(at.t, at.x, **values) @ rates[..., np.newaxis, :, np.newaxis])[..., 0]
+    return wrenches + change
+
+
+def _lacking(at: Constraints, udot: Array) -> Array:
+    """What the inertia of all bodies that hang on a joint, and loads that hold u̇, ask of it: (..., n_joints, 6)."""
+    dyn, values = at.dyn, at.values
+    vectors = np.asarray(dyn.inertia_forces(at.t, at.x, udot, **values))
+    points, joint_points = dyn.positions(at.t, at.x, **values), dyn.joint_positions(at.t, at.x, **values)
+    centres = points[..., numbers(dyn._table_info.get("bodies", []), 2)[:, 0], :]
+    # wrenches by body, each about its own point: those of inertia, then those of loads
+    acting = [(body, centres[..., body, :], vectors[..., body, :]) for body in range(dyn.n_bodies)]
+    loads = numbers(dyn._table_info.get("loads", []), 4)
+    if len(loads) and dyn._has("inertial_loads"):
+        added = np.asarray(dyn._inertial_loads(at.t, at.x, udot, **values))
+        for row, (kind, place, _, body) in enumerate(loads):
+            nothing = np.zeros_like(added[..., row, :])
+            parts = (nothing, added[..., row, :]) if kind == TORQUE else (added[..., row, :], nothing)
+            arm = centres[..., body, :] if kind == TORQUE else points[..., place, :]
+            acting.append((body, arm, np.concatenate(parts, axis=-1)))
+    hanging = _hanging(numbers(dyn._table_info.get("joints", []), 3))
+    result = np.zeros((*vectors.shape[:-2], dyn.n_joints, 6))
+    for body, place, wrench in acting:
+        for joint in np.flatnonzero(hanging[:, body]) if body >= 0 else ():
+            force = wrench[..., :3]
+            result[..., joint, :3] -= force
+            result[..., joint, 3:] -= wrench[..., 3:] + np.cross(place - joint_points[..., joint, :], force)
+    return result
+
+
+def _hanging(joints: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Which bodies hang on each joint: (n_joints, n_bodies)."""
+    parents = dict(zip(joints[:, 1].tolist(), joints[:, 0].tolist(), strict=True))
+    hanging = np.zeros((len(joints), len(parents)), dtype=bool)
+    below = {child: joint for joint, child in enumerate(joints[:, 1].tolist())}
+    for body in parents:
+        carrier = body
+        while carrier >= 0:
+            hanging[below[carrier], body] = True
+            carrier = parents[carrier]
+    return hanging
+
+
+Numbers = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamics:
+    """Accelerations and forces that belong together: M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    speed_names, constraint_names : tuple of str
+    udot, tau : ndarray, (..., n_u)
+        Those that were given among them; ``tau`` are generalized forces beyond those modelled.
+    multipliers : ndarray, (..., n_constraints)
+        λ, of least norm where it is not unique.
+    undetermined : tuple of str
+        Constraints whose multipliers are not unique, since redundant rows share them.
+    """
+
+    name: str
+    speed_names: tuple[str, ...]
+    constraint_names: tuple[str, ...]
+    udot: Array
+    tau: Array
+    multipliers: Array
+    undetermined: tuple[str, ...]
+    _at: Constraints
+
+    @cached_property
+    def reactions(self) -> Array:
+        """What each joint does to its child at this u̇, beyond the loads of the model: (..., n_joints, 6).
+
+        As the kernel `reactions`: the force, then the torque about the joint point, in inertial axes.  What acts as τ
+        along a joint is part of it, as a motor's torque is.  Where multipliers are not unique these are those of least
+        norm.  ModelError where the model has no reactions.
+        """
+        return reactions_at(self._at, self.udot, self.multipliers)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: udot, tau"]
+        for i, name in enumerate(self.speed_names):
+            lines.append(f"{name}: {_written(self.udot[..., i])}, {_written(self.tau[..., i])}")
+        for i, name in enumerate(self.constraint_names):
+            unique = ", one of many" if name in self.undetermined else ""
+            lines.append(f"multiplier of {name}: {_written(self.multipliers[..., i])}{unique}")
+        return "\n".join(lines)
+
+
+def solve_inverse(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
+) -> InverseDynamics:
+    """Solve M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0 for the u̇ and τ that are not given.
+
+    As many must be given as there are speeds, in all that determine the rest: of a four-bar with a motor on its crank
+    ``udot={"u1": 0.3}, tau={"u2": 0.0, "u3": 0.0}`` gives the motor's torque, ``tau={"u1": 2.0, "u2": 0.0, "u3": 0.0}``
+    the accelerations.  More may be given if they agree.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    udot, tau : mapping of names to numbers or arrays, or array_like (..., n_u), optional
+        Derivatives of speeds, and generalized forces along them beyond those modelled, by the speed's name or symbol;
+        an array gives all.
+
+    Returns
+    -------
+    InverseDynamics
+
+    Raises
+    ------
+    ModelError
+        Some u̇ or τ are not determined, or those given do not agree; with their names.
+    KeyError
+        A name that is no speed.
+    ValueError, TypeError
+        What is given is no number, not finite, or has another shape; x is not finite.
+    """
+    known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
+    states, times = np.asarray(dyn._as_state(x)), np.asarray(t, dtype=np.float64)
+    if states.dtype.kind not in "fiub" or not (np.isfinite(states).all() and np.isfinite(times).all()):
+        raise ValueError("t and x must be finite numbers")
+    inputs, parameters = all_values(dyn, "input", r), all_values(dyn, "parameter", p)
+    at = Constraints(dyn, times, states.astype(np.float64), inputs, parameters)
+    forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
+    lead = leading(x=forcing.shape[:-1], **known.shapes(dyn.speed_names))
+    n, m = dyn.n_u, dyn.n_constraints
+    mass = np.broadcast_to(at.mass, (*lead, n, n))
+    rows, bias = (at.rows, at.bias) if m else (np.zeros((0, n)), np.zeros(0))
+    rows, bias = np.broadcast_to(rows, (*lead, m, n)), np.broadcast_to(bias, (*lead, m))
+    units, forcing = np.broadcast_to(at.speed_units, (*lead, n)), np.broadcast_to(forcing, (*lead, n))
+    results = np.empty((*lead, 2 * n + m))
+    free = np.zeros(m, dtype=bool)
+    for i in np.ndindex(lead):
+        equations = _Equations(dyn, mass[i], forcing[i], rows[i], bias[i], units[i])
+        results[i], undetermined = equations.solve(*known.at(i, lead))
+        free |= undetermined
+    return InverseDynamics(
+        name=dyn.name,
+        speed_names=dyn.speed_names,
+        constraint_names=dyn.constraint_names,
+        udot=results[..., :n],
+        tau=results[..., n : 2 * n],
+        multipliers=results[..., 2 * n :],
+        undetermined=tuple(name for name, is_free in zip(dyn.constraint_names, free, strict=True) if is_free),
+        _at=at,
+    )
+
+
+def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
+    """Inputs or parameters (..., n) as they are now: each kernel, and what is asked for later, sees the same."""
+    current = np.array(dyn._values(what))
+    if given is None:
+        return current
+    if not isinstance(given, Mapping):
+        return np.array(given, dtype=np.float64)
+    named = {i: np.asarray(value, dtype=np.float64) for i, value in dyn._by_number(what, given, f"{what}s").items()}
+    values = np.empty((*_library.broadcast_shapes(*(value.shape for value in named.values())), len(current)))
+    values[...] = current
+    for i, value in named.items():
+        values[..., i] = value
+    return values
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is given: u̇ and τ by the number of the speed."""
+
+    udot: dict[int, Array]
+    tau: dict[int, Array]
+
+    def shapes(self, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
+        """Of what is given, with names of arguments."""
+        parts = (("udot", self.udot), ("tau", self.tau))
+        return {f"{what} of {names[i]}": value.shape for what, part in parts for i, value in part.items()}
+
+    def at(self, i: tuple[int, ...], lead: tuple[int, ...]) -> tuple[dict[int, float], dict[int, float]]:
+        """Of one state."""
+        udot, tau = (
+            {place: float(np.broadcast_to(value, lead)[i]) for place, value in part.items()}
+            for part in (self.udot, self.tau)
+        )
+        return udot, tau
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """M u̇ − f − Gᵀλ − τ = 0, G u̇ + γ = 0 at one state."""
+
+    dyn: Kernels
+    mass: Array
+    forcing: Array
+    rows: Array
+    bias: Array
+    units: Array
+
+    def solve(self, udot: dict[int, float], tau: dict[int, float]) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """[u̇, τ, λ], and which of λ are not unique; ModelError where something else is not, or nothing agrees."""
+        matrix, right, scale = self._scaled
+        n = len(self.units)
+        solution = np.zeros(len(scale))
+        given = np.array([*udot, *(n + i for i in tau)], dtype=np.intp)
+        values = np.array([*udot.values(), *tau.values()])
+        solution[given] = values / scale[given]
+        unknown = np.delete(np.arange(len(scale)), given)
+        of_rows, s, of_columns = np.linalg.svd(matrix[:, unknown])
+        rank = int(np.sum(s > RANK * np.max(s, initial=0.0)))
+        rest = right - matrix @ solution
+        solution[unknown] = of_columns[:rank].T @ ((of_rows[:, :rank].T @ rest) / s[:rank])
+        free = np.zeros((len(scale), len(unknown) - rank))
+        free[unknown] = of_columns[rank:].T
+        self._require_unique(free)
+        self._require_agreement(solution, of_rows[:, rank:], given)
+        solution, free = solution * scale, (free * scale[:, np.newaxis])[2 * n :]
+        solution[given] = values
+        # λ of least norm in the rows as written
+        solution[2 * n :] -= free @ np.linalg.lstsq(free, solution[2 * n :], rcond=RANK)[0]
+        return solution, (np.abs(free) > EQUAL * np.max(np.abs(free), initial=0.0)).any(axis=1)
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array, Array]:
+        """K and b of K [v, σ, λ] = b, and what these are multiplied by to become u̇, τ, λ."""
+        units, n = self.units, len(self.units)
+        rows = self.rows * units
+        size = size_of(rows)
+        rows = rows / size[:, np.newaxis]
+        matrix = np.zeros((n + len(rows), 2 * n + len(rows)))
+        matrix[:n, :n] = self.mass * np.outer(units, units)
+        matrix[:n, n : 2 * n] = -np.eye(n)
+        matrix[:n, 2 * n :] = -rows.T
+        matrix[n:, :n] = rows
+        right = np.concatenate([units * self.forcing, -self.bias / size])
+        return matrix, right, np.concatenate([units, 1.0 / units, 1.0 / size])
+
+    def _require_unique(self, free: Array) -> None:
+        """ModelError unless u̇ and τ are determined, whatever is free of λ."""
+        moving = np.flatnonzero((np.abs(free[: 2 * len(self.units)]) > EQUAL).any(axis=1))
+        if len(moving):
+            raise ModelError(
+                f"{', '.join(self._label(int(i)) for i in moving)} of {self.dyn.name!r} are not determined: give "
+                f"{np.linalg.matrix_rank(free[moving], tol=EQUAL)} more of them"
+            )
+
+    def _require_agreement(self, solution: Array, opposed: Array, given: Numbers) -> None:
+        """ModelError unless what is given agrees with the equations."""
+        matrix, right, _ = self._scaled
+        rest, terms = matrix @ solution - right, np.abs(matrix) @ np.abs(solution) + np.abs(right)
+        if not (np.abs(rest) > CONTRADICTORY * terms + NOISE * np.max(terms, initial=0.0)).any():
+            return
+        wrong = opposed @ (opposed.T @ rest)  # the combination of equations that no unknown can satisfy
+        parts = np.abs(wrong @ matrix[:, given])
+        names = [
+            self._label(int(i)) for i, part in zip(given, parts, strict=True) if part > EQUAL * np.linalg.norm(wrong)
+        ]
+        if names:
+            raise ModelError(f"{' and '.join(names)} of {self.dyn.name!r} do not agree: leave one of them open")
+        raise ModelError(f"no accelerations satisfy the constraints of {self.dyn.name!r} together: see dyn.check(x)")
+
+    def _label(self, column: int) -> str:
+        n = len(self.units)
+        return f"{'udot' if column < n else 'tau'} of {self.dyn.speed_names[column % n]}"
+
+
+def _written(value: Array) -> str:
+    return f"{value:.6g}" if value.ndim == 0 else f"{value.shape} numbers"

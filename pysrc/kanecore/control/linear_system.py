@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The linear system around a state, in as many states as the motion has: what control design begins with.
+
+How a linear system reads: matrices with names, and its modes, as text and in cells of a table.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.consistent_states import normalized, on_constraints, state_of
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.control.error_states import ErrorStates
+from kanecore.control.minimal_states import Reduction, output_slopes, reduction
+from kanecore.control.modes import Mode, balance, in_units, modes_of, rounded, unreached
+from kanecore.rank import clear
+from kanecore.run.call_arguments import leading, vectors
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["LinearSystem", "Matrix", "cells", "linear_system", "listed", "mode_lines", "state_error", "text"]
+
+Array = npt.NDArray[np.float64]
+
+_WIDTH = 80  # of a line
+_COLUMN = 11  # of a number, at least
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix with the names of its rows and columns; entries that are no more than rounding are zero."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    entries: Array
+
+
+def text(matrix: Matrix) -> Iterator[str]:
+    """Lines, zeros as points, in blocks of columns that fit a line."""
+    width = max(map(len, matrix.rows), default=0)
+    column = max(_COLUMN, *(len(name) + 2 for name in matrix.columns), 0)
+    step = max(1, (_WIDTH - width) // column)
+    for first in range(0, len(matrix.columns), step):
+        part = slice(first, first + step)
+        yield " " * width + "".join(f"{name:>{column}}" for name in matrix.columns[part])
+        for name, *numbers in cells(Matrix(matrix.rows, matrix.columns, matrix.entries[:, part])):
+            yield f"{name:<{width}}" + "".join(f"{number:>{column}}" for number in numbers)
+
+
+def cells(matrix: Matrix) -> list[list[str]]:
+    """The name and the numbers of each row."""
+    return [[name, *map(_number, row)] for name, row in zip(matrix.rows, matrix.entries, strict=True)]
+
+
+def listed(what: str, names: Sequence[str]) -> list[str]:
+    """Lines of names, whole; none without names."""
+    text = f"{what}: {', '.join(names)}" if names else ""
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def mode_lines(modes: Sequence[Mode]) -> Iterator[str]:
+    """A table of modes, a line each."""
+    yield f"{'eigenvalue':>24} {'frequency':>11} {'damping':>9}  states"
+    for mode in modes:
+        yield f"{mode.value:>24} {mode.frequency:>11.5g} {mode.damping:>9.4g}  {', '.join(mode.states)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if value else "."
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """ż = A z + B δr, δy = C z + D δr around a state and its inputs; ``str()`` is a table.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    t, x, r : float, ndarray (n_x,), ndarray (n_r,)
+        The state on the constraints and the inputs around which it is linear.
+    A, B, C, D : ndarray, (n, n), (n, n_r), (n_outputs, n), (n_outputs, n_r)
+        Without outputs C and D have no rows.
+    state_names, input_names, output_names : tuple of str
+        ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` are the angles of the unit quaternion whose cosine is e0.
+    dependent_names : tuple of str
+        Coordinates, angles and speeds that follow from the states.
+    """
+
+    name: str
+    t: float
+    x: Array
+    r: Array
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    _reduction: Reduction
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        return self._reduction.names
+
+    @property
+    def dependent_names(self) -> tuple[str, ...]:
+        return self._reduction.dependent_names
+
+    def error(self, x: npt.ArrayLike) -> Array:
+        """The errors z of states x, (..., n) of (..., n_x), in the order of `state_names`.
+
+        Differences x − x̄, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer; so
+        ``r - K @ system.error(x)`` is a control law.  ValueError for other shapes.
+        """
+        return self._reduction.between(vectors("x", x, len(self.x)))
+
+    def without(self, *names: str) -> LinearSystem:
+        """The system without some states, on which neither the others nor the outputs depend.
+
+        Raises
+        ------
+        KeyError
+            No state has the name.
+        ValueError
+            Something depends on it.
+        """
+        for name in names:
+            if name not in self.state_names:
+                raise KeyError(
+                    f"{self.name!r} has no state {name!r} here; its states are {', '.join(self.state_names)}"
+                )
+        rest = [i for i, name in enumerate(self.state_names) if name not in names]
+        left_out = [i for i, name in enumerate(self.state_names) if name in names]
+        slopes = np.vstack([clear(self.A, self._scaled)[rest], clear(self.C, self.C * self._units)])
+        rows = [*(self.state_names[i] for i in rest), *self.output_names]
+        depending = [name for name, row in zip(rows, slopes[:, left_out], strict=True) if row.any()]
+        if depending:
+            raise ValueError(f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}, which must stay")
+        part = self._reduction
+        fewer = replace(
+            part,
+            independent=part.independent[rest],
+            tangent=part.tangent[:, rest],
+            units=part.units[rest],
+            sizes=part.sizes[rest],
+        )
+        a = np.ascontiguousarray(self.A[np.ix_(rest, rest)])
+        b, c = np.ascontiguousarray(self.B[rest]), np.ascontiguousarray(self.C[:, rest])
+        return replace(self, A=a, B=b, C=c, _reduction=fewer)
+
+    # -------------------------------------------------------------------------------------------------- modes
+
+    @cached_property
+    def eigenvalues(self) -> npt.NDArray[np.complex128]:
+        """Of A: (n,), the one with the largest real part first."""
+        values = rounded(np.linalg.eigvals(self._scaled), self._scaled)
+        return values[np.lexsort((-values.imag, -values.real))]
+
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes, a pair of complex ones as one, the one with the largest real part first."""
+        return modes_of(self.A, self._units, self.state_names)
+
+    @cached_property
+    def uncontrollable(self) -> tuple[Mode, ...]:
+        """Modes that no input moves: wᵀ A = λ wᵀ, wᵀ B = 0, with w as their vector (Popov, Belevitch and Hautus).
+
+        Their states are those that wᵀ z holds.  What is below 1e-9 of A, or of B, with states in the metric of the
+        masses, is none.
+        """
+        return unreached(self.A, self.B, self._units, self.state_names)
+
+    @cached_property
+    def unobservable(self) -> tuple[Mode, ...]:
+        """Modes that no output shows: A v = λ v, C v = 0, with v as their vector; without outputs all."""
+        return unreached(self.A.T, self.C.T, 1.0 / self._units, self.state_names)
+
+    @property
+    def _units(self) -> Array:
+        n_coordinates = int(np.sum(self._reduction.independent < self._reduction.errors.n_coordinates))
+        return balance(self.A, self._reduction.units, n_coordinates)
+
+    @property
+    def _scaled(self) -> Array:
+        return in_units(self.A, self._units)
+
+    # ---------------------------------------------------------------------------------------- other forms of it
+
+    def to_control(self) -> Any:
+        """A ``control.StateSpace`` of python-control in continuous time, with these names.
+
+        ImportError where it is not installed: ``pip install 'kanecore[control]'``.
+        """
+        try:
+            import control
+        except ImportError as error:
+            raise ImportError("to_control needs python-control: pip install 'kanecore[control]'") from error
+        names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
+        return control.ss(self.A, self.B, self.C, self.D, 0, **{key: list(value) for key, value in names.items()})
+
+    def __str__(self) -> str:
+        lines = [self._title, *self._dependent]
+        for matrix in self._matrices:
+            lines += ["", *text(matrix)]
+        return "\n".join([*lines, "", *self._mode_lines])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is printed, with the matrices as tables."""
+        from kanecore.show.notebook_pages import page, preformatted, table
+
+        matrices = [table(("", *matrix.columns), cells(matrix)) for matrix in self._matrices]
+        modes = preformatted("\n".join([*self._mode_lines, *self._dependent]))
+        return page(self._title, *matrices, modes)
+
+    @property
+    def _title(self) -> str:
+        counts = ((len(self.A), "state"), (self.B.shape[1], "input"), (len(self.C), "output"))
+        sizes = ", ".join(f"{n} {what}{'s' * (n != 1)}" for n, what in counts)
+        return f"{self.name} around a state at t = {self.t:g}: {sizes}"
+
+    @property
+    def _dependent(self) -> list[str]:
+        return listed("dependent", self.dependent_names)
+
+    @property
+    def _matrices(self) -> Iterator[Matrix]:
+        """[A B], then [C D]."""
+        columns, units = [*self.state_names, *self.input_names], self._units
+        b = self.B / units[:, np.newaxis]
+        rows = [f"d/dt {name}" for name in self.state_names]
+        yield Matrix(rows, columns, np.hstack([clear(self.A, self._scaled), clear(self.B.T, b.T).T]))
+        if self.output_names:
+            yield Matrix(self.output_names, columns, np.hstack([clear(self.C, self.C * units), clear(self.D, self.D)]))
+
+    @property
+    def _mode_lines(self) -> Iterator[str]:
+        yield from mode_lines(self.modes())
+        if self.input_names:
+            yield from (f"uncontrollable: {mode.value} ({', '.join(mode.states)})" for mode in self.uncontrollable)
+        if self.output_names:
+            yield from (f"unobservable: {mode.value} ({', '.join(mode.states)})" for mode in self.unobservable)
+
+
+def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> LinearSystem:
+    """The motion near that through a state, ż = A z + B δr and δy = C z + D δr, exact.
+
+    z are the errors beside the motion x̄(t) with the inputs r̄, of independent states alone:
+
+    - of n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The dependent ones follow from the
+      linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
+      Hubbard, *Multibody System Dynamics* 33, 2015).  q_dependent and u_dependent are left out, if they follow from
+      the others at x; if not, or for q in a model with quaternions, those that pivots choose in the metric of the
+      masses.  `LinearSystem.dependent_names` tells which.
+    - of a unit quaternion three angles about the body's axes, q = q̄ ⊗ (1, δθ/2).  Since q̄ moves on, δθ̇ = δω − ω̄ × δθ
+      for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
+      and Control*, 2014, section 3.7.4).
+
+    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, unless an
+    output holds multipliers: then they come from differences, to some ten digits.
+
+    Parameters
+    ----------
+    t : float
+    x : array_like, (n_x,), or mapping by name
+        One state, on the constraints: as that of `equilibrium`, or of ``dyn.consistent(t, x)``.
+    r, p : optional
+        Inputs and parameters, as of the kernels.
+
+    Returns
+    -------
+    LinearSystem
+
+    Raises
+    ------
+    ValueError, TypeError
+        x is no state, or off the constraints by more than 1e-6 of their terms, or a quaternion's norm is not 1.
+    SingularError
+        The equations of motion are singular at the state.
+    """
+    state = _on(dyn, t, x, r, p, "x")
+    part = reduction(state)
+    slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
+    xdot = np.asarray(dyn.rhs(state.t, state.x, **state.values))
+    rates = part.rows @ slopes[:, : dyn.n_x] + part.turning(xdot)
+    # every direction: a unit of one of z, then of one of r
+    dx = np.hstack([part.tangent, part.input_tangent])
+    dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
+    sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
+    dudot = slopes[dyn.n_q :] @ np.vstack([dx, dr])
+    outputs, n = output_slopes(state, dx, dr, dudot, sizes), len(part.units)
+    return LinearSystem(
+        name=dyn.name,
+        t=float(t),
+        x=state.x.copy(),
+        r=np.array(state.r),
+        A=rates @ part.tangent,
+        B=rates @ part.input_tangent + part.rows @ slopes[:, dyn.n_x :],
+        C=np.ascontiguousarray(outputs[:, :n]),
+        D=np.ascontiguousarray(outputs[:, n:]),
+        input_names=dyn.input_names,
+        output_names=dyn.output_names,
+        _reduction=part,
+    )
+
+
+def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
+    """The errors of states beside a reference, those that ``dyn.linear_system(t, x_ref, r, p)`` keeps: (..., n).
+
+    Differences x − x_ref, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer, so that
+    q = q̄ ⊗ (1, δθ/2) to first order.  In a loop `LinearSystem.error` is the same and looks at no constraints.
+
+    Parameters
+    ----------
+    x : array_like, (..., n_x)
+    x_ref : array_like, (n_x,) or (..., n_x)
+        With constraints one state, which satisfies them: it decides which coordinates and speeds are independent.
+    t, r, p : optional
+        Where constraints hold time, inputs or parameters: those of the reference.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `linear_system`.
+    """
+    states = vectors("x", dyn._as_state(x), dyn.n_x)
+    if dyn.n_constraints or dyn.n_configuration:
+        return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
+    references = vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x)
+    leading(x=states.shape[:-1], x_ref=references.shape[:-1])
+    return ErrorStates(dyn).between(states, normalized(dyn, references, "x_ref"))
+
+
+def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
+    """The state of arguments that must be on the constraints, with all its inputs and parameters."""
+    given = state_of(dyn, t, dyn._as_state(x, argument), r, p)
+    inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
+    parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
+    state = ConstraintState(dyn, float(t), normalized(dyn, given.x, argument), inputs, parameters)
+    return on_constraints(state, argument)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linearization of the equations of motion, constrained or not, at any state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, SingularError
+from kanecore.rank import size_of
+from kanecore.run.call_arguments import require_fits, written
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["linearize"]
+
+Array = npt.NDArray[np.float64]
+
+
+def linearize(
+    dyn: Kernels,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    r: Any = None,
+    p: Any = None,
+    minimal: bool = False,
+    out: tuple[Array, Array] | None = None,
+) -> tuple[Array, Array]:
+    """A = ∂ẋ/∂x and B = ∂ẋ/∂r of `rhs`, exact.
+
+    With R = f + Gᵀλ − M u̇ and S = G u̇ + γ, the differentials dR and dS at constant u̇ and λ give
+
+        M du̇ − Gᵀ dλ = dR,    G du̇ = −dS.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    minimal : bool
+        Keep the independent coordinates and speeds alone: the dependent ones follow from the linearized constraints,
+        as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
+        of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
+    out : (ndarray, ndarray), optional
+        Where A and B are written to, of the model's numbers, which are returned; both or neither.
+
+    Returns
+    -------
+    A : ndarray, (..., n, n)
+        n = n_x, or the number of independent coordinates and speeds, in this order.
+    B : ndarray, (..., n, n_r)
+
+    Raises
+    ------
+    SingularError
+        The equations of motion are singular at the state, or with ``minimal`` the dependent ones do not follow from
+        the others there.
+    ModelError
+        ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
+    ValueError
+        ``out`` is no such pair, of the shapes above, or its arrays share memory; as the kernels.
+    """
+    if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+        raise ValueError("out must be two arrays, (A, B)")
+    x = dyn._as_state(x)
+    slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
+    a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
+    if minimal and (dyn.n_constraints or dyn.n_configuration):
+        of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
+        independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
+        a = a[..., independent, :]
+        a, b = a @ of_state, b[..., independent, :] + a @ of_inputs
+    if out is None:
+        return np.ascontiguousarray(a), np.ascontiguousarray(b)
+    require_fits(out[0], a, "A of out")
+    require_fits(out[1], b, "B of out")
+    if np.shares_memory(*out):
+        raise ValueError("A and B of out share memory")
+    return written(a, out[0]), written(b, out[1])
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The coordinates, or the speeds, in the linearized constraints.
+
+    Attributes
+    ----------
+    kind : {"coordinates", "speeds"}
+    argument : {"q_dependent", "u_dependent"}
+        Where the description names the dependent ones.
+    rows : slice
+        Of the constraints on them.
+    columns, dependent : slice
+        Where they all are in a state, and the dependent ones.
+    """
+
+    kind: str
+    argument: str
+    rows: slice
+    columns: slice
+    dependent: slice
+
+    @property
+    def n_dependent(self) -> int:
+        return int(self.dependent.stop - self.dependent.start)
+
+
+def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
+    n_q, n_x, m = dyn.n_q, dyn.n_x, dyn.n_configuration
+    return (
+        _Part("coordinates", "q_dependent", slice(0, m), slice(0, n_q), slice(n_q - dyn.n_q_dependent, n_q)),
+        _Part("speeds", "u_dependent", slice(m, None), slice(n_q, n_x), slice(n_x - dyn.n_u_dependent, n_x)),
+    )
+
+
+def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
+    """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
+    n_q, n_x = dyn.n_q, dyn.n_x
+    q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent
+    n_free = q_free + u_free
+    lead = slopes.shape[:-2]
+    # every column: a unit of one of z, then of one of r
+    state = np.zeros((*lead, n_x, n_free + dyn.n_r))
+    state[..., range(q_free), range(q_free)] = 1.0
+    state[..., range(n_q, n_q + u_free), range(q_free, n_free)] = 1.0
+    inputs = np.zeros((dyn.n_r, n_free + dyn.n_r))
+    inputs[:, n_free:] = np.eye(dyn.n_r)
+    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
+    states = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lead, n_x))
+    for part in _parts(dyn):
+        rows = slopes[..., part.rows, :]
+        rows = rows / size_of(rows[..., part.columns])[..., np.newaxis]
+        _require_as_many(dyn, part, _rank(rows[..., part.columns]))
+        _require_dependence(dyn, part, _rank(rows[..., part.dependent]), time, states)
+        change = rows[..., :n_x] @ state + rows[..., n_x:] @ inputs
+        state[..., part.dependent, :] = -np.linalg.pinv(rows[..., part.dependent], rcond=RANK) @ change
+    return state[..., :n_free], state[..., n_free:]
+
+
+def _rank(rows: Array) -> Array:
+    """The ranks of matrices with rows of equal size."""
+    return np.asarray(np.sum(np.linalg.svd(rows, compute_uv=False) > RANK, axis=-1))
+
+
+def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
+    """ModelError unless the constraints determine as many coordinates or speeds as are called dependent."""
+    wrong = rank != part.n_dependent
+    if wrong.any():
+        raise ModelError(
+            f"minimal=True: the constraints determine {rank[_first(wrong)]} {part.kind} at this state of {dyn.name!r}, "
+            f"and {part.n_dependent} are named in {part.argument} (constraints on "
+            "accelerations determine none): name as many there as are determined"
+        )
+
+
+def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array) -> None:
+    """SingularError unless the dependent coordinates or speeds follow from the others."""
+    lost = rank < part.n_dependent
+    if lost.any():
+        where = _first(lost)
+        names = (dyn.coordinate_names + dyn.speed_names)[part.dependent]
+        raise SingularError(
+            f"minimal=True: the dependent {part.kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
+            f"others at t = {float(t[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "
+            f"other dependent {part.kind}",
+            t=float(t[where]),
+            x=x[where],
+            rows=np.flatnonzero(lost) if lost.ndim else None,
+        )
+
+
+def _first(wrong: npt.NDArray[np.bool_]) -> tuple[np.intp, ...]:
+    """Where a batch is first wrong."""
+    return np.unravel_index(int(np.argmax(wrong)), wrong.shape)

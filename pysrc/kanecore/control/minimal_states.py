@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The least errors that tell a state near another, and how outputs change along them.
+
+The errors around one state on the constraints that do not follow from others: δx = T z + T_r δr, z = S δx.
+
+The linearized constraints ∂φ/∂q δq + ∂φ/∂r δr = 0 and ∂c/∂q δq + ∂c/∂u δu + ∂c/∂r δr = 0 leave free
+n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  Which of them are called free changes nothing but
+names.
+
+Derivatives of the outputs along directions that stay on the constraints.
+
+They are exact, unless an output holds multipliers.  Those of redundant constraints are defined on the constraints
+alone: there differences of high order are taken, each place of which is brought back to the constraints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.control.error_states import ErrorStates
+from kanecore.errors import ModelError, StateError
+from kanecore.rank import coordinate_units, independent_rows, pivots, size_of
+from kanecore.run.numerical_derivatives import derivative
+from kanecore.tolerances import NOISE, RANK
+
+__all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "output_slopes", "reduction"]
+
+Array = npt.NDArray[np.float64]
+
+_NOTHING = 1e-30  # in the metric of the masses, beside which a nanometre of an atom is large
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Independent errors z around a state.
+
+    Attributes
+    ----------
+    errors : ErrorStates
+        All errors, of which z are some.
+    x : ndarray, (n_x,)
+    independent, dependent : ndarray of int
+        Which of all errors are z, and which follow from these.
+    tangent : ndarray, (n_x, n)
+        T.
+    input_tangent : ndarray, (n_x, n_r)
+        T_r: how constraints that hold inputs move the dependent ones.
+    units, sizes : ndarray, (n,)
+        How much of each z is one unit, in the metric of the masses, and how much is a large change.
+    """
+
+    errors: ErrorStates
+    x: Array
+    independent: npt.NDArray[np.intp]
+    dependent: npt.NDArray[np.intp]
+    tangent: Array
+    input_tangent: Array
+    units: Array
+    sizes: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.errors.names[i] for i in self.independent)
+
+    @property
+    def dependent_names(self) -> tuple[str, ...]:
+        return tuple(self.errors.names[i] for i in self.dependent)
+
+    @property
+    def rows(self) -> Array:
+        """S: (n, n_x)."""
+        return self.errors.rows(self.x)[self.independent]
+
+    def turning(self, xdot: Array) -> Array:
+        """dS/dt, since the reference of a quaternion moves on: (n, n_x)."""
+        return self.errors.turning(xdot)[self.independent]
+
+    def between(self, x: Array) -> Array:
+        """The independent errors z of states (..., n_x)."""
+        return self.errors.between(x, self.x)[..., self.independent]
+
+
+def reduction(state: ConstraintState) -> Reduction:
+    """The independent errors around a state that is on the constraints.
+
+    They are those of q_ind and u_ind, if the others follow from them at this state, else what pivots leave that are
+    chosen in the metric of the masses.
+    """
+    dyn, errors = state.dyn, ErrorStates(state.dyn)
+    columns, n, n_q = errors.columns(state.x), len(errors.names), errors.n_coordinates
+    units, slopes = error_units(state, errors), constraint_slopes(state)
+    rows = np.hstack([slopes[:, : dyn.n_x] @ columns, slopes[:, dyn.n_x :]])
+    follow = np.eye(n, n + dyn.n_r)  # all errors from the independent ones, and from the inputs
+    coordinates = slice(0, 0) if dyn.unit else slice(n_q - dyn.n_q_dependent, n_q)
+    dependent = list[int]()
+    for part, own, named in (
+        (rows[: dyn.n_configuration], slice(0, n_q), coordinates),
+        (rows[dyn.n_configuration :], slice(n_q, n), slice(n - dyn.n_u_dependent, n)),
+    ):
+        part = part / size_of(part[:, own] * units[own])[:, np.newaxis]
+        chosen = _dependent(part[:, own] * units[own], np.arange(n)[named] - own.start) + own.start
+        follow[chosen] = 0.0
+        change = part[:, :n] @ follow
+        change[:, n:] += part[:, n:]
+        scaled = part[:, chosen] * units[chosen]
+        follow[chosen] = -units[chosen, np.newaxis] * (np.linalg.pinv(scaled, rcond=RANK) @ change)
+        dependent += chosen.tolist()
+    independent = np.delete(np.arange(n), dependent)
+    return Reduction(
+        errors=errors,
+        x=state.x,
+        independent=independent,
+        dependent=np.array(dependent, dtype=np.intp),
+        tangent=columns @ follow[:, independent],
+        input_tangent=columns @ follow[:, n:],
+        units=units[independent],
+        sizes=error_sizes(errors, units, errors.values(state.x))[independent],
+    )
+
+
+def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
+    """How much of each error is one unit, in the metric of the masses; 1 of a coordinate that no speed moves."""
+    n_q, speeds = state.dyn.n_q, state.speed_units
+    rates = errors.rows(state.x)[: errors.n_coordinates, :n_q] @ state.rates[0]
+    coordinates = coordinate_units(rates, speeds)
+    return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds])
+
+
+def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
+    """What is large for each error: its value, and what the largest of all is in its unit.
+
+    Of a speed at least what the largest coordinate has in a unit of time.
+    """
+    n_q = errors.n_coordinates
+    of_coordinates, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
+    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, max(of_coordinates, of_speeds))
+    return values + np.where(beside > _NOTHING, beside * units, 1.0)
+
+
+def constraint_slopes(state: ConstraintState) -> Array:
+    """∂(φ, c)/∂(x, r)."""
+    dyn = state.dyn
+    if not (dyn.n_constraints or dyn.n_configuration):
+        return np.zeros((0, dyn.n_x + dyn.n_r))
+    return np.asarray(dyn._constraint_slopes(state.t, state.x, **state.values))
+
+
+def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Columns that follow from the others, of rows of equal size in columns of equal units: those named, if they do."""
+    rank = len(independent_rows(rows))
+    if len(named) == rank == len(independent_rows(rows[:, named])):
+        return named
+    return pivots(rows, rank)
+
+
+def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, sizes: Array) -> Array:
+    """∂y/∂x dx + ∂y/∂r dr + ∂y/∂u̇ du̇ at a state, (n_outputs, n), for n directions dx (n_x, n), dr, du̇ (n_u, n).
+
+    An entry is zero where its terms cancel but for their rounding, as for an accelerometer that is tilted in free fall.
+    ``sizes`` (n,) of the directions are large changes.
+    """
+    dyn = state.dyn
+    if not dyn.n_outputs:
+        return np.zeros((0, dx.shape[1]))
+    udot = dyn.udot(state.t, state.x, r=state.r, p=state.p)
+    try:
+        slopes = dyn._output_slopes(state.t, state.x, udot, r=state.r, p=state.p)
+    except ModelError:  # an output holds multipliers
+        return _by_differences(state, dx, dr, sizes)
+    directions = np.vstack([dx, dr, dudot])
+    total, terms = slopes @ directions, np.abs(slopes) @ np.abs(directions)
+    return np.asarray(np.where(np.abs(total) > NOISE * terms, total, 0.0))
+
+
+def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
+    dyn = state.dyn
+    inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
+    directions = np.vstack([dx, dr]).T
+
+    def along(steps: Array) -> Array:
+        moved = steps[..., np.newaxis] * directions
+        x, r = state.x + moved[..., : dyn.n_x], inputs + moved[..., dyn.n_x :]
+        if dyn.n_constraints:
+            x = _where_defined(dyn._project, state.t, x, r, state.p)
+        return _where_defined(dyn.outputs, state.t, x, r, state.p)
+
+    return np.ascontiguousarray(derivative(along, sizes).value.T)
+
+
+def _where_defined(kernel: Any, t: float, x: Array, r: Array, p: Any) -> Array:
+    """A kernel at many states, NaN where it is not defined."""
+    try:
+        return np.asarray(kernel(t, x, r=r, p=p))
+    except StateError as error:
+        if error.out is None:
+            raise
+        return np.asarray(error.out)

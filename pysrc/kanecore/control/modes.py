@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modes of linear equations ż = A z + B δr, by the names of the states, and those that no input moves.
+
+λ is uncontrollable where wᵀ A = λ wᵀ and wᵀ B = 0 for some w (Popov, Belevitch & Hautus; Kailath, *Linear Systems*,
+1980, section 6.2).  All such w lie in the largest subspace W with Wᵀ B = 0 and Wᵀ A = A_w Wᵀ, so it is this that is
+looked for, and A_w has their λ.  Eigenvalues that occur several times, which rounding scatters, do not blur that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.rank import pivots
+from kanecore.tolerances import EPSILON, EQUAL, NOISE
+
+__all__ = ["Mode", "balance", "in_units", "modes_of", "rounded", "unreached"]
+
+Array = npt.NDArray[np.float64]
+Eigen = npt.NDArray[np.float64] | npt.NDArray[np.complex128]
+
+_SHOWN = 0.2  # of the largest part of a mode, in the metric of the masses: a smaller one is not named
+_NAMES = 3  # at most
+
+
+@dataclass(frozen=True)
+class Mode:
+    """An eigenvalue λ = −ζ ω ± i ω √(1 − ζ²), of a pair that with the positive imaginary part.
+
+    Attributes
+    ----------
+    eigenvalue : complex
+    frequency : float
+        ω = |λ|, rad/s.
+    damping : float
+        ζ = −Re λ / |λ|; NaN for λ = 0.
+    states : tuple of str
+        Names of the states with the largest parts in it, the largest first, in the metric of the masses.
+    vector : ndarray, (n,)
+        The eigenvector, in the units of the states: A v = λ v; of a mode that is uncontrollable, wᵀ A = λ wᵀ.  Where k
+        eigenvalues are equal, the k vectors are a basis of (A − λ)^k v = 0.
+    """
+
+    eigenvalue: complex
+    frequency: float
+    damping: float
+    states: tuple[str, ...]
+    vector: npt.NDArray[np.complex128]
+
+    @property
+    def value(self) -> str:
+        """The eigenvalue, or the pair, with five digits."""
+        imaginary = f" ± {self.eigenvalue.imag:.5g}i" if self.eigenvalue.imag else ""
+        return f"{self.eigenvalue.real:.5g}{imaginary}"
+
+
+def balance(a: Array, units: Array, n_coordinates: int) -> Array:
+    """Units of states in which coordinates and speeds change alike, from those in the metric of the masses.
+
+    Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.
+    """
+    scaled, n = np.abs(in_units(a, units)), n_coordinates
+    rates, forces, growth, damping = (
+        float(np.max(part, initial=0.0)) for part in (scaled[:n, n:], scaled[n:, :n], scaled[:n, :n], scaled[n:, n:])
+    )
+    fastest = max(np.sqrt(rates * forces), growth, damping)
+    time = rates / fastest if rates > 0.0 and fastest > 0.0 else 1.0
+    return np.concatenate([units[:n] * time, units[n:]])
+
+
+def in_units(a: Array, units: Array) -> Array:
+    """A for states in some units; without what rounding leaves of rounding, by which LAPACK would scale."""
+    scaled = a / units[:, np.newaxis] * units
+    return np.where(np.abs(scaled) > EPSILON**2 * np.max(np.abs(scaled), initial=0.0), scaled, 0.0)
+
+
+def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
+    """All modes, the fastest growing first."""
+    scaled = in_units(a, units)
+    return _sorted(*_eigen(scaled, scaled), units, names)
+
+
+def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
+    """The modes wᵀ A = λ wᵀ, wᵀ B = 0."""
+    scaled = in_units(a, units)
+    columns = b / units[:, np.newaxis]
+    sizes = np.max(np.abs(columns), axis=0, initial=0.0)
+    clear = sizes > NOISE * np.max(sizes, initial=0.0)  # others are what rounding leaves of an input that does nothing
+    columns = columns[:, clear] / sizes[clear]
+    basis, size = _null_rows(columns, _norm(columns)), _norm(scaled)
+    while basis.shape[1]:
+        moved = scaled.T @ basis
+        inside = _null_rows((moved - basis @ (basis.T @ moved)).T, size)
+        if inside.shape[1] == basis.shape[1]:
+            break
+        basis = basis @ inside
+    # of all bases one whose vectors hold few states: where eigenvalues are equal, these are the modes
+    leading = pivots(basis.T, basis.shape[1])
+    basis = basis @ np.linalg.inv(basis[leading])
+    within = (scaled.T @ basis)[leading]
+    values, vectors = _eigen(np.where(np.abs(within) > NOISE * size, within, 0.0), scaled)
+    return _sorted(values, basis @ vectors, 1.0 / units, names)
+
+
+def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
+    """Eigenvalues whose real or imaginary parts are zero, where they are no more than rounding of the matrix."""
+    limit = NOISE * _norm(matrix)
+    parts = (np.where(np.abs(part) > limit, part, 0.0) for part in (values.real, values.imag))
+    return np.asarray(next(parts) + 1j * next(parts))
+
+
+def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
+    """Eigenvalues and vectors of a matrix, or of a part of a whole one: of equal ones all that (A − λ)^k v = 0 has."""
+    values, vectors = np.linalg.eig(matrix)
+    values, vectors = rounded(values, whole), vectors.astype(np.complex128)
+    for value in np.unique(values.real[values.imag == 0.0]):
+        equal = np.flatnonzero(values == value)
+        if len(equal) > 1:
+            power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
+            basis = np.linalg.svd(power)[2][-len(equal) :]
+            # of all bases one whose vectors hold few states
+            vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
+    return values, vectors
+
+
+def _norm(matrix: Array) -> float:
+    return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
+
+
+def _null_rows(matrix: Array, size: float) -> Array:
+    """An orthonormal basis of the w with wᵀ M = 0, beside a size."""
+    of_rows, s, _ = np.linalg.svd(matrix)
+    return np.asarray(of_rows[:, int(np.sum(s > EQUAL * size)) :])
+
+
+def _sorted(
+    values: npt.NDArray[np.complex128], vectors: Eigen, units: Array, names: tuple[str, ...]
+) -> tuple[Mode, ...]:
+    order = sorted((i for i in range(len(values)) if values[i].imag >= 0.0), key=lambda i: -values[i].real)
+    return tuple(_mode(complex(values[i]), vectors[:, i], units, names) for i in order)
+
+
+def _mode(value: complex, vector: Eigen, units: Array, names: tuple[str, ...]) -> Mode:
+    parts = np.abs(vector)
+    largest = [i for i in np.argsort(-parts, kind="stable") if parts[i] > _SHOWN * np.max(parts)][:_NAMES]
+    frequency = abs(value)
+    damping = 0.0 - value.real / frequency if frequency > 0.0 else float("nan")
+    return Mode(value, frequency, damping, tuple(names[i] for i in largest), (vector * units).astype(np.complex128))

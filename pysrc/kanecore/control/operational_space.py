@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What roboticists make of M and of partial velocities: M⁻¹, the inertia that a point shows, the map of momentum.
+
+With the velocity v = J u of a point, J its `jacobian`, a force F on it changes u̇ by M⁻¹ Jᵀ F, and its
+acceleration by Λ⁻¹ F, Λ = (J M⁻¹ Jᵀ)⁻¹ (Khatib, *IEEE Journal on Robotics and Automation* 3, 1987).  None of this
+needs q̇ = u.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.allowed_motions import allowed_motions
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import SingularError
+from kanecore.run.call_arguments import leading
+from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
+from kanecore.run.point_kinematics import jacobian
+from kanecore.tolerances import RANK
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
+
+Array = npt.NDArray[np.float64]
+
+
+def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+    """The inverse M⁻¹ of `mass_matrix`, that of all speeds: constraints are not applied.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, (..., n_u, n_u)
+
+    Raises
+    ------
+    SingularError
+        M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
+    """
+    x = dyn._as_state(x)
+    mass = dyn.mass_matrix(t, x, r=r, p=p)
+    return _inverted(dyn, mass, t, x, "the mass matrix is singular: some combination of the speeds moves no mass")
+
+
+def operational_inertia(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    attached: Any = None,
+    frame: Any = None,
+    along: npt.ArrayLike | None = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ that a point, or a body, shows to a force on it.
+
+    With constraints the speeds change as these allow: P (Pᵀ M P)⁻¹ Pᵀ stands in place of M⁻¹, the columns of P being a
+    basis of the motions that G allows.
+
+    Parameters
+    ----------
+    point, attached, frame
+        As of `jacobian`: with ``attached`` Λ is that of the velocity of the point, then the angular velocity of that
+        frame, and ``frame`` gives the axes.
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    along : array_like, (k, 3) or with ``attached`` (k, 6), optional
+        Directions, in rows, in which a force acts and the motion is looked at: J in the definition is then these times
+        J.  Needed where the point cannot go everywhere, as in a plane.
+
+    Returns
+    -------
+    ndarray, (..., 3, 3), with ``attached`` (..., 6, 6), with ``along`` (..., k, k)
+        In kg, kg m and kg m².
+
+    Raises
+    ------
+    SingularError
+        There is a direction in which nothing moves: the state is singular, or ``along`` must leave it out.
+    KeyError
+        There is no such point or frame.
+    ValueError
+        ``along`` has another shape.
+    """
+    transposed = np.swapaxes(jacobian(dyn, point, t, x, attached=attached, frame=frame, r=r, p=p), -1, -2)
+    if along is not None:
+        transposed = transposed @ _directions(along, transposed.shape[-1]).T
+    at = Constraints(dyn, t, x, r, p)
+    mass = at.mass
+    if dyn.n_constraints:
+        allowed = allowed_motions(at)
+        rows = np.swapaxes(allowed, -1, -2)
+        mass, transposed = rows @ mass @ allowed, rows @ transposed
+    what = "the mass matrix is singular in the motions that the constraints allow"
+    inverse = _inverted(dyn, mass, t, x, what)
+    mobility = np.swapaxes(transposed, -1, -2) @ inverse @ transposed
+    name = getattr(point, "name", point)
+    return _inverted(dyn, mobility, t, x, f"point {name!r} cannot move in every direction: say along= which, in rows")
+
+
+def momentum_matrix(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, about: Any = None, r: Any = None, p: Any = None
+) -> Array:
+    """The matrix of the momentum map: rows Σ m v* (3), then the angular momentum (3), of each speed, inertial axes.
+
+    Σ m v* = A[:3] u and H = A[3:] u, beside what prescribed motions give at u = 0.  About the mass centre this is the
+    centroidal momentum matrix (Orin, Goswami & Lee, *Autonomous Robots* 35, 2013).
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    about : str or array_like, (..., 3), optional
+        As of `angular_momentum`; default: the mass centre of all bodies.
+
+    Returns
+    -------
+    ndarray, (..., 6, n_u)
+
+    Raises
+    ------
+    ModelError, KeyError
+        As of `angular_momentum`.
+    """
+    x = np.asarray(dyn._as_state(x), dtype=np.float64)
+    if about is None:
+        about = mass_centre(dyn, t, x, r=r, p=p)
+    lead = linear_momentum(dyn, t, x, r=r, p=p).shape[:-1]
+    if not isinstance(getattr(about, "name", about), str):
+        lead = leading(x=lead, about=np.shape(about)[:-1])
+        about = np.broadcast_to(about, (*lead, *np.shape(about)[-1:]))
+    states = np.broadcast_to(x, (dyn.n_u + 1, *lead, dyn.n_x)).copy()
+    states[..., dyn.n_q :] = 0.0
+    states[range(1, dyn.n_u + 1), ..., range(dyn.n_q, dyn.n_x)] = 1.0
+    momenta = np.concatenate(
+        [linear_momentum(dyn, t, states, r=r, p=p), angular_momentum(dyn, t, states, about, r=r, p=p)], axis=-1
+    )
+    return np.ascontiguousarray(np.moveaxis(momenta[1:] - momenta[:1], 0, -1))
+
+
+def _directions(along: npt.ArrayLike, n: int) -> Array:
+    array = np.asarray(along)
+    if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[1] != n:
+        raise ValueError(f"along holds directions in rows, ({n} numbers each): got an array of shape {array.shape}")
+    return array.astype(np.float64)
+
+
+def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: str) -> Array:
+    """The inverses of square matrices, whose rows and columns are first made of one size."""
+    diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
+    units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    scaled = matrix * units[..., np.newaxis] * units[..., np.newaxis, :]
+    finite = np.asarray(np.isfinite(scaled).all(axis=(-2, -1)))
+    scaled = np.where(finite[..., np.newaxis, np.newaxis], scaled, np.eye(scaled.shape[-1]))  # LAPACK refuses others
+    values = np.asarray(np.linalg.svd(scaled, compute_uv=False))
+    singular = np.asarray(finite & ~(values.min(axis=-1, initial=np.inf) > RANK * values.max(axis=-1, initial=0.0)))
+    if singular.any():
+        lead = matrix.shape[:-2]
+        first = np.unravel_index(int(np.argmax(singular)), lead)
+        state = np.broadcast_to(np.asarray(dyn._as_state(x), dtype=np.float64), (*lead, dyn.n_x))[first]
+        time = float(np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[first])
+        raise SingularError(
+            f"{why}: {dyn.name!r} at t = {time!r}, x = {state.tolist()!r}",
+            t=time,
+            x=state,
+            rows=np.flatnonzero(singular) if lead else None,
+        )
+    inverse = np.linalg.inv(scaled) * units[..., np.newaxis] * units[..., np.newaxis, :]
+    return np.where(finite[..., np.newaxis, np.newaxis], inverse, np.nan)

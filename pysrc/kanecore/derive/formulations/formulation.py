@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the equations of motion come from: what each formulation gives of M u̇ = f, and of the energies.
+
+Bodies and loads (:mod:`.kane_equations`, Kane's method), a Lagrangian (:mod:`.lagrange_equations`), or first-order
+equations that are solved already (`Solved`).  What follows from M, f and the constraints is the same for
+all.
+
+Equations of motion u̇ = f(q, u, t, r) that are solved already: M is 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from kanecore.derive.forces.energies import Energy
+from kanecore.derive.kernel_registry import Derived
+from kanecore.derive.kinematics import Kinematics
+from kanecore.describe.description import FirstOrder
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.evaluation import count_in_call
+from kanecore.graph.expression_graph import SPEED, Graph
+from kanecore.graph.factorization import factorized_solve
+
+__all__ = ["ARTICULATED", "Formulation", "Solution", "Solved", "factorized", "named_pivots"]
+
+ARTICULATED = "articulated bodies"
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Expressions of u̇, and how they were found; ``waiting`` is how long they wait for each other, in operations."""
+
+    method: str
+    udot: Derived
+    waiting: int = 0
+
+    def time(self, g: Graph) -> int:
+        """What it takes, in operations."""
+        return count_in_call(g, self.udot.roots) + self.waiting
+
+
+class Formulation(Protocol):
+    """One source of the equations of motion, on the graph.
+
+    Attributes
+    ----------
+    method : str
+        How M is formed.
+    metric : list of list of nodes
+        M without the loads that hold u̇: symmetric, and what projection measures by.
+    forcing : list of nodes
+        The right-hand side f of M u̇ = f: the residual at u̇ = 0.
+    energy : Energy
+        The potential energy of the loads.
+    kinetic_energy, potential_energy : node
+    lagrangian : node
+        L, the potential energy of loads taken off.
+    kinetic_part : node
+        The sum L + U, all that holds speeds in L: of bodies T.
+    power : node
+        d(T + U)/dt at u̇, but for what the forces of constraint do.
+    has_gravity : bool
+        Whether every body with mass has its weight in one uniform field.
+    pivots : sequence of (pivot, diagonal entry, number of the speed)
+        Where all expressions hold, as of `Derived`.
+    """
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def metric(self) -> list[list[int]]: ...
+    @property
+    def forcing(self) -> list[int]: ...
+    @property
+    def energy(self) -> Energy: ...
+    @property
+    def kinetic_energy(self) -> int: ...
+    @property
+    def lagrangian(self) -> int: ...
+    @property
+    def kinetic_part(self) -> int: ...
+    @property
+    def potential_energy(self) -> int: ...
+    @property
+    def power(self) -> int: ...
+    @property
+    def has_gravity(self) -> bool: ...
+    @property
+    def pivots(self) -> tuple[tuple[int, int, int], ...]: ...
+
+    def momenta(self) -> list[int]:
+        """∂T/∂u, of a Lagrangian ∂L/∂u."""
+        ...
+
+    def active_forces(self) -> list[int]:
+        """F_r at u̇ = 0."""
+        ...
+
+    def inertia_forces(self, udot: Sequence[int]) -> list[int]:
+        """F*_r for given u̇, the part of the loads that is linear in it included."""
+        ...
+
+    def residual(self, udot: Sequence[int]) -> list[int]:
+        """F_r + F*_r for given u̇."""
+        ...
+
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        """Ways to the u̇ of M u̇ = ``forcing``, where there are no constraints and no load holds u̇."""
+        ...
+
+
+def factorized(g: Graph, method: str, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int]) -> Solution:
+    """The solution of M u̇ = f from the factorization of M in the user's speeds."""
+    udot, pivots = factorized_solve(g, mass_matrix, forcing)
+    return Solution(f"{method}, LᵀDL", Derived(tuple(udot), named_pivots(pivots, range(len(forcing)))))
+
+
+def named_pivots(pivots: Sequence[tuple[int, int]], speeds: Sequence[int]) -> tuple[tuple[int, int, int], ...]:
+    """Pivots and their diagonal entries with the numbers of the speeds, for messages."""
+    return tuple((pivot, diagonal, i) for i, (pivot, diagonal) in zip(speeds, pivots, strict=True))
+
+
+class Solved:
+    """A formulation: see `kanecore.derive.formulations.formulation.Formulation`; nothing in it is a force."""
+
+    method, has_gravity = "equations of first order", False
+
+    def __init__(self, k: Kinematics, given: FirstOrder) -> None:
+        self.kinematics, self.graph, self._given = k, k.graph, given
+        self.forcing = list(given.derivatives)
+        self.kinetic_energy, self.potential_energy, self.power = given.kinetic, given.potential, given.power
+        self.lagrangian, self.pivots = given.lagrangian, given.pivots
+
+    @property
+    def kinetic_part(self) -> int:
+        return self.graph.add(self.lagrangian, self.potential_energy)
+
+    @cached_property
+    def metric(self) -> list[list[int]]:
+        n = len(self.forcing)
+        return [[int(i == j) for j in range(n)] for i in range(n)]
+
+    @cached_property
+    def energy(self) -> Energy:
+        return Energy(self.kinematics)
+
+    def residual(self, udot: Sequence[int]) -> list[int]:
+        return [self.graph.sub(f, a) for f, a in zip(self.forcing, udot, strict=True)]
+
+    def momenta(self) -> list[int]:
+        return accumulate(self.graph, [(self.lagrangian, self.graph.one)], self.kinematics.description.speeds, SPEED)
+
+    def active_forces(self) -> list[int]:
+        return self.forcing
+
+    def inertia_forces(self, udot: Sequence[int]) -> list[int]:
+        return [self.graph.neg(a) for a in udot]
+
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        yield Solution(self.method, Derived(tuple(forcing)))

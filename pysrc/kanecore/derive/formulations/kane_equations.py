@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equations of motion of bodies and loads, by Kane's method.
+
+Generalized active and inertia forces (:mod:`.generalized_forces`), the mass matrix by composite bodies
+(:mod:`.mass_matrix`) or by columns (:mod:`.mass_matrix`), and the ways to solve M u̇ = f that a tree of joints has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanecore.derive.forces.energies import Energy, kinetic_energy, momenta, power
+from kanecore.derive.forces.generalized_forces import (
+    Wrenches,
+    active_forces,
+    at_rest,
+    generalized_forces,
+    inertia_forces,
+    inertial_part,
+    uniform_gravity,
+)
+from kanecore.derive.kernel_registry import Derived
+from kanecore.derive.kinematics import Accelerations, Kinematics
+from kanecore.derive.recursions.articulated_bodies import articulated_solve
+from kanecore.derive.recursions.inertia_regrouping import Regrouped, regrouped
+from kanecore.derive.recursions.joint_tree import JointTree, joint_tree, with_moved_origins
+from kanecore.derive.recursions.mass_matrix import column_mass_matrix, composite_mass_matrix, composite_momenta
+from kanecore.describe.description import Load
+from kanecore.graph.evaluation import count_in_call
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.factorization import factorized_solve, products
+from kanecore.graph.linear_equations import Singular, matching, solve
+from kanecore.graph.vectors import neg
+
+from .formulation import ARTICULATED, Solution, factorized, named_pivots
+
+__all__ = ["Bodies"]
+
+COMPOSITE, COLUMNS = "composite bodies", "columns"
+ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
+# The articulated bodies of a chain wait for each other: measured on chains of 8 to 20 links, for each rate as long as
+# 90 operations take where the links move in a plane, and 50 in space.  60 chose the faster way of all these but one,
+# where it was 3 % slower.
+WAITING = 60
+# Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
+# articulated bodies take a third of its operations in space, and less in the plane.
+FACTORIZED_MAX = 500
+
+
+@dataclass(frozen=True)
+class _Formed:
+    """The mass matrix, and how it was formed."""
+
+    method: str
+    matrix: list[list[int]]
+
+    def operations(self, g: Graph) -> int:
+        return count_in_call(g, [x for row in self.matrix for x in row])
+
+
+class Bodies:
+    """A formulation: see `kanecore.derive.formulations.formulation.Formulation`."""
+
+    pivots = ()
+
+    def __init__(self, k: Kinematics) -> None:
+        self.kinematics, self.graph = k, k.graph
+        self.field, self._weights = uniform_gravity(k)
+
+    # ----------------------------------------------------------------- forces
+    def residual(self, udot: Sequence[int]) -> list[int]:
+        """F_r + F*_r for given u̇, from the inertias as they are or handed over, whichever takes fewer operations."""
+        inertias = [None] if self._regrouped is None else [self._regrouped, None]
+        ways = [self._residual(udot, each) for each in inertias]
+        return min(ways, key=lambda forces: count_in_call(self.graph, forces))
+
+    def _residual(self, udot: Sequence[int], regrouped: Regrouped | None) -> list[int]:
+        """The same from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
+        k, d = self.kinematics, self.kinematics.description
+        loads = self._other_loads
+        wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
+        accelerations = Accelerations(k, udot, neg(self.graph, self.field))
+        if regrouped is None:
+            inertia_forces(k, accelerations, wrenches)
+        else:
+            inertia_forces(k, accelerations, wrenches, regrouped.others)
+            regrouped.inertia_forces(k, accelerations, wrenches)
+        forces = generalized_forces(wrenches)
+        if d.potentials or d.generalized_forces:
+            others = active_forces(k, (), d.potentials, d.generalized_forces)
+            forces = [self.graph.add(a, b) for a, b in zip(forces, others, strict=True)]
+        return forces
+
+    @property
+    def _other_loads(self) -> list[Load]:
+        """All loads but the weights in the uniform field."""
+        return [load for i, load in enumerate(self.kinematics.description.loads) if i not in self._weights]
+
+    @cached_property
+    def other_forces(self) -> list[int]:
+        """F_r at u̇ = 0 of all but the weights in the uniform field."""
+        k, d = self.kinematics, self.kinematics.description
+        return active_forces(k, at_rest(k, self._other_loads), d.potentials, d.generalized_forces)
+
+    @cached_property
+    def forcing(self) -> list[int]:
+        return self.residual([0] * len(self.kinematics.description.speeds))
+
+    def momenta(self) -> list[int]:
+        return momenta(self.kinematics)
+
+    def active_forces(self) -> list[int]:
+        k, d = self.kinematics, self.kinematics.description
+        return active_forces(k, at_rest(k, d.loads), d.potentials, d.generalized_forces)
+
+    def inertia_forces(self, udot: Sequence[int]) -> list[int]:
+        k = self.kinematics
+        accelerations = Accelerations(k, udot)
+        wrenches = Wrenches(k, inertial_part(k, k.description.loads, udot))
+        return generalized_forces(inertia_forces(k, accelerations, wrenches))
+
+    @property
+    def has_gravity(self) -> bool:
+        return bool(self._weights)
+
+    # --------------------------------------------------------------- energies
+    @cached_property
+    def energy(self) -> Energy:
+        return Energy(self.kinematics)
+
+    @property
+    def kinetic_energy(self) -> int:
+        return kinetic_energy(self.kinematics)
+
+    @property
+    def lagrangian(self) -> int:
+        return self.graph.sub(self.kinetic_energy, self.potential_energy)
+
+    @property
+    def kinetic_part(self) -> int:
+        return self.kinetic_energy
+
+    @property
+    def potential_energy(self) -> int:
+        return self.energy.potential
+
+    @property
+    def power(self) -> int:
+        return power(self.kinematics, self.energy)
+
+    # ------------------------------------------------------------ mass matrix
+    @property
+    def method(self) -> str:
+        return self._formed.method
+
+    @property
+    def metric(self) -> list[list[int]]:
+        """The mass matrix of the bodies alone, of T = ½ uᵀM u."""
+        return self._formed.matrix
+
+    @cached_property
+    def tree(self) -> JointTree | None:
+        return joint_tree(self.kinematics)
+
+    @cached_property
+    def _regrouped(self) -> Regrouped | None:
+        """The tree with inertias handed over."""
+        return None if self.tree is None else regrouped(self.kinematics, self.tree)
+
+    @cached_property
+    def _composed(self) -> JointTree:
+        """The tree of composite bodies: inertias handed over and origins moved where that takes fewer operations."""
+        assert self.tree is not None
+        trees = [self.tree] if self._regrouped is None else [self._regrouped.tree, self.tree]
+        return with_moved_origins(self.graph, min(trees, key=self._composing))
+
+    def _composing(self, tree: JointTree) -> int:
+        momenta = composite_momenta(self.graph, tree)
+        return count_in_call(self.graph, [x for pair in momenta for vector in pair for x in vector])
+
+    @cached_property
+    def _joint_mass_matrix(self) -> list[list[int]]:
+        return composite_mass_matrix(self.graph, self._composed)
+
+    @cached_property
+    def _speeds_are_rates(self) -> bool:
+        """Whether S is the identity: the user's speeds are the joint rates, in their order."""
+        assert self.tree is not None
+        return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
+
+    @cached_property
+    def _formed(self) -> _Formed:
+        """The mass matrix in the user's speeds, by whichever way counts less."""
+        if self.tree is None:
+            return _Formed(COLUMNS, column_mass_matrix(self.kinematics))
+        joint, s = self._joint_mass_matrix, self.tree.jacobian
+        if self._speeds_are_rates:
+            return _Formed(COMPOSITE, joint)
+        if _is_permutation(s):
+            order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
+            return _Formed(COMPOSITE, [[joint[a][b] for b in order] for a in order])
+        g = self.graph
+        half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(len(s))] for row in joint]
+        square = [[0] * len(s) for _ in s]
+        for i in range(len(s)):
+            for j in range(i + 1):
+                square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
+        ways = [_Formed(COMPOSITE, square), _Formed(COLUMNS, column_mass_matrix(self.kinematics))]
+        return min(ways, key=lambda way: way.operations(g))
+
+    # --------------------------------------------------------------- solution
+    def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
+        """From M in the user's speeds, where that of the joint rates is another or there is none, and from the tree."""
+        if self.tree is None or not self._speeds_are_rates:
+            yield factorized(self.graph, self.method, self.metric, forcing)
+        if self.tree is not None:
+            yield from self._in_joint_rates(self.tree, forcing)
+
+    def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:
+        """From the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
+        g, s = self.graph, tree.jacobian
+        # each joint rate goes by the name of one of the speeds in it
+        rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
+        numbers = sorted(rate_of, key=rate_of.__getitem__)
+        try:
+            right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
+        except Singular:  # to rounding: the user's speeds serve as well
+            return
+        n, matrix, solutions = len(right), self._joint_mass_matrix, []
+        if n < ARTICULATED_MIN or products(matrix) <= FACTORIZED_MAX * n:
+            solutions.append((f"{COMPOSITE}, LᵀDL", factorized_solve(g, matrix, right), 0))
+        if n >= ARTICULATED_MIN:
+            waiting = WAITING * tree.longest
+            solutions.append((ARTICULATED, articulated_solve(g, self._composed, right, tree), waiting))
+        for method, (y, pivots), waiting in solutions:
+            udot = y if self._speeds_are_rates else solve(g, s, y)
+            yield Solution(method, Derived(tuple(udot), named_pivots(pivots, numbers)), waiting)
+
+
+def _is_permutation(s: Sequence[Sequence[int]]) -> bool:
+    return all(sum(1 for x in row if x) == 1 and sum(row) == 1 for row in s)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels of derivatives: products with vectors, and matrices.
+
+Products of derivatives with vectors, by one pass forwards or backwards: no matrix is formed.
+
+The vectors stand behind u̇ and λ in what a kernel reads.
+
+Derivatives of the equations of motion, of the constraints and of the outputs.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kernel_registry import Derived, derives
+from kanecore.derive.kernels.constraint_kernels import has_constraints
+from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, Op
+from kanecore.graph.vectors import dot
+
+__all__: list[str] = []
+
+
+def _forces(d: Derivation) -> list[int]:
+    """M u̇ − f."""
+    return [d.graph.neg(f) for f in d.residual(d.description.accelerations)]
+
+
+def _variables(d: Derivation) -> list[int]:
+    """q, u, r, u̇."""
+    description = d.description
+    return [*description.coordinates, *description.speeds, *description.inputs, *description.accelerations]
+
+
+@derives("inverse_dynamics_tangent")
+def _inverse_dynamics_tangent(d: Derivation) -> Derived:
+    """Along a direction (dx, dr, du̇)."""
+    variables = _variables(d)
+    along = Tangent(d.graph, dict(zip(variables, d.vector_symbols(len(variables)), strict=True))).of
+    return Derived(tuple(map(along, _forces(d))))
+
+
+@derives("inverse_dynamics_gradient")
+def _inverse_dynamics_gradient(d: Derivation) -> Derived:
+    """By weights of the forces, with respect to x, r, u̇."""
+    forces = _forces(d)
+    weights = zip(forces, d.vector_symbols(len(forces)), strict=True)
+    return Derived(tuple(accumulate(d.graph, list(weights), _variables(d), limits=True)))
+
+
+@derives("hessian_products")
+def _hessian_products(d: Derivation) -> Derived:
+    """Along a direction of (x, r, u̇, λ): of the gradient of L = w_q·q̇ + μ·R + ν·S, and of R; R = f + Gᵀλ − M u̇."""
+    g, description, multipliers = d.graph, d.description, d.multiplier_symbols
+    n_q, n, m = len(description.coordinates), len(description.speeds), len(multipliers)
+    symbols = [*_variables(d), *multipliers]
+    vectors = d.vector_symbols(n_q + n + m + len(symbols))
+    balance = d.residual(description.accelerations)
+    for row, force in zip(d.rows, multipliers, strict=True):
+        balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+    levels = [g.add(row.bias, dot(g, row.jacobian, description.accelerations)) for row in d.rows]
+    weights = zip([*description.rates, *balance, *levels], vectors, strict=False)
+    gradient = accumulate(g, list(weights), symbols, limits=True)
+    along = Tangent(g, dict(zip(symbols, vectors[n_q + n + m :], strict=True))).of
+    return Derived(tuple(map(along, (*gradient, *balance))))
+
+
+@derives("linearize")
+def _linearize(d: Derivation) -> Derived:
+    return _derivatives(d, "linearize")
+
+
+def _derivatives(d: Derivation, kernel: str) -> Derived:
+    """What a derivative of ẋ is solved from; zeros where nothing is."""
+    slopes = d.linearization(kernel)
+    if slopes.vanishes:
+        n = len(d.description.coordinates) + len(d.description.speeds)
+        return Derived((0,) * (n * len(VARIABLES[kernel](d.description))))
+    return Derived(slopes.roots, after_udot=True, with_multipliers=bool(d.description.constraints))
+
+
+@derives("rhs_time_derivative")
+def _rhs_time_derivative(d: Derivation) -> Derived:
+    return _derivatives(d, "rhs_time_derivative")
+
+
+@derives("rhs_parameter_jacobian", applies=lambda d: bool(d.description.parameters))
+def _rhs_parameter_jacobian(d: Derivation) -> Derived:
+    return _derivatives(d, "rhs_parameter_jacobian")
+
+
+def _held_multipliers(d: Derivation) -> str:
+    symbols = (d.graph.nodes[i] for i in d.graph.below([node for _, node in d.description.outputs]))
+    if any(op is Op.SYM and operands[0][0] == "λ" for op, *operands in symbols):
+        return "its outputs hold multipliers, whose derivatives nothing determines where rows are redundant"
+    return ""
+
+
+@derives("output_jacobian", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
+def _output_jacobian(d: Derivation) -> Derived:
+    """∂y/∂(q, u, r); where the outputs hold u̇ that at constant u̇, then ∂y/∂u̇."""
+    direct, by_udot = _slopes_of_outputs(d)
+    if not any(d.graph.depends[node] & ACCELERATION for _, node in d.description.outputs):
+        return Derived(tuple(chain(*direct)))
+    return Derived(tuple(chain(*direct, *by_udot)), after_udot=True)
+
+
+@derives("output_slopes", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
+def _output_slopes(d: Derivation) -> Derived:
+    rows = zip(*_slopes_of_outputs(d), strict=True)
+    return Derived(tuple(chain.from_iterable(chain(*row) for row in rows)))
+
+
+def _slopes_of_outputs(d: Derivation) -> tuple[list[list[int]], list[list[int]]]:
+    """∂y/∂(q, u, r) at constant u̇ and ∂y/∂u̇, a list for each output."""
+    g, udot = d.graph, d.description.accelerations
+    nodes, wrt = [node for _, node in d.description.outputs], VARIABLES["linearize"](d.description)
+    direct = [accumulate(g, [(node, g.one)], wrt, limits=True) for node in nodes]
+    return direct, [accumulate(g, [(node, g.one)], udot, ACCELERATION, limits=True) for node in nodes]
+
+
+@derives("constraint_slopes", applies=has_constraints)
+def _constraint_slopes(d: Derivation) -> Derived:
+    """∂φ/∂(q, u, r) and ∂c/∂(q, u, r) of the configuration constraints and of the rows of G on velocities."""
+    g, description, level = d.graph, d.description, COORDINATE | SPEED | INPUT
+    wrt = [*description.coordinates, *description.speeds, *description.inputs]
+    nodes = [*d.constraints.configuration, *d.constraints.values]
+    return Derived(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels of the equations of motion: whole, in parts, and as a regressor.
+
+The parts C and g of the manipulator form M u̇ + C u + g = τ + other loads.
+
+The regressor Y of M u̇ − f = Y π, and π; the columns of friction and rotors.
+
+M u̇ = f and q̇: the equations of motion and their parts.
+"""
+
+from __future__ import annotations
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kernel_registry import Derived, derives
+from kanecore.derive.manipulator_equations import (
+    coriolis_matrix,
+    gravity_forces,
+    inertial_parameters,
+    joint_regressor,
+    regressor,
+    why_no_coriolis_matrix,
+    why_no_gravity_forces,
+    why_no_joint_regressor,
+    why_no_regressor,
+)
+from kanecore.errors import ModelError
+from kanecore.graph.expression_graph import ACCELERATION, Op
+
+__all__: list[str] = []
+
+
+@derives("coriolis_matrix", missing=why_no_coriolis_matrix)
+def _coriolis_matrix(d: Derivation) -> Derived:
+    return Derived(tuple(x for row in coriolis_matrix(d) for x in row))
+
+
+@derives("gravity_forces", missing=why_no_gravity_forces)
+def _gravity_forces(d: Derivation) -> Derived:
+    return Derived(tuple(gravity_forces(d)))
+
+
+@derives("regressor", missing=why_no_regressor)
+def _regressor(d: Derivation) -> Derived:
+    return Derived(tuple(x for row in regressor(d) for x in row))
+
+
+@derives("inertial_parameters", missing=why_no_regressor)
+def _inertial_parameters(d: Derivation) -> Derived:
+    return Derived(tuple(x for body in inertial_parameters(d.kinematics) for x in body))
+
+
+@derives("joint_regressor", missing=why_no_joint_regressor)
+def _joint_regressor(d: Derivation) -> Derived:
+    return Derived(tuple(x for row in joint_regressor(d) for x in row))
+
+
+def _without_masses(d: Derivation) -> str:
+    return d.without_masses
+
+
+@derives("rhs", missing=_without_masses)
+def _rhs(d: Derivation) -> Derived:
+    udot = _solved(d, "rhs")
+    return Derived((*d.description.rates, *udot.roots), udot.pivots, udot.limits)
+
+
+@derives("udot", missing=_without_masses)
+def _udot(d: Derivation) -> Derived:
+    return _solved(d, "udot")
+
+
+def _solved(d: Derivation, name: str) -> Derived:
+    if d.solved_at_run_time:
+        what = "constraints are" if d.symmetric else "M, which loads make unsymmetric, is"
+        raise ModelError(
+            f"{name} of {d.description.name!r} has no expression: {what} solved with pivots chosen at every state; "
+            "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
+        )
+    return d.solution
+
+
+@derives("forward_dynamics", missing=_without_masses)
+def _forward_dynamics(d: Derivation) -> Derived:
+    return _solved(d.pushed, "forward_dynamics")
+
+
+@derives("qdot")
+def _qdot(d: Derivation) -> Derived:
+    return Derived(d.description.rates)
+
+
+@derives("mass_matrix", missing=_without_masses)
+def _mass_matrix(d: Derivation) -> Derived:
+    return Derived(tuple(x for row in d.mass_matrix for x in row))
+
+
+@derives("forcing")
+def _forcing(d: Derivation) -> Derived:
+    return Derived(tuple(d.forcing))
+
+
+@derives("inverse_dynamics")
+def _inverse_dynamics(d: Derivation) -> Derived:
+    return Derived(tuple(d.graph.neg(f) for f in d.residual(d.description.accelerations)))
+
+
+@derives("outputs")
+def _outputs(d: Derivation) -> Derived:
+    g = d.graph
+    roots = [node for _, node in d.description.outputs]
+    symbols = [g.nodes[i][1] for i in g.below(roots) if g.nodes[i][0] is Op.SYM]
+    multipliers = {key[1] for key in symbols if key[0] == "λ"}
+    if multipliers:
+        rows = len(d.multiplier_symbols)
+        if max(multipliers) >= rows:
+            names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
+            raise ModelError(
+                f"outputs hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+            )
+        return Derived(tuple(roots), after_udot=True, with_multipliers=True)
+    return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))

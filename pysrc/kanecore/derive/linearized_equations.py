@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What derivatives of ẋ are solved from: derivatives of the residuals of all equations, never of a solution.
+
+Those with respect to x and r, to t, and to the parameters are found in one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kanecore.derive.recursions.joint_tree_derivatives import Forest
+from kanecore.describe.description import Description
+from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.evaluation import count
+from kanecore.graph.expression_graph import ACCELERATION
+from kanecore.graph.magnitudes import sums
+from kanecore.graph.vectors import dot
+
+from .constraint_rows import Row
+
+__all__ = ["VARIABLES", "Linearization", "linearized"]
+
+UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
+
+# What recursions over joints take for each one, and for each pair of which one carries the other, in operations that
+# are written out: measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the plane.
+JOINT, PAIR = 300, 60
+
+VARIABLES: dict[str, Callable[[Description], list[int]]] = {
+    "linearize": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
+    "rhs_time_derivative": lambda d: [d.time],
+    "rhs_parameter_jacobian": lambda d: list(d.parameters),
+}
+"""Of each kernel that is a derivative of ẋ: with respect to which symbols, the columns of its result."""
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """What the derivatives of ẋ with respect to N symbols are solved from.
+
+    ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and what the entries of G are sums of
+    (m, n); ``rates`` those of ∂q̇ (n_q, N).  Where these are many, they are left out, and there is one ``column`` of ∂R,
+    ∂S and ∂q̇ in their place: the derivatives along the direction of the ``seeds`` (N).
+    Where recursions over the joints of a ``forest`` find all of it, there is nothing else; nor where it ``vanishes``,
+    as ẋ depends on none of the symbols.
+    """
+
+    equations: tuple[int, ...] = ()
+    rates: tuple[int, ...] = ()
+    column: tuple[int, ...] = ()
+    seeds: tuple[int, ...] = ()
+    forest: Forest | None = None
+    vanishes: bool = False
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        if self.forest is not None:
+            return self.forest.roots
+        return (*self.equations, *self.rates, *self.column)
+
+
+def linearized(
+    d: Description,
+    mass_matrix: Sequence[Sequence[int]],
+    balance: Sequence[int],
+    rows: Sequence[Row],
+    multipliers: Sequence[int],
+    wrt: Sequence[int],
+    find_forest: Callable[[], Forest | None] = lambda: None,
+) -> Linearization:
+    """The linearization at given u̇ and λ, from M, f − M u̇ and the rows of G, with respect to some symbols.
+
+    With the residual R = f + Gᵀλ − M u̇ of the equations of motion and the rows S = G u̇ + γ,
+
+        M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
+
+    dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
+    """
+    g = d.graph
+    for row, force in zip(rows, multipliers, strict=True):
+        balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+    levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
+    nodes = [*d.rates, *balance, *levels]
+    entries = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
+    if not any(entries):
+        return Linearization(vanishes=True)
+    operations = count(g, entries)["total"]
+    if operations > JOINT * len(d.speeds) and (trees := find_forest()) is not None:
+        recursion = count(g, trees.roots)["total"] + JOINT * len(d.speeds) + PAIR * trees.pairs
+        if recursion < operations or operations > UNROLLED:
+            return Linearization(forest=trees)
+    if operations > UNROLLED:
+        seeds = tuple(g.symbol(("d", i), ACCELERATION) for i in range(len(wrt)))
+        along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
+        column = [along(node) for node in nodes]
+        n_q = len(d.rates)
+        return Linearization(column=(*column[n_q:], *column[:n_q]), seeds=seeds)
+    first_force, first_level = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)
+    mass = [x for row in mass_matrix for x in row]
+    jacobian = [x for row in rows for x in row.jacobian]
+    bounds = [x for row in rows for x in sums(g, row.jacobian)]
+    equations = (*mass, *entries[first_force:first_level], *jacobian, *entries[first_level:], *bounds)
+    return Linearization(equations, tuple(entries[:first_force]))

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The joint tree of a mechanism: links and joint rates, found from the velocities of its bodies.
+
+A link is a frame with an origin that moves with it.  Where the velocities of all bodies follow from relative motions
+of links, each the sum of fixed axes times scalars w, the mass matrix in w comes from composite bodies
+(:mod:`.mass_matrix`) whatever the speeds u of the user are: w = S u + s with S square,
+
+    M_u = Sᵀ M_w S,    f_u = Sᵀ f_w,    M_w y = f_w,    S u̇ = y,
+
+with f taken at u̇ = 0, so that neither Ṡ nor ṡ is needed.
+
+Origins of links, moved along the axes of their joints to where offsets have fewer components.
+
+A link that turns about an axis may have its origin anywhere on it.  Where the offset from its parent lacks a component,
+composite and articulated bodies take fewer operations: Denavit and Hartenberg put theirs at the foot of the common
+normal (*Journal of Applied Mechanics* 22, 1955).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kanecore.derive.forces.generalized_forces import central_inertia
+from kanecore.derive.kinematics import Kinematics
+from kanecore.derive.recursions.spatial_inertia import Symmetric, plus, shift, steiner
+from kanecore.graph.calculus import accumulate, is_affine
+from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
+from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
+from kanecore.graph.zero_tests import is_regular
+
+__all__ = ["JointTree", "Link", "Rate", "joint_tree", "with_moved_origins"]
+
+
+@dataclass(frozen=True)
+class Rate:
+    """One scalar of a joint's motion: the link turns about ``axis`` (or slides along it) by ``axis`` · w."""
+
+    node: int
+    axis: Components
+    turns: bool
+
+
+@dataclass
+class Link:
+    """A frame with an origin; ``offset`` is the origin from the parent's, in the parent's axes.
+
+    A body that moves freely is one link: it turns by ``motion``, and its origin moves by the rates ``slides``.
+    """
+
+    frame: int
+    parent: int
+    offset: Components
+    rotation: list[Matrix]  # to the parent's axes, factor by factor
+    motion: Components = ZERO  # relative to the parent, in the link's axes
+    turns: bool = True  # whether ``motion`` is an angular velocity; else the link slides by it
+    point: int = -1  # where the origin is, -1 where no point is
+    slides: list[Rate] = field(default_factory=list)
+    rates: list[Rate] = field(default_factory=list)
+    bodies: list[int] = field(default_factory=list)
+    mass: int = 0
+    moment: Components = ZERO  # Σ m c
+    inertia: Symmetric = (0, 0, 0, 0, 0, 0)  # about the origin
+
+
+@dataclass(frozen=True)
+class JointTree:
+    """Links, each after its parent, and S = ∂w/∂u, joint rate by joint rate."""
+
+    links: list[Link]
+    jacobian: list[list[int]]
+
+    @property
+    def rates(self) -> list[int]:
+        return [rate.node for link in self.links for rate in link.rates]
+
+    @property
+    def longest(self) -> int:
+        """How many rates lie one after another at most."""
+        depth: list[int] = []
+        for link in self.links:
+            depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
+        return max(depth)
+
+    @property
+    def first_rates(self) -> list[int]:
+        """The number of the first rate of each link."""
+        return list(itertools.accumulate((len(link.rates) for link in self.links[:-1]), initial=0))
+
+
+def joint_tree(k: Kinematics) -> JointTree | None:
+    """The tree, or None where velocities do not follow from one (then the mass matrix is formed by columns)."""
+    if not k.from_positions():
+        return None
+    builder = _Builder(k)
+    for i in range(len(k.description.bodies)):
+        builder.add_body(i)
+    return builder.finish()
+
+
+class _Builder:
+    def __init__(self, k: Kinematics) -> None:
+        self.k, self.g = k, k.graph
+        self.links: list[Link] = [Link(0, -1, ZERO, [])]
+        self._pinned: dict[tuple[int, Components, int], int] = {}  # (link, place in it, frame) -> link turning there
+        self._place: dict[int, tuple[int, Components]] = {}  # point -> (link it is fixed in, position in it)
+
+    def place(self, point: int) -> tuple[int, Components]:
+        """The link that a point is fixed in, and its position there."""
+        points = self.k.description.points
+        above = []
+        while point >= 0 and point not in self._place:
+            above.append(point)
+            point = points[point].parent
+        place = self._place[point] if point >= 0 else (0, ZERO)
+        for point in reversed(above):
+            position, rates = points[point].position, self.k.displacement_rate(point)
+            for n in sorted(range(len(rates)), key=lambda n: position[n][0]):
+                frame, vector = position[n]
+                place = self._along(place, frame, vector, rates[n][1])
+            self._place[point] = place
+        return place
+
+    def _along(
+        self, start: tuple[int, Components], frame: int, vector: Components, rate: Components
+    ) -> tuple[int, Components]:
+        link, position = self._turned(start, frame)
+        position = add(self.g, position, vector)
+        if rate == ZERO:
+            return link, position
+        self.links.append(Link(frame, link, position, [], rate, turns=False))
+        return len(self.links) - 1, ZERO
+
+    def _turned(self, start: tuple[int, Components], frame: int) -> tuple[int, Components]:
+        """The link with the given frame at a point of another, frame by frame where several turn there."""
+        link, position = start
+        for f in reversed(self._turning(frame, self.links[link].frame)):
+            if self.links[link].frame != f:
+                link, position = self._pin(link, position, f), ZERO
+        return link, position
+
+    def _pin(self, link: int, position: Components, frame: int) -> int:
+        """The link that turns with a frame at a place of another link."""
+        key = (link, position, frame)
+        pinned = self._pinned.get(key)
+        if pinned is None:
+            k, parent = self.k, self.links[link].frame
+            omega = sub(self.g, k.omega[frame], k.resolve(k.omega[parent], parent, frame))
+            motion = self._relative(frame, parent, omega)
+            self.links.append(Link(frame, link, position, k.rotation(frame, parent), motion))
+            pinned = self._pinned[key] = len(self.links) - 1
+        return pinned
+
+    def _turning(self, frame: int, ancestor: int) -> list[int]:
+        """A frame, then those that turn on the way to it from an ancestor, each before the next one turns."""
+        f, turning = frame, []
+        while f not in (ancestor, 0):
+            if self.k.relative[f]:
+                turning.append(f)
+            f = self.k.description.frames[f].angular_parent
+        return [frame, *turning[1:]] if f == ancestor else [frame]
+
+    def _relative(self, frame: int, parent: int, difference: Components) -> Components:
+        """The ω of ``frame`` in ``parent``: the terms between them where these lie on one chain of frames."""
+        k = self.k
+        chain, f = [], frame
+        while f != parent and f != 0:
+            chain.append(f)
+            f = k.description.frames[f].angular_parent
+        if f != parent:
+            return difference
+        total = ZERO
+        for f in chain:
+            for h, w in k.relative[f]:
+                total = add(self.g, total, k.resolve(w, h, frame))
+        return total
+
+    def add_body(self, number: int) -> None:
+        g, k = self.g, self.k
+        body = k.description.bodies[number]
+        start = self.place(body.point)
+        index, centre = self._turned(start, body.frame) if body.frame >= 0 else start
+        link = self.links[index]
+        h = scale(g, body.mass, centre)
+        inertia = steiner(g, centre, h)
+        if body.frame >= 0:
+            tensor = central_inertia(k, number)
+            own: Symmetric = (tensor[0][0], tensor[1][1], tensor[2][2], tensor[0][1], tensor[1][2], tensor[2][0])
+            inertia = plus(g, own, inertia)
+        link.bodies.append(number)
+        link.mass = g.add(link.mass, body.mass)
+        link.moment = add(g, link.moment, h)
+        link.inertia = plus(g, link.inertia, inertia)
+
+    def finish(self) -> JointTree | None:
+        """The tree of all bodies added; None where its joint rates are not as many as speeds, and regular in them."""
+        g, d = self.g, self.k.description
+        self._join_free_bodies()
+        self._find_points()
+        self._choose_rates()
+        rates = [rate for link in self.links for rate in link.rates]
+        if len(rates) != len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
+            return None
+        nodes = [rate.node for rate in rates]
+        if not is_affine(g, nodes, lambda i: g.depends[i] & SPEED):
+            return None
+        jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
+        return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
+
+    def _join_free_bodies(self) -> None:
+        """Make one link of two where the speeds by which one slides are components in the axes that turn there.
+
+        The motion of all that a free body carries then stays in its own axes.
+        """
+        joined: dict[int, int] = {}
+        for i, link in enumerate(self.links):
+            children = [n for n, other in enumerate(self.links) if other.parent == i]
+            if link.turns or link.bodies or len(children) != 1:
+                continue
+            child = self.links[children[0]]
+            if child.turns and child.offset == ZERO and all(at == ZERO for n, at in self._place.values() if n == i):
+                child.slides = self._slides(link, child)
+                if child.slides:
+                    child.parent, child.offset, joined[i] = link.parent, link.offset, children[0]
+        kept = [n for n in range(len(self.links)) if n not in joined]
+        number = {old: new for new, old in enumerate(kept)} | {-1: -1}
+        number |= {old: number[child] for old, child in joined.items()}
+        self.links = [self.links[n] for n in kept]
+        for link in self.links:
+            link.parent = number[link.parent]
+        self._place = {point: (number[n], at) for point, (n, at) in self._place.items()}
+
+    def _slides(self, link: Link, child: Link) -> list[Rate]:
+        """The speeds that are the components of a sliding motion in the axes of the child; none where they are not."""
+        g, speeds = self.g, self.k.description.speeds
+        rotation = IDENTITY
+        for r in child.rotation:
+            rotation = matmul(g, r, rotation)
+        slopes = [accumulate(g, [(x, 1)], speeds) for x in link.motion]
+        columns = {column: j for j, column in enumerate(zip(*rotation, strict=True))}
+        along = {u: slope for u, slope in zip(speeds, zip(*slopes, strict=True), strict=True) if any(slope)}
+        if len(along) != 3 or set(along.values()) != set(columns):
+            return []
+        others = [x for other in self.links if other is not link for x in other.motion]
+        if not along.keys().isdisjoint(g.below(others)):
+            return []
+        return [Rate(u, unit(columns[slope]), turns=False) for u, slope in along.items()]
+
+    def _find_points(self) -> None:
+        """The point that the origin of each link is: where it is fixed, a joint is a place of its parent."""
+        points = {place: point for point, place in reversed(self._place.items())}
+        for i, link in enumerate(self.links):
+            in_parent = (link.parent, link.offset)
+            link.point = points.get((i, ZERO), points.get(in_parent, -1) if link.turns else -1)
+            if link.point < 0 and link.turns and link.offset == ZERO and i:
+                link.point = self.links[link.parent].point
+
+    def _choose_rates(self) -> None:
+        """Choose the user's own q̇ and u where a joint has them to itself, else the components of its motion."""
+        slopes = [self._slopes(link.motion) for link in self.links]
+        uses = Counter(atom for axes in slopes for atom in axes)
+        for link, axes in zip(self.links, slopes, strict=True):
+            motion, turns = link.motion, link.turns
+            components = [i for i in range(3) if motion[i] and self.g.depends[motion[i]] & SPEED]
+            if all(uses[atom] == 1 for atom in axes) and len(axes) <= len(components):
+                own = [Rate(atom, axis, turns) for atom, axis in axes.items()]
+            else:
+                own = [Rate(motion[i], unit(i), turns) for i in components]
+            link.rates = [*link.slides, *own]
+
+    def _slopes(self, motion: Components) -> dict[int, Components]:
+        """The derivatives of a motion along each q̇ and u that it holds."""
+        g, d = self.g, self.k.description
+        atoms = [a for a in dict.fromkeys([*d.rates, *d.speeds]) if g.nodes[a][0] is not Op.NEG]
+        slopes: dict[int, Components] = {}
+        for i in range(3):
+            if motion[i]:
+                for atom, slope in zip(atoms, accumulate(g, [(motion[i], 1)], atoms, SPEED), strict=True):
+                    if slope:
+                        x, y, z = slopes.get(atom, ZERO)
+                        slopes[atom] = (slope if i == 0 else x, slope if i == 1 else y, slope if i == 2 else z)
+        return slopes
+
+
+STEEP = 0.5  # of an axis: the component along which its point is moved to zero
+
+
+def with_moved_origins(g: Graph, tree: JointTree) -> JointTree:
+    """The same masses on the same joints, if offsets have fewer components then; moved origins are no ``point``."""
+    links = _moved_along(g, tree)
+    return JointTree(links, tree.jacobian) if _components(links) < _components(tree.links) else tree
+
+
+def _components(links: Sequence[Link]) -> int:
+    return sum(1 for link in links for x in link.offset if x)
+
+
+def _moved_along(g: Graph, tree: JointTree) -> list[Link]:
+    links = [replace(link) for link in tree.links]
+    for i, link in enumerate(links):
+        length, link.offset = _moved(g, link)
+        if not length:
+            continue
+        link.point = -1
+        back = scale(g, g.neg(length), link.rates[0].axis)
+        moment = add(g, link.moment, scale(g, link.mass, back))
+        link.inertia = plus(g, link.inertia, shift(g, back, moment, link.moment))
+        link.moment = moment
+        for other in links[i + 1 :]:
+            if other.parent == i:
+                other.offset = add(g, other.offset, back)
+    return links
+
+
+def _moved(g: Graph, link: Link) -> tuple[int, Components]:
+    """How far along its axis the origin of a link goes, and its offset then; 0 where no component is saved."""
+    stays = 0, link.offset
+    if link.parent <= 0 or len(link.rates) != 1 or not link.rates[0].turns:
+        return stays
+    axis = link.rates[0].axis
+    for r in link.rotation:
+        axis = matvec(g, r, axis)
+    if any(g.depends[x] & ~PARAMETER for x in (*link.offset, *axis)):
+        return stays
+    ways = [stays]
+    for j, (along, place) in enumerate(zip(axis, link.offset, strict=True)):
+        slope = g.value(along)
+        if place and slope is not None and abs(float(slope)) > STEEP:
+            length = g.neg(g.div(place, along))
+            offset = add(g, link.offset, scale(g, length, axis))
+            ways.append((length, tuple(0 if i == j else x for i, x in enumerate(offset))))  # type: ignore[arg-type]
+    return min(ways, key=lambda way: sum(1 for x in way[1] if x))

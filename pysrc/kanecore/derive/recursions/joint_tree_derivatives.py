@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trees of joints as closed recursions linearize them (``emit/runtime/tree_derivatives.h``).
+
+The recursions differentiate the motion of joints, each of one rate about an axis that is fixed in its link; derivatives
+of the loads come from the graph.  All joints run through one piece of code, where the same derivatives written out
+outgrow a processor's cache of instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanecore.derive.formulations.kane_equations import Bodies
+from kanecore.derive.kinematics import Kinematics
+from kanecore.describe.description import Description
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.expression_graph import COORDINATE, PARAMETER, Graph
+from kanecore.graph.vectors import ZERO, Components, Matrix, add, cross, matmul, matvec, neg, scale, sub, unit
+
+from .joint_tree import JointTree
+from .spatial_inertia import Symmetric, plus, rotated, shift
+
+__all__ = ["Forest", "Tree", "forest"]
+
+Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Joints of which each is carried by one before it, or by the ground.
+
+    For each joint ``parent`` is the number of the one that carries it, or −1, and ``speed`` that of its speed.
+    ``columns`` are what the accelerations depend on, as columns of the linearization: coordinates of the joints, their
+    speeds, then others.  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
+    ``slopes`` their derivatives.
+    """
+
+    parent: tuple[int, ...]
+    speed: tuple[int, ...]
+    columns: tuple[int, ...]
+    forces: tuple[int, ...]
+    slopes: tuple[tuple[int, ...], ...]
+
+    @property
+    def runs(self) -> list[tuple[int, int, int]]:
+        """Columns that stand side by side among all: the first, where it stands there, and how many they are."""
+        runs: list[tuple[int, int, int]] = []
+        for i, column in enumerate(self.columns):
+            if runs and column == runs[-1][1] + runs[-1][2]:
+                runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
+            else:
+                runs.append((i, column, 1))
+        return runs
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees that stand on the ground side by side.
+
+    ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
+    first moment and inertia of what is fixed behind it, in inertial axes; then the acceleration of the base.
+    """
+
+    trees: tuple[Tree, ...]
+    joints: tuple[int, ...]
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        return (*self.joints, *self.loads)
+
+    @property
+    def loads(self) -> tuple[int, ...]:
+        """Of each tree the forces, then the slopes row by row, filled up to eights."""
+        rows: list[int] = []
+        for tree in self.trees:
+            rows += tree.forces
+            for slopes in tree.slopes:
+                rows += (*slopes, *[0] * (-len(slopes) % 8))
+        return tuple(rows)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are of a joint and one that carries it, or itself."""
+        total = 0
+        for tree in self.trees:
+            depth: list[int] = []
+            for p in tree.parent:
+                depth.append(1 + (depth[p] if p >= 0 else 0))
+            total += sum(depth)
+        return total
+
+
+def forest(bodies: Bodies) -> Forest | None:
+    """The trees of a model without constraints, or None where it is made otherwise.
+
+    Every speed must be the rate of one coordinate and of one joint, every axis fixed in its link, and masses
+    and the field of gravity may depend on parameters alone.
+    """
+    tree, k = bodies.tree, bodies.kinematics
+    if tree is None or not (_speeds_are_rates(tree, k.description) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
+        return None
+    g, parts = k.graph, _parts(tree)
+    frames = _frames(g, tree)
+    places = _places(g, tree, parts, frames)
+    joints, trees = [], []
+    for part in dict.fromkeys(parts[1:]):
+        members = [i for i, p in enumerate(parts) if p == part]
+        joints += _joints(g, tree, members, frames, places)
+        if rated := [i for i in members if tree.links[i].rates]:
+            trees.append(_tree(bodies, tree, rated))
+    return Forest(tuple(trees), (*joints, *neg(g, bodies.field)))
+
+
+# ------------------------------------------------------------------------------------------- which models have them
+def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
+    """Whether every speed is the rate of one joint, and of one coordinate."""
+    rows = [[j for j, x in enumerate(row) if x] for row in tree.jacobian]
+    return (
+        all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))
+        and len(d.rates) == len(d.speeds)
+        and set(d.rates) == set(d.speeds)
+    )
+
+
+def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
+    """Whether nothing moves where all speeds vanish, and every axis is fixed in its link."""
+    g, d = k.graph, k.description
+    nodes = [x for b in d.bodies for x in (*k.velocity[b.point], *(k.omega[b.frame] if b.frame > 0 else ()))]
+    axes = [x for link in tree.links for rate in link.rates for x in rate.axis]
+    return not any(g.substitute(nodes, dict.fromkeys(d.speeds, 0))) and _depend_on(g, axes, PARAMETER)
+
+
+def _is_rigid(bodies: Bodies) -> bool:
+    """Whether masses and gravity depend on parameters alone, and places on coordinates as well."""
+    assert bodies.tree is not None
+    links = bodies.tree.links
+    fixed = [x for link in links for x in (link.mass, *link.moment, *link.inertia)]
+    moving = [x for link in links for x in (*link.offset, *(x for r in link.rotation for row in r for x in row))]
+    g = bodies.graph
+    return _depend_on(g, [*fixed, *bodies.field], PARAMETER) and _depend_on(g, moving, PARAMETER | COORDINATE)
+
+
+def _depend_on(g: Graph, nodes: Sequence[int], levels: int) -> bool:
+    return not any(g.depends[x] & ~levels for x in nodes)
+
+
+# -------------------------------------------------------------------------------------------------- where links are
+def _parts(tree: JointTree) -> list[int]:
+    """Of each link, the first one of its part of the tree: those that stand on the ground begin one."""
+    parts = [0]
+    for i, link in enumerate(tree.links[1:], 1):
+        parts.append(parts[link.parent] or i)
+    return parts
+
+
+def _frames(g: Graph, tree: JointTree) -> list[Matrix]:
+    """The rotation from each link's axes to inertial ones."""
+    frames: list[Matrix] = [(unit(0), unit(1), unit(2))]
+    for link in tree.links[1:]:
+        matrix = frames[link.parent]
+        for r in reversed(link.rotation):
+            matrix = matmul(g, matrix, r)
+        frames.append(matrix)
+    return frames
+
+
+def _places(g: Graph, tree: JointTree, parts: Sequence[int], frames: Sequence[Matrix]) -> list[Components]:
+    """The origin of each link, from that of the first link that turns in its part.
+
+    So the place of a vehicle on its map has no part in the rounding of its moments.
+    """
+    links = tree.links
+    places: dict[int, Components] = {0: ZERO}
+    for part in dict.fromkeys(parts[1:]):
+        turning = (i for i, p in enumerate(parts) if p == part and any(rate.turns for rate in links[i].rates))
+        i = next(turning, part)
+        places[i] = ZERO
+        while i != part:
+            j = links[i].parent
+            places[j] = sub(g, places[i], matvec(g, frames[j], links[i].offset))
+            i = j
+    for i, link in enumerate(links):
+        if i not in places:
+            places[i] = add(g, places[link.parent], matvec(g, frames[link.parent], link.offset))
+    return [places[i] for i in range(len(links))]
+
+
+# -------------------------------------------------------------------------------------------------------- one tree
+def _joints(
+    g: Graph, tree: JointTree, members: Sequence[int], frames: Sequence[Matrix], places: Sequence[Components]
+) -> list[int]:
+    """Of each joint its axis, and what is fixed behind it: with the last joint of a link goes what the link holds."""
+    axes: list[tuple[Components, Components]] = []
+    carried: list[Inertial] = []
+    last: dict[int, int] = {}
+    for i in members:
+        link, frame, place = tree.links[i], frames[i], places[i]
+        for rate in link.rates:
+            along = matvec(g, frame, rate.axis)
+            axes.append((along, cross(g, place, along)) if rate.turns else (ZERO, along))
+            carried.append((0, ZERO, (0, 0, 0, 0, 0, 0)))
+        last[i] = len(axes) - 1 if link.rates else last.get(link.parent, -1)
+        if last[i] >= 0:
+            own = matvec(g, frame, link.moment)
+            moment = add(g, own, scale(g, link.mass, place))
+            inertia = plus(g, rotated(g, frame, link.inertia), shift(g, place, moment, own))
+            mass, h, total = carried[last[i]]
+            carried[last[i]] = (g.add(mass, link.mass), add(g, h, moment), plus(g, total, inertia))
+    pairs = zip(axes, carried, strict=True)
+    return [x for (turn, slide), (mass, h, inertia) in pairs for x in (*turn, *slide, mass, *h, *inertia)]
+
+
+def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
+    """One part of the tree, of which some links have rates."""
+    d, links, g = bodies.kinematics.description, tree.links, bodies.graph
+    first, n = tree.first_rates, len(d.speeds)
+    parent: list[int] = []
+    last: dict[int, int] = {}
+    for i in members:
+        above = links[i].parent
+        while above > 0 and not links[above].rates:
+            above = links[above].parent
+        before = last.get(above, -1)
+        for _ in links[i].rates:
+            parent.append(before)
+            before = len(parent) - 1
+        last[i] = before
+    rows = [tree.jacobian[k] for i in members for k in range(first[i], first[i] + len(links[i].rates))]
+    speed = [next(j for j, x in enumerate(row) if x) for row in rows]
+    own = [*(d.rates.index(d.speeds[u]) for u in speed), *(n + u for u in speed)]
+    every = [*d.coordinates, *d.speeds, *d.inputs]
+    forces = [bodies.other_forces[u] for u in speed]
+    slopes = [accumulate(g, [(force, g.one)], every, limits=True) for force in forces]
+    others = [j for j in range(len(every)) if j not in own and any(row[j] for row in slopes)]
+    columns = (*own, *others)
+    return Tree(
+        parent=tuple(parent),
+        speed=tuple(speed),
+        columns=columns,
+        forces=tuple(forces),
+        slopes=tuple(tuple(row[j] for j in columns) for row in slopes),
+    )

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels and matrices of redundant speeds as SymPy expressions.
+
+What the results for people are made from: a model as the user described it, and the loads of its description.
+
+A, Ψ and Υ of redundant speeds as SymPy expressions: q̇# = Y# [1; A_n] p#, Ψ its inverse, Υ = A_n Ψ.
+
+SymPy expressions of the kernels, and their LaTeX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.independent_speeds import dependence, independent
+from kanecore.derive.model_facts import sizes_of
+from kanecore.derive.velocity_contradictions import Contradiction
+from kanecore.describe.description import Description, Load
+from kanecore.describe.from_sympy.symbols import multiplier
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.evaluation import count
+from kanecore.graph.linear_equations import Singular, solve
+from kanecore.graph.vectors import dot
+from kanecore.kernels import KERNELS
+from kanecore.speed_matrices import SpeedMatrices
+
+if TYPE_CHECKING:
+    from kanecore.show.notebook_pages import Latex
+
+__all__ = ["Described", "equations", "latex", "loads_by_number", "speed_matrices", "symbolic", "symbols_by_key"]
+
+
+class Described(Protocol):
+    """A `kanecore.Model`: its derivation, the user's symbols, and what the reader set aside."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def coordinates(self) -> tuple[Any, ...]: ...
+    @property
+    def speeds(self) -> tuple[Any, ...]: ...
+    @property
+    def inputs(self) -> tuple[Any, ...]: ...
+    @property
+    def parameters(self) -> tuple[Any, ...]: ...
+    @property
+    def functions(self) -> Mapping[Any, Any]: ...
+    @property
+    def noncontributing(self) -> tuple[Any, ...]: ...
+    @property
+    def description(self) -> Description: ...
+    @property
+    def n_q(self) -> int: ...
+    @property
+    def n_u(self) -> int: ...
+    @property
+    def n_p(self) -> int: ...
+    @property
+    def n_r(self) -> int: ...
+    @property
+    def _time(self) -> Any: ...
+    @property
+    def _laws(self) -> dict[Any, Any]: ...
+    @property
+    def _written(self) -> dict[str, Any]: ...
+    @property
+    def _n_loads(self) -> int: ...
+    @property
+    def _folder(self) -> str | None: ...
+    @property
+    def _notes(self) -> tuple[str, ...]: ...
+    @property
+    def _contradictions(self) -> list[Contradiction]: ...
+    @property
+    def _derivation(self) -> Derivation: ...
+
+
+def loads_by_number(d: Description) -> dict[int, list[Load]]:
+    """Loads by their places in the user's list, of those that act."""
+    result: dict[int, list[Load]] = {}
+    for load in d.loads:
+        result.setdefault(load.number, []).append(load)
+    return result
+
+
+SHORT = 40  # operations of equations of motion that are written out
+LONG = 200  # of those that a notebook does not show
+
+KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
+PARTIAL_ACCELERATIONS = {
+    "partial_accelerations": "partial_velocities",
+    "partial_angular_accelerations": "partial_angular_velocities",
+}
+"""What equals the nonholonomic form of a kernel, by that kernel."""
+
+EQUATIONS = ("mass_matrix", "forcing", "constraint_jacobian", "constraint_bias")
+RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian")
+AT_RUN_TIME = {
+    "multipliers": ("it follows from udot, which is solved at run time", EQUATIONS),
+    "linearize": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_time_derivative": ("its linear equations are solved at run time", EQUATIONS),
+    "rhs_parameter_jacobian": ("its linear equations are solved at run time", EQUATIONS),
+    "output_jacobian": ("the outputs hold udot, whose derivatives are solved for at run time", EQUATIONS),
+    "stabilization": ("its linear equations are solved at run time", RESIDUALS),
+    "project": ("it is found at run time, step by step", RESIDUALS),
+}
+"""Why a kernel that comes after u̇ has no expression, and which have one of those that it is made from."""
+
+WITHOUT_UDOT = ("stabilization", "project")
+"""Those of them that have none though they do not come after u̇."""
+
+
+def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
+    """See :meth:`kanecore.Model.symbolic`."""
+    from kanecore.graph.sympy_bridge import to_sympy
+
+    derivation = model._derivation
+    name = PARTIAL_ACCELERATIONS.get(kernel, kernel)
+    _check(derivation, name, nonholonomic)
+    program = derivation.kernel(name)
+    symbols, roots = symbols_by_key(model), list(program.roots)
+    lengths = list(KERNEL_ROWS[name].lengths(sizes_of(derivation)))
+    if nonholonomic or kernel in PARTIAL_ACCELERATIONS:
+        roots = independent(derivation, KERNEL_ROWS[name], roots)
+        if "n_u" in KERNEL_ROWS[name].shape:
+            lengths[KERNEL_ROWS[name].shape.index("n_u")] -= derivation.description.n_u_dependent
+    if program.after_udot and not derivation.solved_at_run_time:
+        udot = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
+        roots = derivation.graph.substitute(roots, udot)
+    # what is solved at run time, or given, stands as u̇ and λ
+    keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
+    symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
+    intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
+    shape = KERNEL_ROWS[name].shape
+    result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
+    return result if nested else (intermediates, result)
+
+
+def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
+    """Raise for a kernel that has no expression, or none in the independent speeds."""
+    d = derivation.description
+    if name in ("multipliers", "stabilization", "project") and not d.constraints:
+        raise ModelError(f"{d.name!r} has no {name}: it has no constraints")
+    if name == "reaction_slopes" and derivation.missing("reactions"):
+        raise ModelError(f"{d.name!r} has no reaction slopes: {derivation.missing('reactions')}")
+    if name in AT_RUN_TIME and (name in WITHOUT_UDOT or derivation.kernel(name).after_udot):
+        why, related = AT_RUN_TIME[name]
+        made_from = [x for x in related if d.constraints or "constraint" not in x]
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: {why}; {', '.join(made_from[:-1])} and {made_from[-1]} have"
+        )
+    row = KERNEL_ROWS.get(name)
+    if row is not None and row.vectors:
+        raise ModelError(
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            "inverse_dynamics have"
+        )
+    of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
+    if nonholonomic and of is not None and not of.nonholonomic:
+        having = [x.name for x in KERNELS if x.nonholonomic]
+        raise ModelError(f"nonholonomic=True is for {', '.join(having)} and their remainders, and not for {name}")
+
+
+def _shaped(flat: Sequence[Any], lengths: Sequence[int], in_space: bool) -> Any:
+    """A scalar, a Matrix, or a list of matrices; vectors in space are columns, and matrices stay as they are."""
+    import sympy as sm
+
+    if not lengths:
+        return flat[0]
+    if len(lengths) == 3:
+        n, *each = lengths
+        size = each[0] * each[1]
+        return [_shaped(flat[i * size : (i + 1) * size], each, in_space) for i in range(n)]
+    matrix = sm.Matrix(*lengths, flat) if len(lengths) == 2 else sm.Matrix(len(flat), 1, flat)
+    return matrix.T if in_space else matrix
+
+
+def symbols_by_key(model: Described) -> dict[Any, Any]:
+    """The user's symbols by the keys of the graph."""
+    d = model._derivation.description
+    keys, t = d.graph.nodes, model._time
+    symbols = {keys[d.time][1]: t}
+    for nodes, names in (
+        (d.coordinates, model.coordinates),
+        (d.speeds, model.speeds),
+        (d.accelerations, [u.diff(t) for u in model.speeds]),
+        (d.inputs, model.inputs),
+        (d.parameters, model.parameters),
+    ):
+        symbols.update((keys[i][1], s) for i, s in zip(nodes, names, strict=True))
+    symbols.update((("f", f.__name__), f) for f in model.functions)
+    return symbols
+
+
+def latex(model: Described, kernel: str, nested: bool) -> Latex:
+    """See :meth:`kanecore.Model.latex`."""
+    from sympy.physics.vector import vlatex
+
+    from kanecore.show.notebook_pages import Latex
+
+    d = model._derivation.description
+    intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
+    names, results = _names(d, kernel), result if isinstance(result, list) else [result]
+    rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
+    rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
+    body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
+    of_user = (*d.coordinate_names, *d.speed_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
+    return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
+
+
+def equations(model: Described) -> list[Latex] | None:
+    """What q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0 are made of, in LaTeX; None where it is long."""
+    derivation = model._derivation
+    d, g = derivation.description, derivation.graph
+    kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
+    kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
+    size = count(g, [root for kernel in kernels for root in derivation.kernel(kernel).roots])["total"]
+    return None if size > LONG else [latex(model, kernel, size <= SHORT) for kernel in kernels]
+
+
+def _names(d: Description, kernel: str) -> list[str]:
+    """What stands on the left of the results of a kernel: a list has one for each point, frame or joint."""
+    points, frames = [d.points[i].name for i in d.shown_points], [d.frames[i].name for i in d.shown_frames]
+    several = {
+        "orientations": ("R", frames),
+        "partial_velocities": ("v_r", points),
+        "partial_angular_velocities": (r"\omega_r", frames),
+        "partial_accelerations": ("a_r", points),
+        "partial_angular_accelerations": (r"\alpha_r", frames),
+        "reaction_slopes": (r"\partial_\lambda", [joint.name for joint in d.joints]),
+    }
+    if kernel in several:
+        letter, names = several[kernel]
+        return [rf"{letter}^{{\text{{{_escaped(name)}}}}}" for name in names]
+    return [KERNEL_ROWS[kernel].latex.partition(" = ")[0] or rf"\text{{{kernel.replace('_', ' ')}}}"]
+
+
+def _escaped(name: str) -> str:
+    """A name as LaTeX text."""
+    special = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    return "".join(special.get(c, "\\" + c if c in "_%&{}$#" else c) for c in name)
+
+
+Matrix = list[list[int]]
+
+
+def speed_matrices(model: Described) -> SpeedMatrices:
+    """See :meth:`kanecore.Model.speed_matrices`."""
+    import sympy as sm
+
+    from kanecore.graph.sympy_bridge import to_sympy
+
+    derivation = model._derivation
+    d, g = derivation.description, derivation.graph
+    rows = derivation.constraints.rows if d.constraints else []
+    if any(row.value < 0 for row in rows):
+        raise ModelError(f"{d.name!r} has constraints on accelerations, which say nothing of velocities")
+    if len(rows) > sum(constraint.kind == "velocity" for constraint in d.constraints):
+        raise ModelError(
+            f"the speed matrices of {d.name!r} have no expression: constraints on coordinates, which close loops, are "
+            "solved at run time; dyn.speed_matrices(t, x) gives their numbers"
+        )
+    slopes = [[row.jacobian[r] for r in range(len(d.speeds))] for row in rows]
+    dependent = dependence(derivation)
+    psi = _inverse(derivation, dependent)
+    upsilon = [[dot(g, row, column) for column in zip(*psi, strict=True)] for row in dependent]
+    symbols = symbols_by_key(model)
+
+    def written(matrix: Matrix, width: int) -> Any:
+        flat = to_sympy(g, [i for row in matrix for i in row], symbols, nested=True)[1]
+        return sm.Matrix(len(matrix), width, flat)
+
+    n, dof = len(d.coordinates) - d.n_q_dependent, len(d.speeds) - d.n_u_dependent
+    return SpeedMatrices(
+        A=written(slopes, len(d.speeds)),
+        Psi=written(psi, n),
+        Upsilon=written(upsilon, n),
+        coordinates=d.coordinate_names[:n],
+        independent=d.speed_names[:dof],
+        dependent=d.speed_names[dof:],
+    )
+
+
+def _inverse(derivation: Derivation, dependent: Matrix) -> Matrix:
+    """Ψ, of q̇# = Ψ⁻¹ p#."""
+    d, g = derivation.description, derivation.graph
+    n, dof = len(d.coordinates) - d.n_q_dependent, len(d.speeds) - d.n_u_dependent
+    if n != dof:
+        raise ModelError(
+            f"{d.name!r} has {n} independent coordinates and {dof} independent speeds: Ψ is square for as many"
+        )
+    by_speed = [Tangent(g, {u: g.one}) for u in d.speeds]
+    rates = [[tangent.of(rate) for tangent in by_speed] for rate in d.rates[:n]]
+    inverse = [[g.add(row[r], dot(g, row[dof:], [a[r] for a in dependent])) for r in range(dof)] for row in rates]
+    try:
+        columns = [solve(g, inverse, [g.one if i == j else 0 for i in range(n)]) for j in range(n)]
+    except Singular:
+        raise ModelError(
+            f"the independent speeds of {d.name!r} do not follow from the rates of "
+            f"{', '.join(d.coordinate_names[:n])}: describe it with other ones"
+        ) from None
+    return [list(row) for row in zip(*columns, strict=True)]

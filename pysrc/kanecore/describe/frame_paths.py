@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ways along trees of frames and points, and components along them.
+
+The components of a vector in the axes of one frame, where a description needs them before anything is derived.
+
+The way between two frames, or two points, along their tree: relative motion needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kanecore.describe.description import Frame
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.vectors import Components, Vector, dot
+
+__all__ = ["Ancestry", "components"]
+
+
+class Ancestry:
+    """Items in trees.  Finding a way takes as long as the way is, not as the chain to the root is.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each item, −1 of a root; each item comes after its parent.
+    """
+
+    def __init__(self, parents: Sequence[int]) -> None:
+        self.parents = parents
+        self._depth: list[int] = []
+        for parent in parents:
+            self._depth.append(self._depth[parent] + 1 if parent >= 0 else 0)
+
+    def path(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """Items to climb from ``start`` to below the common ancestor, and to descend from there to ``end``.
+
+        Where there is none, both lists hold their root.
+        """
+        up, down = [], []
+        while start != end:
+            if end < 0 or (start >= 0 and self._depth[start] >= self._depth[end]):
+                up.append(start)
+                start = self.parents[start]
+            else:
+                down.append(end)
+                end = self.parents[end]
+        return up, down[::-1]
+
+    def common(self, a: int, b: int) -> int:
+        """The nearest common ancestor, −1 where there is none."""
+        up, _ = self.path(a, b)
+        return self.parents[up[-1]] if up else a
+
+    def start(self, item: int, origin: int) -> int:
+        """Where the way to an item starts: at an origin, −1 for none, where one leads from it, else at its root."""
+        *_, root = self.chain(item)
+        return origin if origin >= 0 and self.common(origin, item) >= 0 else root
+
+    def chain(self, item: int) -> Iterator[int]:
+        """An item and its ancestors, up to the root."""
+        while item >= 0:
+            yield item
+            item = self.parents[item]
+
+
+def components(g: Graph, frames: Sequence[Frame], vector: Vector, target: int) -> Components:
+    """A sum of components in several frames in the axes of frame ``target``."""
+    orientation = Ancestry([frame.parent for frame in frames])
+    total = (0, 0, 0)
+    for f, v in vector:
+        up, down = orientation.path(f, target)
+        for i in up:
+            a, b, c = frames[i].rotation
+            v = (dot(g, a, v), dot(g, b, v), dot(g, c, v))
+        for i in down:
+            a, b, c = zip(*frames[i].rotation, strict=True)
+            v = (dot(g, a, v), dot(g, b, v), dot(g, c, v))
+        total = (g.add(total[0], v[0]), g.add(total[1], v[1]), g.add(total[2], v[2]))
+    return total

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kinematical equations, which relate q̇ and u in any linear form, are solved for q̇ in q, u and t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sm
+
+from kanecore.errors import ModelError
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.expression_graph import SPEED
+from kanecore.graph.linear_equations import Singular, solve
+from kanecore.graph.random_samples import samples
+from kanecore.tolerances import EQUAL
+
+from .symbols import Symbols, function_name
+
+__all__ = ["solve_kinematics"]
+
+
+def solve_kinematics(symbols: Symbols, kd_eqs: Sequence[Any]) -> list[int]:
+    """The nodes of q̇ in q, u and t, which ``symbols`` take for derivatives of coordinates from now on."""
+    g = symbols.graph
+    _check_equations(symbols, kd_eqs)
+    symbols.know_rates([g.symbol(("qdot", function_name(x)), SPEED) for x in symbols.q])
+    with symbols.reading("rate"):
+        equations = [symbols.node(e, f"kinematical equation {i}") for i, e in enumerate(kd_eqs)]
+    matrix = _coefficients(symbols, kd_eqs, equations)
+    lost = _undetermined(symbols, matrix)
+    names = " and ".join(function_name(symbols.q[j]) for j in lost)
+    n = len(symbols.q)
+    if len(kd_eqs) < n:
+        raise ModelError(
+            f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}, and none determines "
+            f"the derivative of {names}: add {n - len(kd_eqs)}, as {function_name(symbols.q[lost[-1]])}.diff() - u"
+        )
+    right = [g.neg(e) for e in g.substitute(equations, dict.fromkeys(symbols.rates, 0))]
+    try:
+        symbols.know_rates(solve(g, matrix, right))
+    except Singular as error:
+        names = names or function_name(symbols.q[error.column])
+        raise ModelError(
+            f"the kinematical equations are singular: they do not determine the derivative of {names}"
+        ) from None
+    return symbols.rates
+
+
+def _check_equations(symbols: Symbols, kd_eqs: Sequence[Any]) -> None:
+    """There is one for each coordinate, which are what kd_eqs holds the derivatives of, and speeds are not."""
+    derivatives = set().union(*(e.atoms(sm.Derivative) for e in kd_eqs if isinstance(e, sm.Basic)))
+    moved = {e.args[0] for e in derivatives}
+    speeds, others = [x for x in symbols.u if x in moved], [x for x in symbols.q if x not in moved]
+    if speeds and others:
+        wrong, missing = (", ".join(map(function_name, x)) for x in (speeds, others))
+        raise ModelError(
+            f"q and u are exchanged: kd_eqs holds the derivative of {wrong}, listed among the speeds, and not that "
+            f"of {missing}, listed among the coordinates; q_ind holds coordinates, u_ind speeds"
+        )
+    n = len(symbols.q)
+    if len(kd_eqs) > n:
+        raise ModelError(
+            f"{n} coordinates need {n} kinematical equations, but kd_eqs has {len(kd_eqs)}: "
+            "give one for each, such as [q1.diff() - u1, ...]"
+        )
+    for i, e in enumerate(kd_eqs):
+        if isinstance(e, sm.Eq):
+            raise ModelError(f"kd_eqs[{i}] is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+
+
+def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[int]) -> list[list[int]]:
+    """The slopes of the equations in q̇; these, and those in u, hold no speeds."""
+    g = symbols.graph
+    columns = [Tangent(g, {rate: g.one}) for rate in symbols.rates]
+    matrix = [[column.of(e) for column in columns] for e in equations]
+    by_speed = [Tangent(g, {u: g.one}) for u in symbols.speeds]
+    for i, row in enumerate(matrix):
+        slopes = row + [column.of(equations[i]) for column in by_speed]
+        if any(g.depends[a] & SPEED for a in slopes):
+            raise ModelError(
+                f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the "
+                "coordinates and in the speeds"
+            )
+    return matrix
+
+
+def _undetermined(symbols: Symbols, matrix: Sequence[Sequence[int]]) -> list[int]:
+    """Coordinates whose rates equations with these coefficients leave open, at a random state."""
+    n = len(symbols.q)
+    states = samples(symbols.graph, [i for row in matrix for i in row], 1)
+    if not states or not n:
+        return list(range(n))
+    numbers = np.array([states[0].values(row) for row in matrix]).reshape(-1, n)
+    _, s, basis = np.linalg.svd(numbers)
+    free = basis[int(np.sum(s > EQUAL * max(s, default=0.0))) :]
+    return [j for j in range(n) if np.max(np.abs(free[:, j]), initial=0.0) > EQUAL]

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Forces, torques and actuators of a ``forcelist``: those along straight lines keep their force as one scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sm
+from sympy.physics.mechanics import ActuatorBase, ForceActuator, LinearPathway, ObstacleSetPathway
+from sympy.physics.mechanics import Point as SymPoint
+from sympy.physics.mechanics import ReferenceFrame as SymFrame
+
+from kanecore.describe.builder import Builder
+from kanecore.errors import ModelError
+
+from . import sympy_internals
+from .force_systems import ForceSystem
+from .read_frames import FrameReader
+from .read_points import PointReader
+from .symbols import Symbols
+
+__all__ = ["LoadReader", "Loads", "check_states", "is_tendon", "single_loads"]
+
+
+@dataclass(frozen=True)
+class Loads:
+    """What a forcelist holds, each with its number there.
+
+    Attributes
+    ----------
+    actuators : (number, actuator along straight lines)
+    pairs : (number, "force" or "torque", Point or ReferenceFrame, vector)
+    """
+
+    actuators: tuple[tuple[int, Any], ...]
+    pairs: tuple[tuple[int, str, Any, Any], ...]
+
+    @classmethod
+    def of(cls, forcelist: Sequence[Any]) -> Loads:
+        numbered = list(enumerate(forcelist))
+        return cls(
+            tuple((i, item) for i, item in numbered if is_tendon(item)),
+            tuple((i, *pair) for i, item in numbered if not is_tendon(item) for pair in _pairs(item, i)),
+        )
+
+    def without(self, ground: Collection[Any]) -> Loads:
+        """The loads but those on mass centres of the ground: a System's gravity pulls at these as well."""
+        return Loads(self.actuators, tuple(pair for pair in self.pairs if pair[2] not in ground))
+
+    def points(self) -> Iterator[Any]:
+        """All that a force acts at."""
+        yield from (at for _, kind, at, _ in self.pairs if kind == "force")
+
+    def pathways(self) -> Iterator[Any]:
+        """All that the lines of actuators go through."""
+        yield from (point for _, actuator in self.actuators for point in actuator.pathway.attachments)
+
+
+def is_tendon(item: Any) -> bool:
+    """An actuator along straight lines, whose loads are formed on the graph."""
+    if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
+        return False
+    return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
+
+
+def check_states(forcelist: Sequence[Any], known: Collection[Any]) -> None:
+    """ModelError for an actuator, such as a muscle, with a state of its own that is none of the ``known`` symbols."""
+    for number, item in enumerate(forcelist):
+        if not isinstance(item, ActuatorBase) or not hasattr(item, "rhs"):
+            continue
+        lost = [x for x in item.x if x not in known]
+        if lost:
+            states, kind = ", ".join(map(str, lost)), type(item).__name__
+            raise ModelError(
+                f"load {number}, the {kind} {item.name}, has the state {states}, which is no coordinate of the model: "
+                "it would be an input at 0, and its equation would be lost. List muscle.x with the coordinates, and "
+                "add [x.diff() - rate for x, rate in zip(muscle.x, muscle.rhs())] to kd_eqs (of a System: "
+                "add_coordinates, add_kdes); a state whose values are given is listed in inputs=[...]"
+            )
+
+
+def _pairs(item: Any, number: int) -> list[tuple[str, Any, Any]]:
+    items = item.to_loads() if isinstance(item, ActuatorBase) else [item]
+    return [_pair(x, number) for load in items for x in single_loads(load)]
+
+
+def single_loads(item: Any) -> list[Any]:
+    """A load of a forcelist, that of a ForceSystem as (Point, force) and (ReferenceFrame, torque)."""
+    if isinstance(item, Sequence) and len(item) == 2 and isinstance(item[1], ForceSystem):
+        frame, system = item
+        if isinstance(frame, SymFrame):
+            return [*system.forces, *((frame, torque) for torque in system.torques)]
+    return [item]
+
+
+def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
+    try:
+        at, vector = item
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque), "
+            "(ReferenceFrame, ForceSystem) or an actuator"
+        ) from None
+    if isinstance(vector, ForceSystem):
+        raise ModelError(f"forcelist[{number}] acts on {at!r}: a ForceSystem acts on the ReferenceFrame of a body")
+    if isinstance(at, SymPoint):
+        return "force", at, vector
+    if isinstance(at, SymFrame):
+        return "torque", at, vector
+    raise ModelError(f"forcelist[{number}] acts on {at!r}: a force acts on a Point, a torque on a ReferenceFrame")
+
+
+class LoadReader:
+    """Adds the loads to the description: first the actuators along lines."""
+
+    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
+        self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points
+
+    def read(self, loads: Loads) -> None:
+        with self._symbols.reading("load"):
+            for number, actuator in loads.actuators:
+                self._tendon(number, actuator)
+            for number, kind, at, vector in loads.pairs:
+                self._load(number, kind, at, vector)
+
+    def _tendon(self, number: int, actuator: Any) -> None:
+        kind = type(actuator).__name__
+        where = f"load {number}, a {kind}"
+        points = [self._points.number(point, where) for point in actuator.pathway.attachments]
+        length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
+        for symbol, node in zip((length, rate), self._builder.line(), strict=True):
+            self._symbols.stand_in(symbol, node)
+        force = self._symbols.node(sympy_internals.force_along(actuator, length, rate), where)
+        self._builder.tendon(points, force, number, kind)
+
+    def _load(self, number: int, kind: str, at: Any, vector: Any) -> None:
+        where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
+        if kind == "force":
+            point = self._points.number(at, where)
+            self._builder.force(point, self._frames.vector(vector, where), number)
+        else:
+            frame = self._frames.number(at, where, oriented=False)
+            self._builder.torque(frame, self._frames.vector(vector, where), number)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points as the user located them; SymPy does not say which point is located from which, so that is worked out.
+
+Only positions and velocities that the user set are read; nothing is queried by ``vel`` or ``pos_from``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from kanecore.describe.builder import Builder
+from kanecore.errors import ModelError
+from kanecore.graph.vectors import Vector
+
+from . import sympy_internals, vector_algebra
+from .read_frames import FrameReader
+from .symbols import Symbols
+from .vector_algebra import distances, nearest_first
+
+__all__ = ["PointReader"]
+
+
+class PointReader:
+    """Gives each Point its number in the description, after all that it is located from.
+
+    Attributes
+    ----------
+    index : dict of Point to number
+    """
+
+    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader) -> None:
+        self._builder, self._symbols, self._frames = builder, symbols, frames
+        self.index: dict[Any, int] = {}
+        self._located_from: dict[Any, Any] = {}
+        self._positions: dict[Any, dict[Any, Any]] = {}
+
+    # ----------------------------------------------------------------- origins
+    def survey(self, needed: Sequence[Any], at_rest: Collection[Any]) -> None:
+        """Find what each point is located from.
+
+        Parameters
+        ----------
+        needed : sequence of Point
+            Those that the mechanism is made of.
+        at_rest : collection of Point
+            Mass centres of the ground.
+        """
+        self._positions = vector_algebra.positions(needed)
+        for point in needed:  # each group of connected points has a root of its own
+            if point not in self._located_from:
+                group = nearest_first(point, self._positions.__getitem__)
+                root = self._root(group, [p for p in needed if p in group], at_rest)
+                if root is not None:
+                    self._located_from.update(nearest_first(root, self._positions.__getitem__))
+
+    def _root(self, group: Collection[Any], needed: Sequence[Any], at_rest: Collection[Any]) -> Any:
+        """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
+
+        Of several the ground's mass centre; else one that is no moving contact, as far as signs tell: a contact at
+        x n_x + y n_y was located from a fixed point, not that from the contact.  Then the one nearest to all that is
+        ``needed``, so that no order matters.
+        """
+        set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
+        origins = [p for p, v in set_velocity.items() if not sympy_internals.terms(v)] or list(set_velocity)
+        if len(origins) < 2:
+            return origins[0] if origins else None
+        ways = {p: nearest_first(p, self._positions.__getitem__) for p in origins}
+
+        def rank(point: Any) -> tuple[bool, int, int, str]:
+            contact = sum(self._is_located(point, ways[other]) for other in origins)
+            distance = distances(point, self._positions.__getitem__)
+            return point not in at_rest, contact, sum(distance[p] for p in needed), point.name
+
+        return min(origins, key=rank)
+
+    def _velocity(self, point: Any) -> Any:
+        return sympy_internals.velocities(point).get(self._frames.inertial)
+
+    def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
+        """Whether what changes in a point's position in the axes of the inertial frame bears no minus signs."""
+        total = 0
+        while way[point] is not point:
+            for column, frame in sympy_internals.terms(self._positions[point][way[point]]):
+                if frame is self._frames.inertial:
+                    moving = (e for e in column if e.has(self._symbols.t))
+                    total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)
+            point = way[point]
+        return total > 0
+
+    # ------------------------------------------------------------------ points
+    def number(self, point: Any, where: str) -> int:
+        """The number of a point, after those of all that it is located from."""
+        above, p = [], point
+        while p is not None and p not in self.index:
+            above.append(p)
+            parent = self._located_from.get(p)
+            p = None if parent is p else parent
+        for p in reversed(above):
+            self._read(p, where)
+        return self.index[point]
+
+    def _read(self, point: Any, where: str) -> None:
+        parent, set_velocity = self._located_from.get(point), self._velocity(point)
+        if parent is None and set_velocity is None:
+            raise ModelError(
+                f"point {point.name} of {where} has no position path to a point with a known velocity, and no velocity "
+                f"of its own: locate it with locatenew or set_pos from the origin O, and write "
+                f"O.set_vel({self._frames.inertial.name}, 0)"
+            )
+        number = -1
+        position: Vector = ()
+        velocity = None
+        with self._symbols.reading("kinematics"):
+            if parent is not None and parent is not point:
+                number = self.index[parent]
+                offset = self._positions[point][parent]
+                position = self._frames.vector(offset, f"the position of point {point.name}")
+            if set_velocity is not None:
+                velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
+        self.index[point] = self._builder.point(point.name, number, position, velocity=velocity)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads SymPy mechanics objects into a :class:`~kanecore.describe.description.Description`.
+
+The reader says what SymPy's objects mean; :class:`~kanecore.describe.builder.Builder` assembles and checks it.  Only
+what the user wrote is read: adjacent orientations, positions, velocities that were set.  Nothing is queried by
+``vel``, ``acc`` or ``dcm``, and no vector is expressed in another frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sympy as sm
+from sympy.physics.mechanics import Point as SymPoint
+from sympy.physics.mechanics import ReferenceFrame as SymFrame
+
+from kanecore.describe.builder import Builder
+from kanecore.describe.description import Description
+from kanecore.errors import ModelError
+from kanecore.shapes import Shape
+
+from . import sympy_internals
+from .arguments import Arguments, expect
+from .kinematical_equations import solve_kinematics
+from .quaternions import Quaternion, find_quaternions
+from .read_bodies import Bodies, BodyReader, JointReader
+from .read_frames import FrameReader
+from .read_loads import LoadReader, Loads, check_states
+from .read_outputs import OutputReader, output_points
+from .read_points import PointReader
+from .symbols import Symbols, function_name
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    """One reading of one model; :meth:`read` gives the description.
+
+    Attributes
+    ----------
+    symbols : Symbols
+        What SymPy's names stand for.
+    outputs : OutputReader
+    """
+
+    def __init__(self, arguments: Arguments) -> None:
+        if not isinstance(arguments.frame, SymFrame):
+            raise ModelError(f"frame must be the inertial ReferenceFrame, not {arguments.frame!r}")
+        self._arguments = arguments
+        self._builder = Builder(arguments.name, arguments.frame.name)
+        self.symbols = Symbols(self._builder, arguments)
+        self._frames = FrameReader(self._builder, self.symbols, arguments.frame)
+        self._points = PointReader(self._builder, self.symbols, self._frames)
+        self.outputs = OutputReader(self._builder, self.symbols, self._frames, self._points)
+
+    def read(self) -> Description:
+        """The description; the order of the steps is that of the graph's nodes."""
+        a, pieces = self._arguments, (self._builder, self.symbols, self._frames, self._points)
+        quaternions = self._read_kinematics()
+        bodies, loads = self._survey()
+        body_reader = BodyReader(*pieces)
+        for body in bodies.moving:
+            body_reader.read(body)
+        self._read_lagrangian()
+        self._read_constraints()
+        self._read_joints(bodies)
+        self._read_shapes(bodies)
+        LoadReader(*pieces).read(loads)
+        self._read_potentials()
+        self._builder.show(points=[self._points.number(p, "points") for p in a.points])
+        if a.origin is not None:
+            self._builder.origin(self._points.number(a.origin, "origin"))
+        self._keep_units(quaternions)
+        self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
+        for name, e in a.outputs.items():
+            self.outputs.read(str(name), e)
+        self._read_guess()
+        self._complete()
+        return self._builder.description()
+
+    # ------------------------------------------------------------------- steps
+    def _read_kinematics(self) -> list[Quaternion]:
+        """Laws of feedback, declared symbols, q̇; the quaternions among the coordinates."""
+        a, symbols = self._arguments, self.symbols
+        symbols.feed_back(a.feedback)
+        symbols.allow(a.parameters, a.inputs)
+        oriented = ((f, parent) for f, parent in self._frames.oriented_from.items() if f is not parent)
+        quaternions = find_quaternions(symbols, oriented, a.unit)
+        symbols.graph.unit = [self._members(quaternion) for quaternion in quaternions]
+        for x, rate in zip(symbols.coordinates, solve_kinematics(symbols, a.kd_eqs), strict=True):
+            self._builder.rate(x, rate)
+        return quaternions
+
+    def _members(self, quaternion: Quaternion) -> tuple[int, int, int, int]:
+        e0, e1, e2, e3 = (self.symbols.coordinates[i] for i in quaternion.places)
+        return e0, e1, e2, e3
+
+    def _survey(self) -> tuple[Bodies, Loads]:
+        """What the mechanism is made of, before anything of it is read: all points must be known by then."""
+        a = self._arguments
+        if not a.needs_bodies:
+            self._builder.without_bodies()
+        bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
+        check_states(a.forcelist, {*self.symbols.q, *(a.inputs or ()), *a.feedback})
+        loads = Loads.of(a.forcelist).without(bodies.ground)
+        for point in a.points:
+            expect(point, SymPoint, "an item of points", "Point")
+        for frame in a.frames:
+            expect(frame, SymFrame, "an item of frames", "ReferenceFrame")
+        if a.origin is not None:
+            expect(a.origin, SymPoint, "origin", "Point")
+        needed = [*(body.masscenter for body in bodies.moving), *loads.points(), *a.points, *loads.pathways()]
+        needed += [*output_points(a.outputs), *([] if a.origin is None else [a.origin])]
+        self._points.survey(needed, bodies.ground)
+        return bodies, loads
+
+    def _read_lagrangian(self) -> None:
+        e = self._arguments.lagrangian
+        if e is None:
+            return
+        with self.symbols.reading("lagrangian"):
+            self._builder.lagrangian(self._scalar("the Lagrangian", e))
+
+    def _read_constraints(self) -> None:
+        for kind, expressions in self._arguments.constraints.items():
+            with self.symbols.reading("acceleration" if kind == "acceleration" else "kinematics"):
+                for name, e in expressions.items():
+                    if isinstance(e, sm.Eq):
+                        raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+                    self._builder.constraint(kind, self.symbols.node(e, name), name, e)
+
+    def _read_joints(self, bodies: Bodies) -> None:
+        reader = JointReader(self._builder, self._frames, self._points, bodies)
+        for name, joint in self._arguments.joints.items():
+            reader.joint(str(name), joint)
+        for row, items in self._arguments.attach.items():
+            for item in items if isinstance(items, list) else [items]:
+                reader.attachment(row, item)
+
+    def _read_shapes(self, bodies: Bodies) -> None:
+        for key, shape in self._arguments.shapes.items():
+            expect(shape, Shape, f"the shape of {getattr(key, 'name', key)}", "shape, such as kanecore.shapes.Disc(r)")
+            self._builder.shape(bodies.named(key, "shapes"), shape)
+
+    def _read_potentials(self) -> None:
+        with self.symbols.reading("potential"):
+            energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(self._arguments.potentials)]
+        for energy in energies:
+            self._builder.potential(energy)
+
+    def _keep_units(self, quaternions: Sequence[Quaternion]) -> None:
+        """Normalise what the user named, and what turns a frame that something is written in."""
+        for quaternion in quaternions:
+            if quaternion.frame is None or quaternion.frame in self._frames.index:
+                self._builder.unit(*self._members(quaternion))
+
+    def _scalar(self, where: str, e: Any) -> int:
+        if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
+            raise ModelError(f"{where} is {e!r}, which is no expression of a scalar: write one, such as T - U")
+        return self.symbols.node(e, where)
+
+    def _read_guess(self) -> None:
+        """Numbers by coordinates and speeds, or by their names."""
+        state = [*self.symbols.q, *self.symbols.u]
+        nodes = [*self.symbols.coordinates, *self.symbols.speeds]
+        names = [function_name(x) for x in state]
+        for key, value in self._arguments.guess.items():
+            if key not in state and key not in names:
+                raise ModelError(f"guess holds {key}, which is neither a coordinate nor a speed")
+            self._builder.guess(nodes[state.index(key) if key in state else names.index(key)], value)
+
+    def _complete(self) -> None:
+        """What can be said of symbols when all is read."""
+        a, symbols = self._arguments, self.symbols
+        symbols.check_feedback()
+        symbols.check_functions()
+        symbols.warn_of_misspelt()
+        inputs = symbols.complete_inputs(a.inputs)
+        parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
+        self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
+
+    # --------------------------------------------------------------- what it knows
+    def symbols_by_node(self) -> dict[int, Any]:
+        """SymPy's symbols of parameters and inputs."""
+        parameters = {node: s for s, node in self.symbols.parameters.items()}
+        return parameters | {node: self.symbols.rate(*key) for key, node in self.symbols.inputs.items()}
+
+    def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
+        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what is set, and not read."""
+        for point, at in self._points.index.items():
+            value = sympy_internals.accelerations(point).get(self._frames.inertial)
+            if value is not None:
+                yield "point", at, 0, self._known_terms(value)
+        frames = self._frames.index
+        for frame, at in frames.items():
+            for other, value in sympy_internals.angular_accelerations(frame).items():
+                if frames.get(other, at) < at:  # SymPy stores that of the other in it as well
+                    yield "frame", at, frames[other], self._known_terms(value)
+
+    def _known_terms(self, vector: Any) -> list[tuple[int, Any]]:
+        frames = self._frames.index
+        return [(frames[f], column) for column, f in sympy_internals.terms(vector) if f in frames]

@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each SymPy symbol gets its node; what it stands for depends on what the user listed, and on where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any
+
+import sympy as sm
+from sympy.core.function import AppliedUndef, UndefinedFunction
+
+from kanecore.describe.builder import Builder
+from kanecore.describe.variables import input_name
+from kanecore.errors import ModelError, is_close, warn
+from kanecore.functions.c_functions import CFunction
+from kanecore.functions.splines import Spline
+from kanecore.graph.expression_graph import ACCELERATION, Data, Given, Graph
+from kanecore.graph.sympy_bridge import FromSympy
+
+from . import sympy_internals
+from .arguments import Arguments
+
+__all__ = ["Symbols", "function_name", "function_of_time", "functions_of_time", "multiplier"]
+
+_MULTIPLIER = sm.Function("multiplier")
+_RATES_ALLOWED = {
+    "rate": "kinematical equations, which are solved for the derivatives of the coordinates",
+    "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
+    "lagrangian": "a Lagrangian, which is a function of coordinates, their first derivatives, inputs and time",
+    "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
+    "law": "feedback; write the force itself into forcelist, where it may be affine in it",
+    "load": "loads but once differentiated",
+    "acceleration": "acceleration constraints but once differentiated",
+    "output": "outputs but once differentiated",
+}
+_HOLDS_UDOT = ("load", "acceleration", "output")
+_NOT_FED_BACK = {
+    "kinematics": "motion that follows a law is motion with generalized speeds of its own",
+    "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
+    "potential": "a potential is differentiated by coordinates, and so would be the law; write the force into loads",
+}
+
+
+def multiplier(row: int) -> Any:
+    """λ of a row of G, to stand in ``outputs`` of a `Model`: the force of a contact, the tension of a cut joint.
+
+    Parameters
+    ----------
+    row : int
+        From 0, in the order of ``dyn.constraint_names``: of M u̇ = f + Gᵀλ.
+
+    Returns
+    -------
+    sympy expression
+
+    Raises
+    ------
+    ValueError
+        ``row`` is no number of a row.
+
+    Examples
+    --------
+    ``kc.Model(..., outputs={"normal force": kc.multiplier(0)})``
+    """
+    if isinstance(row, bool) or not hasattr(row, "__index__") or row < 0:
+        raise ValueError(f"multiplier({row!r}): give the number of a row of G, from 0")
+    return _MULTIPLIER(int(row))
+
+
+class Symbols:
+    """What the names in SymPy expressions stand for.
+
+    Attributes
+    ----------
+    q, u, t : SymPy's coordinates, speeds and time
+    coordinates, speeds, accelerations, time : their nodes, and those of u̇
+    rates : nodes of q̇, solved from the kinematical equations
+    parameters : dict of Symbol to node
+    inputs : dict of (function of time, order of derivative) to node
+    functions : dict of SymPy function to Data
+        Functions of any scalars that are given by data, or in C.
+    stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
+        there
+    """
+
+    def __init__(self, builder: Builder, arguments: Arguments) -> None:
+        self._builder, self.graph = builder, builder.graph
+        self.t = sympy_internals.time()
+        self._owner: dict[str, Any] = {str(self.t): self.t}
+        self._list_states(arguments)
+        self._list_functions(arguments.functions)
+        self.time = builder.time
+        n_q, n_u = len(arguments.q_ind), len(arguments.u_ind)
+        self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
+        self.speeds = [builder.speed(function_name(x), dependent=i >= n_u) for i, x in enumerate(self.u)]
+        self.accelerations = [builder.acceleration(u) for u in self.speeds]
+        self._leaves: dict[Any, int] = {self.t: self.time}
+        self._leaves.update(zip(self.q, self.coordinates, strict=True))
+        self._leaves.update(zip(self.u, self.speeds, strict=True))
+        self._leaves.update((x, builder.auxiliary(function_name(x))) for x in self.auxiliary)
+        self.parameters: dict[Any, int] = {}
+        self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
+        self._first_read: dict[Any, str] = {}  # where inputs were met
+        self._allowed_parameters: set[Any] | None = None
+        self._allowed_inputs: set[Any] | None = None
+        self._laws: dict[Any, Any] = {}
+        self._laws_read: dict[Any, int | None] = {}
+        self.stage = "kinematics"
+        self.rates: list[int] = []
+        self._read = FromSympy(self.graph, self._leaf, self.functions)
+
+    def _list_states(self, arguments: Arguments) -> None:
+        """Coordinates, speeds and auxiliary speeds, checked: each is one symbol, and has one place."""
+        a = arguments
+        self.q = functions_of_time([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
+        self.u = functions_of_time([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
+        if not self.u:
+            raise ModelError("u_ind is empty: a model has at least one generalized speed")
+        for x in self.u:
+            if x in self.q:
+                raise ModelError(
+                    f"{function_name(x)} is listed both as a coordinate and as a speed: give the speed a symbol of its "
+                    "own"
+                )
+        self.auxiliary = functions_of_time(a.u_auxiliary, "u_auxiliary")
+        for x in self.auxiliary:
+            if x in self.q or x in self.u:
+                raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
+        for x in (*self.q, *self.u, *self.auxiliary):
+            self._claim(function_name(x), x)
+
+    def _list_functions(self, functions: Mapping[Any, Any]) -> None:
+        """Functions that are given by data, checked."""
+        for f, data in functions.items():
+            if not isinstance(f, UndefinedFunction):
+                raise ModelError(
+                    f"functions holds {f!r}, which is no undefined function: write functions={{f: kc.Spline(x, y)}} "
+                    "with f = sympy.Function('street'), and f(x) in the description"
+                )
+            if not isinstance(data, (Spline, CFunction)):
+                raise ModelError(f"functions gives {data!r} for {f}: give the data, kc.Spline(x, y), or a kc.CFunction")
+            self._claim(f.__name__, f)
+        self.functions: dict[Any, Data] = {
+            f: data if isinstance(data, Spline) else self._builder.external(f.__name__, data.highest)
+            for f, data in functions.items()
+        }
+
+    def check_functions(self) -> None:
+        """Every function that was given must have been read."""
+        read = {op.name for op, *_ in self.graph.nodes if isinstance(op, Given)}
+        inputs = [function_name(x) for x, _ in self.inputs]
+        others = dict.fromkeys([*read, *inputs, *map(function_name, (*self.q, *self.u))])
+        for f in self.functions:
+            if f.__name__ not in read:
+                meant = get_close_matches(f.__name__, others, 1)
+                raise ModelError(
+                    f"functions holds {f}, which does not occur: "
+                    + (f"is {meant[0]} meant?" if meant else f"write {f} of an expression, or leave it out")
+                )
+
+    def _claim(self, name: str, symbol: Any) -> None:
+        other = self._owner.setdefault(name, symbol)
+        if other != symbol:
+            raise ModelError(
+                f"two different symbols are named {name!r} ({other!r} and {symbol!r}, perhaps with different "
+                "assumptions): rename one, or make it once and use it everywhere"
+            )
+
+    def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
+        """Declare the only parameters and inputs; None: whatever occurs."""
+        if parameters is not None:
+            self._allowed_parameters = set()
+            for s in parameters:
+                if not isinstance(s, sm.Symbol):
+                    raise ModelError(f"parameters holds {s!r}: a parameter is a sympy Symbol, constant in time")
+                if s == self.t:
+                    raise ModelError("time is not a parameter")
+                if s in self._allowed_parameters:
+                    raise ModelError(f"{s} is listed twice in parameters")
+                self._allowed_parameters.add(s)
+                self._leaf(s)
+        if inputs is not None:
+            chosen = [x for x in inputs if not isinstance(x, sm.Derivative)]
+            for x in functions_of_time(chosen, "inputs"):
+                if x in self._leaves:
+                    raise ModelError(f"{function_name(x)} is a coordinate or speed and cannot be an input")
+            for x in inputs:
+                if isinstance(x, sm.Derivative) and x.args[0] not in chosen:
+                    raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
+            self._allowed_inputs = set(chosen)
+            for x in chosen:
+                if x not in self._laws:
+                    self.input(x, 0)
+
+    def stand_in(self, symbol: Any, node: int) -> None:
+        """Let a symbol stand for a node."""
+        self._leaves[symbol] = node
+
+    @contextmanager
+    def reading(self, stage: str) -> Iterator[None]:
+        """While something of another stage is read; afterwards it goes on where it was."""
+        before = self.stage, self.where
+        self.stage = stage
+        yield
+        self.stage, self.where = before
+
+    def feed_back(self, laws: Mapping[Any, Any]) -> None:
+        """Put expressions in place of some inputs of loads, kinematical equations and outputs."""
+        for x in functions_of_time(laws, "feedback"):
+            if x in self._leaves:
+                raise ModelError(f"feedback for {function_name(x)}, a coordinate or speed: only inputs can be fed back")
+        self._laws = dict(laws)
+        for x in self._laws:
+            self._claim(function_name(x), x)
+
+    def _fed_back(self, x: Any, order: int) -> int:
+        if self.stage in _NOT_FED_BACK or order:
+            why = _NOT_FED_BACK.get(self.stage, _NOT_FED_BACK["kinematics"])
+            raise ModelError(
+                f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads, of "
+                f"kinematical equations and of outputs: {why}"
+            )
+        node = self._laws_read.get(x)
+        if node is None:
+            self._laws_read[x] = -1
+            with self.reading("law"):
+                node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
+        if node < 0:
+            raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
+        return node
+
+    def warn_of_misspelt(self) -> None:
+        """Name inputs that nobody declared and that are called nearly as a coordinate or speed is."""
+        declared = self._allowed_inputs or ()
+        for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
+            meant = self._meant(x)
+            if meant:
+                warn(
+                    f"{x} in {self._first_read[x]} is neither a coordinate nor a speed, and is taken for an input: is "
+                    f"{meant} meant? If it is an input, list it in inputs=[...]"
+                )
+
+    def _meant(self, x: Any) -> str:
+        """The coordinate or speed that a name may be meant for, as text; empty where none is close."""
+        kinds = ("coordinate", self.q), ("speed", self.u), ("auxiliary speed", self.auxiliary)
+        close = [
+            f"the {kind} {y}"
+            for kind, symbols in kinds
+            for y in symbols
+            if is_close(function_name(x), function_name(y))
+        ]
+        return " or ".join(close)
+
+    def check_feedback(self) -> None:
+        """Every law must have been used."""
+        for x in self._laws:
+            if x not in self._laws_read:
+                raise ModelError(
+                    f"feedback for {x}, which occurs in no load, kinematical equation or output: check the symbol"
+                )
+
+    def _leaf(self, e: Any) -> int:
+        node = self._leaves.get(e)
+        if node is not None:
+            return node
+        if isinstance(e, sm.Symbol):
+            if self._allowed_parameters is not None and e not in self._allowed_parameters:
+                raise ModelError(f"the symbol {e} in {self.where} is not listed in parameters: add it there")
+            self._claim(str(e), e)
+            node = self.parameters[e] = self._leaves[e] = self._builder.parameter(str(e))
+            return node
+        if isinstance(e, sm.Derivative):
+            return self._derivative(e)
+        if e.func == _MULTIPLIER and e.args[0].is_Integer and e.args[0] >= 0:
+            if self.stage != "output":
+                raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
+            return self._builder.multiplier(int(e.args[0]))
+        if e.args != (self.t,):
+            raise self._is_unknown(e)
+        return self.input(e, 0)
+
+    def _is_unknown(self, e: Any) -> ModelError:
+        name = function_name(e)
+        given = [f.__name__ for f in self.functions]
+        meant = name if name in given else next(iter(get_close_matches(name, given, 1)), "")
+        if meant:
+            return ModelError(
+                f"the unknown function {e} in {self.where}: functions gives the data of another function, {meant}: is "
+                "that meant? Make it once, with all its assumptions, and use it everywhere"
+            )
+        data = ", ".join("xyz"[: len(e.args) + 1]) if len(e.args) < 3 else "x, y"
+        return ModelError(
+            f"the unknown function {e} in {self.where}: a model knows functions of time only (dynamicsymbols); give "
+            f"its data, functions={{{name}: kc.Spline({data})}}, write it out, or make it an input"
+        )
+
+    def input(self, x: Any, order: int) -> int:
+        if x in self._laws:
+            return self._fed_back(x, order)
+        key = (x, order)
+        node = self.inputs.get(key)
+        if node is None:
+            if self._allowed_inputs is not None and x not in self._allowed_inputs:
+                meant = self._meant(x)
+                raise ModelError(
+                    f"{x} in {self.where} is neither a coordinate, nor a speed, nor listed in inputs: "
+                    + (f"is {meant} meant?" if meant else "add it to one of them")
+                )
+            name = input_name(function_name(x), order)
+            self._first_read.setdefault(x, self.where)
+            self._claim(name, self.rate(x, order))
+            node = self.inputs[key] = self._builder.input(name)
+            if order == 0:
+                self._leaves[x] = node
+            elif (x, order - 1) in self.inputs:
+                self._builder.rate(self.inputs[x, order - 1], node)
+            if (x, order + 1) in self.inputs:
+                self._builder.rate(node, self.inputs[x, order + 1])
+        return node
+
+    def rate(self, x: Any, order: int) -> Any:
+        """SymPy's symbol of a derivative, which is made and not computed."""
+        return sm.Derivative(x, (self.t, order), evaluate=False) if order else x
+
+    def _derivative(self, e: Any) -> int:
+        x, *variables = e.args
+        order = sum(int(count) for variable, count in variables if variable == self.t)
+        if not isinstance(x, AppliedUndef) or len(variables) != 1 or order != variables[0][1]:
+            done = e.doit() if [v for v, _ in variables] == [self.t] and not isinstance(x, AppliedUndef) else e
+            if done != e:
+                return self.node(done)  # of an expression, not carried out
+            raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
+        if x.args != (self.t,):
+            return self._leaf(x)  # which says that it is not known
+        if x in self.q:
+            if order == 1:
+                return self.rates[self.q.index(x)]
+            if self.stage == "lagrangian":
+                raise self._is_solved_for(e)
+            raise ModelError(
+                f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "
+                f"such as {function_name(self.u[0])}.diff()"
+            )
+        if x in self.u:
+            if self.stage in _HOLDS_UDOT and order == 1:
+                return self.accelerations[self.u.index(x)]
+            raise self._is_solved_for(e)
+        if x in self.auxiliary:
+            raise ModelError(f"{e} in {self.where}: an auxiliary speed is zero, and so is its derivative: leave it out")
+        return self.input(x, order)
+
+    def _is_solved_for(self, derivative: Any) -> ModelError:
+        return ModelError(
+            f"{derivative} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
+            f"{_RATES_ALLOWED[self.stage]}"
+        )
+
+    @property
+    def where(self) -> str:
+        """What is being read, for messages."""
+        return self._read.where
+
+    @where.setter
+    def where(self, text: str) -> None:
+        self._read.where = text
+
+    def node(self, e: Any, where: str | None = None) -> int:
+        """The node of an expression; ``where`` it stands, if not where the last one did."""
+        if where is not None:
+            self.where = where
+        node = self._read(e)
+        if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
+            for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
+                self._fed_back(x, 0)
+        if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
+            raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        return node
+
+    def foreign(self, graph: Graph, second: Mapping[Any, int]) -> FromSympy:
+        """Reads what is no part of the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
+
+        What the model does not know gets a symbol of its own.  KeyError for auxiliary speeds.
+        """
+
+        def leaf(e: Any) -> int:
+            x, order = (e.args[0], int(e.derivative_count)) if isinstance(e, sm.Derivative) else (e, 0)
+            if x in self.auxiliary:
+                raise KeyError(x)
+            known = {
+                **{(y, 1): rate for y, rate in zip(self.q, self.rates, strict=True)},
+                **{(y, 2): node for y, node in second.items()},
+                **{(y, 1): node for y, node in zip(self.u, self.accelerations, strict=True)},
+                **self.inputs,
+            }
+            node = known.get((x, order)) if order or x not in self._leaves else self._leaves[x]
+            return graph.symbol(("foreign", str(e)), ACCELERATION) if node is None else node
+
+        return FromSympy(graph, leaf, self.functions)
+
+    def has_read(self, e: Any) -> bool:
+        """Whether an expression was read, and its symbols are known."""
+        return e in self._read
+
+    def know_rates(self, rates: Sequence[int]) -> None:
+        """Take q̇ for what derivatives of coordinates mean; what was read before is forgotten."""
+        self.rates = list(rates)
+        self._laws_read = dict.fromkeys(self._laws_read)  # read, and to be read again
+        self._read = FromSympy(self.graph, self._leaf, self.functions)
+
+    def complete_inputs(self, declared: Sequence[Any] | None) -> list[Any]:
+        """Make the derivatives of inputs that the accelerations hold; the inputs in order, without derivatives.
+
+        The order is that of ``declared``, else that of the names.
+        """
+        inputs = sorted({x for x, _ in self.inputs}, key=function_name)
+        if declared is not None:
+            inputs = [x for x in declared if not isinstance(x, sm.Derivative) and x not in self._laws]
+        for x in inputs:
+            for order in range(max(order for y, order in self.inputs if y == x)):
+                self.input(x, order)
+        needed = self._builder.derivatives_needed()
+        for x in inputs:
+            for order in range(1, needed[self.inputs[x, 0]] + 1):
+                self.input(x, order)
+        return inputs
+
+
+def functions_of_time(symbols: Any, argument: str) -> list[Any]:
+    """Symbols such as dynamicsymbols makes, each once; ModelError for others."""
+    result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
+    for x in result:
+        if isinstance(x, sm.Derivative):
+            raise ModelError(
+                f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
+                "the derivative in kd_eqs"
+            )
+        if not (isinstance(x, AppliedUndef) and x.args == (sympy_internals.time(),)):
+            raise ModelError(
+                f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
+            )
+    if len(set(result)) != len(result):
+        twice = next(x for x in result if result.count(x) > 1)
+        raise ModelError(f"{function_name(twice)} is listed twice in {argument}")
+    return result
+
+
+def function_of_time(name: str) -> Any:
+    """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
+    return sm.Function(name)(sympy_internals.time())
+
+
+def function_name(x: Any) -> str:
+    """The function F of an expression F(t)."""
+    return str(x.func.__name__)

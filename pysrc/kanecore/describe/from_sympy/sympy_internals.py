@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The only module that touches private attributes of SymPy's mechanics objects.
+
+The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
+set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and
+nothing is stored but the orientations of frames of our own.
+``tests/test_sympy_internals.py`` fails, naming the attribute, where a new SymPy has renamed one.
+"""
+
+from __future__ import annotations
+
+import copy
+from types import SimpleNamespace
+from typing import Any
+
+from sympy.physics.mechanics import dynamicsymbols
+
+__all__ = [
+    "accelerations",
+    "angular_accelerations",
+    "angular_velocities",
+    "constraints",
+    "force_along",
+    "inertial_frame",
+    "kinematical_equations",
+    "lagrangian",
+    "neighbours",
+    "orient",
+    "positions",
+    "terms",
+    "time",
+    "velocities",
+]
+
+
+def neighbours(frame: Any) -> dict[Any, Any]:
+    """``{adjacent frame: C}`` with components ``v_frame = C v_adjacent``, as the ``orient_*`` methods stored them."""
+    return frame._dcm_dict  # type: ignore[no-any-return]
+
+
+def orient(frame: Any, parent: Any, rotation: Any) -> None:
+    """``v_parent = rotation v_frame``, without the angular velocity, which ``orient_explicit`` simplifies for long."""
+    frame._dcm(parent, rotation)
+
+
+def angular_velocities(frame: Any) -> dict[Any, Any]:
+    """``{other frame: angular velocity of frame in it}``, set by ``orient_*`` or ``set_ang_vel``."""
+    return frame._ang_vel_dict  # type: ignore[no-any-return]
+
+
+def positions(point: Any) -> dict[Any, Any]:
+    """``{other point: position of point from it}``."""
+    return point._pos_dict  # type: ignore[no-any-return]
+
+
+def velocities(point: Any) -> dict[Any, Any]:
+    """``{frame: velocity of point in it}``, set by ``set_vel``, ``v1pt_theory``, ``v2pt_theory`` or ``vel``."""
+    return point._vel_dict  # type: ignore[no-any-return]
+
+
+def accelerations(point: Any) -> dict[Any, Any]:
+    """``{frame: acceleration of point in it}``, set by ``set_acc``, ``a1pt_theory`` or ``a2pt_theory``."""
+    return point._acc_dict  # type: ignore[no-any-return]
+
+
+def angular_accelerations(frame: Any) -> dict[Any, Any]:
+    """``{other frame: angular acceleration of frame in it}``, set by ``set_ang_acc``."""
+    return frame._ang_acc_dict  # type: ignore[no-any-return]
+
+
+def terms(vector: Any) -> list[tuple[Any, Any]]:
+    """``[(3×1 matrix, frame), ...]`` whose sum the vector is."""
+    return vector.args  # type: ignore[no-any-return]
+
+
+def inertial_frame(kanes_method: Any) -> Any:
+    return kanes_method._inertial
+
+
+def constraints(kanes_method: Any) -> dict[str, list[Any]]:
+    """Dependent coordinates and speeds, auxiliary speeds and constraints, by the names of Model's arguments.
+
+    Acceleration constraints are left out where they are the derivatives that SymPy formed itself.
+    """
+    km = kanes_method
+    velocity = list(km._k_nh * km.u + km._f_nh) if km._k_nh else []
+    acceleration = list(km._k_dnh * km.u.diff(time()) + km._f_dnh) if km._k_dnh else []
+    return {
+        "q_dependent": list(km._qdep),
+        "configuration_constraints": list(km._f_h),
+        "u_dependent": list(km._udep),
+        "velocity_constraints": velocity,
+        "acceleration_constraints": [] if km._k_dnh == km._k_nh else acceleration,
+        "u_auxiliary": list(km._uaux),
+    }
+
+
+def kinematical_equations(kanes_method: Any) -> list[Any]:
+    """The kinematical differential equations as expressions that vanish, as the user wrote them.
+
+    With auxiliary speeds as SymPy solved them: it takes these out of the equations that it keeps.
+    """
+    km = kanes_method
+    if km._uaux:
+        return [rate - value for rate, value in km.kindiffdict().items()]
+    k, f, ku = km._k_kqdot_implicit, km._f_k_implicit, km._k_ku_implicit
+    return list(k * km.q.diff(time()) + ku * km.u + f) if k else []
+
+
+def lagrangian(lagranges_method: Any) -> dict[str, Any]:
+    """What a LagrangesMethod was given, by the names of the arguments of Model.from_lagrangian.
+
+    It keeps the derivatives of holonomic constraints before the nonholonomic ones.
+    """
+    lm = lagranges_method
+    holonomic = list(lm._hol_coneqs)
+    return {
+        "L": lm._L[0],
+        "q": list(lm.q),
+        "forcelist": list(lm.forcelist),
+        "frame": lm.inertial,
+        "holonomic_constraints": holonomic,
+        "nonholonomic_constraints": list(lm.coneqs)[len(holonomic) :],
+    }
+
+
+def force_along(actuator: Any, length: Any, rate: Any) -> Any:
+    """The force of an actuator in symbols of the length of its pathway and of its extension velocity."""
+    stand_in = copy.copy(actuator)
+    points = actuator.pathway.attachments
+    stand_in._pathway = SimpleNamespace(length=length, extension_velocity=rate, attachments=points)
+    return stand_in.force
+
+
+def time() -> Any:
+    """The symbol of time."""
+    return dynamicsymbols._t

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What SymPy's own descriptions of a mechanism are as arguments of `kanecore.Model`.
+
+They are KanesMethod, System, LagrangesMethod, or a Lagrangian and its coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sympy as sm
+from sympy.physics.mechanics import KanesMethod, LagrangesMethod, ReferenceFrame, System
+
+from kanecore.errors import ModelError
+
+from . import sympy_internals
+from .arguments import listed, numbered
+from .symbols import function_name, functions_of_time
+
+__all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
+
+
+def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
+    """Arguments by name; ``bodies`` and ``forcelist`` in place of those of the KanesMethod, where they are not None."""
+    km = kanes_method
+    if not isinstance(km, KanesMethod):
+        raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
+    constraints: dict[str, Any] = sympy_internals.constraints(km)
+    n_q, n_u = len(km.q) - len(constraints["q_dependent"]), len(km.u) - len(constraints["u_dependent"])
+    bodies = km.bodies if bodies is None else bodies
+    if not bodies:
+        raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
+    return {
+        "frame": sympy_internals.inertial_frame(km),
+        "q_ind": list(km.q)[:n_q],
+        "u_ind": list(km.u)[:n_u],
+        "kd_eqs": sympy_internals.kinematical_equations(km),
+        **{argument: items for argument, items in constraints.items() if items},
+        "bodies": bodies,
+        "forcelist": km.forcelist if forcelist is None else forcelist,
+    }
+
+
+# Arguments that a System brings, where it has such, each with what a System calls it.
+_OF_SYSTEM = {
+    "frame": "frame",
+    "q_ind": "coordinates",
+    "u_ind": "speeds",
+    "kd_eqs": "kdes",
+    "bodies": "bodies",
+    "forcelist": "loads",
+    "q_dependent": "q_dep",
+    "configuration_constraints": "holonomic_constraints",
+    "u_dependent": "u_dep",
+    "velocity_constraints": "nonholonomic_constraints",
+    "u_auxiliary": "u_aux",
+}
+
+
+def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name; ``options`` are the user's, of which ``joints`` replaces joints of the same children."""
+    if not isinstance(system, System):
+        raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
+    arguments: dict[str, Any] = {
+        "frame": system.frame,
+        "q_ind": list(system.q_ind),
+        "u_ind": list(system.u_ind),
+        "kd_eqs": list(system.kdes),
+        "bodies": system.bodies or None,
+        "forcelist": [*system.loads, *system.actuators],
+    }
+    constraints: dict[str, Any] = {
+        "q_dependent": system.q_dep,
+        "configuration_constraints": system.holonomic_constraints,
+        "u_dependent": system.u_dep,
+        "velocity_constraints": system.velocity_constraints,
+        "u_auxiliary": system.u_aux,
+    }
+    arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
+    if system.holonomic_constraints:
+        arguments |= _holonomic(system, arguments.get("velocity_constraints", []))
+    for argument, other in _OF_SYSTEM.items():
+        if argument in arguments and (given := [name for name in (argument, other) if name in options]):
+            what = other.replace("_", " ")
+            raise TypeError(
+                f"from_system takes {given[0]} from the System, which has {what} of its own: add to it there"
+            )
+    return {**arguments, "joints": _joints(system, options.get("joints"))}
+
+
+def _holonomic(system: Any, velocity: list[Any]) -> dict[str, Any]:
+    """Constraints by the names that they have in a System, also where it differentiated them itself."""
+    configuration = numbered("holonomic_constraints", system.holonomic_constraints)
+    rates = [e.diff(sympy_internals.time()) for e in configuration.values()]
+    others = list(system.nonholonomic_constraints)
+    if velocity != [*rates, *others]:
+        return {"configuration_constraints": configuration}
+    named = {f"rate of {name}": rate for name, rate in zip(configuration, rates, strict=True)}
+    named |= numbered("nonholonomic_constraints", others)
+    return {"configuration_constraints": configuration, "velocity_constraints": named}
+
+
+def _joints(system: Any, by_user: Any) -> Any:
+    """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
+    if by_user is not None and not isinstance(by_user, Mapping):
+        return by_user  # Model says what is wrong
+    replaced = [joint[1] for joint in (by_user or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
+    reached = [body for body in system.bodies if body.masscenter == system.fixed_point]
+    waiting, result = list(system.joints), {}
+    while waiting:
+        joint = next((j for j in waiting if j.parent in reached or j.child in reached), waiting[0])
+        waiting.remove(joint)
+        outwards = joint.parent in reached or joint.child not in reached
+        parent, child, point = joint.parent, joint.child, joint.parent_point
+        if not outwards:
+            parent, child, point = child, parent, joint.child_point
+        reached += [parent, child]
+        if not any(child is body for body in replaced):
+            result[joint.name] = (parent, child, point)
+    # in the System's order
+    return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(by_user or {})
+
+
+def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
+    """Arguments by name, of L or of a LagrangesMethod, and of those of `kanecore.Model.from_lagrangian`.
+
+    The speeds are the derivatives of the coordinates: ``theta_d`` of ``theta``.
+    """
+    if isinstance(lagrangian, LagrangesMethod):
+        own = {name: value for name, value in sympy_internals.lagrangian(lagrangian).items() if value}
+        twice = sorted(name for name, value in given.items() if value is not None and name in own)
+        if twice:
+            raise TypeError(f"from_lagrangian takes {', '.join(twice)} from the LagrangesMethod: leave it out")
+        lagrangian = own.pop("L")
+        given |= own
+    if lagrangian is None:
+        raise ModelError("L is None: write an expression in coordinates and their derivatives, such as T - U")
+    coordinates = functions_of_time(listed(given.pop("q"), "q"), "q")
+    if not coordinates:
+        raise ModelError("q is empty: list the coordinates of the Lagrangian")
+    names = [function_name(x) for x in coordinates]
+    for name in names:
+        if f"{name}_d" in names:
+            raise ModelError(f"q holds {name}_d, which is the name of the derivative of {name}: rename the coordinate")
+    t = sympy_internals.time()
+    speeds = [sm.Function(f"{name}_d")(t) for name in names]
+    if given["frame"] is None:
+        _need_no_frame(given)
+        given["frame"] = ReferenceFrame("N")
+    return {
+        **given,
+        "lagrangian": lagrangian,
+        "q_ind": coordinates,
+        "u_ind": speeds,
+        "kd_eqs": [x.diff(t) - u for x, u in zip(coordinates, speeds, strict=True)],
+    }
+
+
+def _need_no_frame(given: Mapping[str, Any]) -> None:
+    """A Lagrangian alone is in no frame."""
+    placed = [name for name in ("forcelist", "points", "frames") if given[name]]
+    if placed:
+        raise ModelError(
+            f"{' and '.join(placed)} given, and no frame: velocities are measured in the inertial ReferenceFrame, "
+            "so write frame=N"
+        )

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Symbols that stand only in what has no part in the motion, such as the ground: a user may set them all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import sympy as sm
+from sympy.core.function import AppliedUndef
+from sympy.physics.mechanics import ActuatorBase
+from sympy.physics.mechanics import Point as SymPoint
+from sympy.physics.mechanics import ReferenceFrame as SymFrame
+from sympy.physics.vector import Dyadic
+from sympy.physics.vector import Vector as SymVector
+
+from . import sympy_internals
+from .arguments import Arguments
+from .read_loads import is_tendon, single_loads
+from .symbols import Symbols, function_name
+
+__all__ = ["left_out"]
+
+
+def left_out(arguments: Arguments, symbols: Symbols, listed: Collection[Any], read: Collection[Any]) -> tuple[Any, ...]:
+    """Symbols and functions of time that the model does not know, sorted by name.
+
+    Parameters
+    ----------
+    listed : collection
+        Symbols of the parameters and inputs of the model.
+    read : collection
+        Symbols that were read, also those that the model does not have any more.
+    """
+
+    def name(x: Any) -> str:
+        return str(x) if isinstance(x, sm.Symbol) else function_name(x)
+
+    present = _mentioned(arguments, symbols) | {x for x in read if not isinstance(x, sm.Derivative)}
+    taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.auxiliary)}
+    taken |= {str(symbols.t), *(name(x) for x in listed if not isinstance(x, sm.Derivative))}
+    names = {x: name(x) for x in present}
+    return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
+
+
+def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
+    """Symbols and functions of time that stand anywhere.
+
+    All that is oriented from the inertial frame counts, and all points that are located from those of bodies and loads,
+    also of those that were left out.  The symbols of an expression that was read need not be looked for.
+    """
+    present: set[Any] = set()
+    seen: set[Any] = set()
+    stack = _listed(arguments)
+    while stack:
+        e = stack.pop()
+        if isinstance(e, (SymPoint, SymFrame, sm.Basic)):
+            if e in seen:
+                continue
+            seen.add(e)
+        if isinstance(e, (SymPoint, SymFrame)):
+            stack += _near(e)
+        elif isinstance(e, SymVector):
+            stack += [x for column, _ in sympy_internals.terms(e) for x in column]
+        elif isinstance(e, Dyadic):
+            stack += [x for term in e.args for x in term]
+        elif isinstance(e, sm.MatrixBase):
+            stack += e.flat()
+        elif isinstance(e, AppliedUndef) and e.func in symbols.functions:
+            stack += e.args
+        elif isinstance(e, sm.Subs):
+            stack += [*e.point, *(e.expr.free_symbols - set(e.variables))]
+        elif isinstance(e, (sm.Symbol, AppliedUndef)):
+            present.add(e)
+        elif isinstance(e, sm.Basic) and not symbols.has_read(e):
+            stack += e.args
+    return present
+
+
+def _listed(arguments: Arguments) -> list[Any]:
+    """Frames, points and expressions that the arguments name."""
+    items = [arguments.frame, *arguments.points, *arguments.frames]
+    for body in arguments.bodies:
+        items += [body.masscenter, body.mass, body.potential_energy]
+        if hasattr(body, "frame"):
+            items += [body.frame, *body.inertia]
+    for item in arguments.forcelist:
+        if not isinstance(item, ActuatorBase):
+            items += [x for load in single_loads(item) for x in load]
+        elif is_tendon(item):  # its force was read, and SymPy would write the rate of its length out
+            items += item.pathway.attachments
+        elif hasattr(item, "pathway"):  # whose loads would write every direction cosine out
+            items += [item.force, *getattr(item.pathway, "attachments", ())]
+        else:
+            items += [x for load in item.to_loads() for x in load]
+    return items
+
+
+def _near(item: Any) -> Iterator[Any]:
+    """What stands at a point or frame, and those beside it."""
+    if isinstance(item, SymPoint):
+        links = (sympy_internals.positions(item), sympy_internals.velocities(item))
+    else:
+        links = (sympy_internals.neighbours(item), sympy_internals.angular_velocities(item))
+    for link in links:
+        for other, value in link.items():
+            yield from (other, value)

@@ -1,0 +1,472 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a URDF file says of a robot: links and joints, as numbers, in the order of the tree.
+
+The format: http://wiki.ros.org/urdf/XML.  Each mistake is told with its line.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name
+
+from .xml_reader import LARGEST, Element, read_xml
+
+__all__ = ["BEYOND", "Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "finite", "product", "read_urdf"]
+
+Array = npt.NDArray[np.float64]
+
+TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
+
+# Products of several such numbers, as of a mass and two distances, are numbers; a multiple of it is no size of a robot.
+BEYOND = 1e50
+_SMALLEST = sys.float_info.min  # nearer to zero numbers lose their digits, and 1 / x overflows
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+_LONGEST_NAME = 1000  # of a file, in characters
+_EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
+
+
+def product(a: Array, b: Array) -> Any:
+    """The product of small matrices and vectors, with its sums in order of the index.
+
+    NumPy's ``@`` asks BLAS, which rounds differently on different processors: the same file would give other C.
+    """
+    if b.ndim == 2:
+        return np.stack([product(a, column) for column in b.T], axis=-1)
+    total = a[..., 0] * b[0]
+    for k in range(1, len(b)):
+        total = total + a[..., k] * b[k]
+    return total
+
+
+def finite(value: Any) -> float | None:
+    """A number that was given as an option; None for what is none, or beyond all sizes of a robot."""
+    try:
+        number = None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number is not None and abs(number) <= BEYOND else None
+
+
+def _parsed(text: str) -> list[float]:
+    """The numbers in a text, as C reads them: no underscores, and no digits of other scripts; ValueError."""
+    parts = text.split()
+    if not all(map(_NUMBER.fullmatch, parts)):
+        raise ValueError(text)
+    return list(map(float, parts))
+
+
+def _vanishes(part: str) -> bool:
+    """Whether a number is not zero, but too small for a number with all its digits."""
+    return abs(float(part)) < _SMALLEST and any(digit in "123456789" for digit in part.lower().partition("e")[0])
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in another: v_other = rotation @ v + position."""
+
+    rotation: Array
+    position: Array
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(product(self.rotation, other.rotation), product(self.rotation, other.position) + self.position)
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """The mass of a link, kg, its centre (3,), m, and its central inertia (3, 3), kg m², in the axes of the link."""
+
+    mass: float
+    centre: Array
+    inertia: Array
+
+
+@dataclass(frozen=True)
+class Visual:
+    """A box (edges), cylinder (radius, length along z) or sphere (radius) of a picture, about its pose in the link.
+
+    Or a mesh, with the name of its file as it is written; its sizes are the scales along its axes.
+    """
+
+    kind: str
+    sizes: tuple[float, ...]
+    pose: Pose
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link, with its line in the file."""
+
+    name: str
+    line: int
+    inertial: Inertial | None
+    visuals: tuple[Visual, ...]
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """Of a joint that follows another one: q = multiplier q_joint + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint, with its line in the file.
+
+    Attributes
+    ----------
+    origin : Pose
+        Of the child in its parent, where q = 0.
+    axis : ndarray, (3,)
+        A unit vector, in the axes of the child.
+    damping, friction : float
+        N m s and N m, or N s/m and N.
+    """
+
+    name: str
+    line: int
+    kind: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: Array
+    mimic: Mimic | None
+    damping: float
+    friction: float
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A tree of links; ``where`` names its file in messages.
+
+    Attributes
+    ----------
+    folder : str, optional
+        Of the file, from which names of meshes are understood; None of a text.
+    root : str
+        The link that is no child.
+    links : dict of str to Link
+    joints : tuple of Joint
+        Each after the one that carries its parent; those of one parent in the order of the file.
+    n_collisions : int
+        The elements ``collision`` of all links, of which nothing is read.
+    """
+
+    name: str
+    where: str
+    root: str
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+    folder: str | None = None
+    n_collisions: int = 0
+
+
+def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
+    """The robot of a file, or of a text that begins with ``<``; without ``mimic`` joints follow nobody.
+
+    Raises
+    ------
+    ModelError
+        The text is no URDF of a tree of links; the message says in which line.
+    OSError
+        The file cannot be read.
+    """
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        where, folder = "the URDF text", None
+        top = read_xml(source.lstrip("\ufeff \t\r\n"), where)
+    else:
+        where, folder = str(source), str(Path(_named_file(source)).absolute().parent)
+        try:
+            with Path(source).open("rb") as file:
+                content = file.read(LARGEST + 1)
+        except ValueError as error:  # a name that the system has no bytes for
+            raise ModelError(f"{where!a} names no file ({error}): give a path, or a text that begins with <") from None
+        top = read_xml(content, where)
+    if top.tag != "robot":
+        raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
+    return replace(_Reading(where, top, mimic).robot(), folder=folder)
+
+
+def _named_file(source: Any) -> str:
+    """A path as it is given; ModelError for what is none."""
+    if not isinstance(source, (str, os.PathLike)) or not isinstance(name := os.fspath(source), str) or not name.strip():
+        raise ModelError(f"source is {source!r}; it must be the path of a URDF file, or a text that begins with <")
+    return name
+
+
+class _Reading:
+    """A document, as it is read."""
+
+    def __init__(self, where: str, top: Element, mimic: bool) -> None:
+        self._where, self._top, self._mimics = where, top, mimic
+
+    def robot(self) -> Robot:
+        for element in self._top.children:
+            if ":" in element.tag:
+                raise self._wrong(element, f"<{element.tag}> is xacro: run xacro on the file first")
+        links = {link.name: link for link in map(self._link, self._once("link"))}
+        joints = [self._joint(element, links) for element in self._once("joint")]
+        if not links:
+            raise self._wrong(self._top, "there is no link")
+        root = self._root(links, joints)
+        self._check_mimics(joints)
+        name = self._top.attributes.get("name", "") or "robot"
+        n = sum(len(element.all("collision")) for element in self._top.all("link"))
+        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)), n_collisions=n)
+
+    def _wrong(self, element: Element, message: str) -> ModelError:
+        return ModelError(f"{self._where}, line {element.line}: {message}")
+
+    def _once(self, tag: str) -> list[Element]:
+        """The links, or the joints, each with a name of its own."""
+        lines: dict[str, int] = {}
+        elements = self._top.all(tag)
+        for element in elements:
+            name = self._attribute(element, "name")
+            if name in lines:
+                raise self._wrong(element, f"a {tag} named {name!r} stands in line {lines[name]} as well")
+            lines[name] = element.line
+        return elements
+
+    # --------------------------------------------------------------------------------------------- attributes
+
+    def _attribute(self, element: Element, name: str) -> str:
+        value = element.attributes.get(name, "").strip()
+        if not value:
+            raise self._wrong(element, f'<{element.tag}> has no {name}: write {name}="..."')
+        return value
+
+    def _number(self, element: Element, name: str, default: float | None = None) -> float:
+        if default is not None and name not in element.attributes:
+            return default
+        return self._numbers(element, name, 1)[0]
+
+    def _numbers(self, element: Element, name: str, count: int, default: Sequence[float] = ()) -> list[float]:
+        if default and name not in element.attributes:
+            return list(default)
+        text = self._attribute(element, name)
+        try:
+            values = _parsed(text)
+        except ValueError:
+            values = []
+        if len(values) != count or not all(map(math.isfinite, values)):
+            wanted = "one finite number" if count == 1 else f"{count} finite numbers"
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; it must be {wanted}")
+        if max(map(abs, values)) > BEYOND:
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; no number may be beyond {BEYOND:g}")
+        if any(map(_vanishes, text.split())):
+            raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; write 0 for what is so small")
+        return values
+
+    def _loss(self, dynamics: Element | None, name: str, joint: str) -> float:
+        """The damping or the friction of a joint."""
+        loss = 0.0 if dynamics is None else self._number(dynamics, name, 0.0)
+        if dynamics is not None and loss < 0.0:
+            raise self._wrong(
+                dynamics, f"the {name} of joint {joint!r} is {loss:g}; it takes energy, and is not negative"
+            )
+        return loss
+
+    def _pose(self, element: Element | None) -> Pose:
+        """That of an <origin>."""
+        if element is None:
+            return Pose(np.eye(3), np.zeros(3))
+        zero = (0.0, 0.0, 0.0)
+        return Pose(_rotation(self._numbers(element, "rpy", 3, zero)), np.array(self._numbers(element, "xyz", 3, zero)))
+
+    # -------------------------------------------------------------------------------------------------- links
+
+    def _link(self, element: Element) -> Link:
+        inertial = element.first("inertial")
+        return Link(
+            self._attribute(element, "name"),
+            element.line,
+            None if inertial is None else self._masses(inertial),
+            tuple(visual for each in element.all("visual") for visual in self._visual(each)),
+        )
+
+    def _visual(self, element: Element) -> list[Visual]:
+        """That of a <visual>; none where it has no size, or is a mesh that nothing could draw."""
+        geometry = element.first("geometry")
+        for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
+            shape = None if geometry is None else geometry.first(kind)
+            if shape is not None:
+                count = 3 if kind == "box" else 1
+                sizes = [size for name in names for size in self._numbers(shape, name, count)]
+                return [Visual(kind, tuple(sizes), self._pose(element.first("origin")))] if min(sizes) > 0.0 else []
+        mesh = None if geometry is None else geometry.first("mesh")
+        return [] if mesh is None else self._mesh(mesh, element)
+
+    def _mesh(self, mesh: Element, element: Element) -> list[Visual]:
+        """A mesh, whose file is not looked for before a picture is drawn: no mistake in it is one of the robot."""
+        file = mesh.attributes.get("filename", "").strip()
+        try:
+            scale = _parsed(mesh.attributes.get("scale", "1 1 1"))
+        except ValueError:
+            return []
+        scale = 3 * scale if len(scale) == 1 else scale
+        if (
+            not 0 < len(file) <= _LONGEST_NAME
+            or len(scale) != 3
+            or not all(_SMALLEST <= abs(x) <= BEYOND for x in scale)
+        ):
+            return []
+        pose = self._pose(element.first("origin"))
+        mirrored = Pose(pose.rotation * np.sign(scale), pose.position)
+        return [Visual("mesh", tuple(map(abs, scale)), mirrored, file)]
+
+    def _masses(self, element: Element) -> Inertial:
+        given, tensor = element.first("mass"), element.first("inertia")
+        if given is None or tensor is None:
+            raise self._wrong(element, f"<inertial> has no <{'mass' if given is None else 'inertia'}>")
+        mass = self._number(given, "value")
+        if mass < 0.0:
+            raise self._wrong(given, f"the mass is {mass:g}; it cannot be negative")
+        entries = np.zeros((3, 3))
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)):
+            entries[i, j] = entries[j, i] = self._number(tensor, f"i{'xyz'[i]}{'xyz'[j]}")
+        pose = self._pose(element.first("origin"))
+        return Inertial(mass, pose.position, product(product(pose.rotation, entries), pose.rotation.T))
+
+    # ------------------------------------------------------------------------------------------------- joints
+
+    def _joint(self, element: Element, links: dict[str, Link]) -> Joint:
+        name, kind = self._attribute(element, "name"), self._attribute(element, "type")
+        if kind not in TYPES:
+            raise self._wrong(element, f"joint {name!r} is of type {kind!r}; it must be one of {', '.join(TYPES)}")
+        ends = []
+        for side in ("parent", "child"):
+            end = element.first(side)
+            if end is None:
+                raise self._wrong(element, f"joint {name!r} has no {side}: write <{side} link=...>")
+            ends.append(self._attribute(end, "link"))
+            if ends[-1] not in links:
+                raise self._wrong(end, unknown_name("link is called", ends[-1], links).args[0])
+        dynamics = element.first("dynamics")
+        return Joint(
+            name,
+            element.line,
+            kind,
+            ends[0],
+            ends[1],
+            self._pose(element.first("origin")),
+            self._axis(element.first("axis"), name, kind),
+            self._mimic(element.first("mimic")) if self._mimics and kind != "fixed" else None,
+            self._loss(dynamics, "damping", name),
+            self._loss(dynamics, "friction", name),
+        )
+
+    def _axis(self, element: Element | None, name: str, kind: str) -> Array:
+        axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
+        axis /= np.max(np.abs(axis)) or 1.0  # squares of small numbers are zero
+        length = math.sqrt(product(axis, axis))
+        if kind in ("fixed", "floating"):
+            return np.array([1.0, 0.0, 0.0])
+        if length == 0.0:
+            raise self._wrong(element or self._top, f"the axis of joint {name!r} has length zero")
+        return _cleaned(axis / length)
+
+    def _mimic(self, element: Element | None) -> Mimic | None:
+        if element is None:
+            return None
+        return Mimic(
+            self._attribute(element, "joint"),
+            self._number(element, "multiplier", 1.0),
+            self._number(element, "offset", 0.0),
+        )
+
+    # --------------------------------------------------------------------------------------------- the tree
+
+    def _root(self, links: dict[str, Link], joints: list[Joint]) -> str:
+        parents: dict[str, Joint] = {}
+        for joint in joints:
+            if joint.child in parents:
+                raise ModelError(
+                    f"{self._where}, line {joint.line}: link {joint.child!r} is the child of joint {joint.name!r} and "
+                    f"of {parents[joint.child].name!r}: a URDF is a tree; close loops with loops=[...]"
+                )
+            parents[joint.child] = joint
+        roots = [name for name in links if name not in parents]
+        if len(roots) > 1:
+            names = ", ".join(f"{name!r} (line {links[name].line})" for name in roots[:5])
+            raise ModelError(
+                f"{self._where}: {len(roots)} links are no child of a joint: {names}{', ...' * (len(roots) > 5)}; a "
+                "robot has one root"
+            )
+        reached = {joint.child for joint in _from_root(roots[0], joints)} if roots else set()
+        lost = [joint for joint in joints if joint.child not in reached]
+        if lost:
+            raise ModelError(
+                f"{self._where}, line {lost[0].line}: joint {lost[0].name!r} is part of a ring of joints, each the "
+                "child of the next; a robot has one root"
+            )
+        return roots[0]
+
+    def _check_mimics(self, joints: list[Joint]) -> None:
+        by_name = {joint.name: joint for joint in joints}
+        for joint in joints:
+            seen, leader = {joint.name}, joint
+            while leader.mimic is not None:
+                name = leader.mimic.joint
+                if name not in by_name:
+                    unknown = unknown_name("joint is called", name, by_name).args[0]
+                    raise ModelError(f"{self._where}, line {leader.line}: {unknown}")
+                if name in seen:
+                    raise ModelError(f"{self._where}, line {joint.line}: joint {joint.name!r} mimics itself")
+                seen.add(name)
+                leader = by_name[name]
+            single = ("revolute", "continuous", "prismatic")
+            if joint.mimic is not None and not {joint.kind, leader.kind} <= set(single):
+                raise ModelError(
+                    f"{self._where}, line {joint.line}: joint {joint.name!r} ({joint.kind}) mimics {leader.name!r} "
+                    f"({leader.kind}); only {', '.join(single)} joints mimic each other"
+                )
+
+
+def _from_root(root: str, joints: Iterable[Joint]) -> list[Joint]:
+    """The joints that are reached from the root, each after the one that carries its parent."""
+    of_parent: dict[str, list[Joint]] = {}
+    for joint in joints:
+        of_parent.setdefault(joint.parent, []).append(joint)
+    ordered, waiting = [], of_parent.get(root, [])[::-1]
+    while waiting:
+        joint = waiting.pop()
+        ordered.append(joint)
+        waiting += of_parent.get(joint.child, [])[::-1]
+    return ordered
+
+
+def _rotation(rpy: Sequence[float]) -> Array:
+    """Turns about fixed axes x, y, z by roll, pitch and yaw: v_parent = R v."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return _cleaned(
+        np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+    )
+
+
+def _cleaned(numbers: Array) -> Array:
+    """Without what rounding leaves of 0 and of 1."""
+    near = np.round(numbers)
+    return np.where(np.abs(numbers - near) < _EXACT, near, numbers) + 0.0

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in C that go along several directions from one place: numbers of the place, packs of what directions give.
+
+A directional derivative is linear in its direction: packs are added, multiplied with numbers, and compared with zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.graph.expression_graph import Op
+from kanecore.program.function_parts import OUT, SCRATCH, Parts
+from kanecore.program.instructions import (
+    FMA,
+    FMS,
+    FNMA,
+    FNMS,
+    Apply,
+    Call,
+    Compute,
+    Entry,
+    Limit,
+    Load,
+    Operand,
+    Pivot,
+    SineCosine,
+    SineCosines,
+    Store,
+    Value,
+    operands,
+)
+
+from .c_target import C
+
+__all__ = ["DIRECTIONS", "Along"]
+
+DIRECTIONS = "d"
+"""The array of the directions, of packs."""
+
+_OF_PACKS = {FMA: "KC_FMA_ALONG", FMS: "KC_FMS_ALONG", FNMA: "KC_FNMA_ALONG", FNMS: "KC_FNMS_ALONG"}
+_SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.EQ: "=="}  # 0 in a direction meets no infinity: ==
+_OF_PLACE = (SineCosine, SineCosines, Apply, Call, Pivot, Limit)
+
+
+class Along(C):
+    """What ``directions.h`` defines, beside the headers of `C`, is used.
+
+    One object writes one function: it remembers which values are packs.
+    """
+
+    passed = "t, x, r, c, d, w, out"
+
+    def __init__(self) -> None:
+        self._packs: set[Value | Entry] = set()
+
+    @property
+    def arguments(self) -> str:
+        return f"{super().arguments}, const kc_loose_pack *{DIRECTIONS}"
+
+    @property
+    def results(self) -> str:
+        return "double *w, kc_loose_pack *out"
+
+    def function(self, name: str, parts: Parts) -> str:
+        assert all(
+            not self._is_pack(operand)
+            for part in parts.parts
+            for each in part
+            if isinstance(each, _OF_PLACE)
+            for operand in operands(each)
+        )
+        return super().function(name, parts)
+
+    def _is_pack(self, operand: Operand) -> bool:
+        source = operand.source
+        return source in self._packs or (isinstance(source, Entry) and source.array == DIRECTIONS)
+
+    def _as_pack(self, operand: Operand) -> str:
+        text = self.operand(operand)
+        return text if self._is_pack(operand) else f"KC_ALONG({text})"
+
+    def compute(self, instruction: Compute) -> str:
+        operation, target, given = instruction
+        if not any(map(self._is_pack, given)):
+            return super().compute(instruction)
+        self._packs.add(target)
+        return f"const kc_pack {self.value(target)} = {self._of_packs(operation, given)};"
+
+    def _of_packs(self, operation: str, given: Sequence[Operand]) -> str:
+        if operation in _OF_PACKS:
+            return f"{_OF_PACKS[operation]}({', '.join(map(self._as_pack, given))})"
+        if operation is Op.SELECT:
+            condition, one, other = map(self._as_pack, given)
+            if self._is_pack(given[0]):
+                return f"KC_PICK_ALONG({condition} != KC_ALONG(0.0), {one}, {other})"
+            return self.choice(f"{self.operand(given[0])} != 0.0", one, other)
+        one, other = map(self._as_pack, given)
+        text = f"{one} {_SIGNS[operation]} {f'({other})' if other.startswith('-') else other}"
+        return text if operation is not Op.EQ else f"KC_PICK_ALONG({text}, KC_ALONG(1.0), KC_ALONG(0.0))"
+
+    def load(self, instruction: Load) -> str:
+        """A slot of the scratch has room for a pack."""
+        value, entry = instruction
+        if entry in self._packs:
+            self._packs.add(value)
+            return f"const kc_pack {self.value(value)} = *(const kc_loose_pack *)({self._slot(entry)});"
+        return f"const double {self.value(value)} = *({self._slot(entry)});"
+
+    def store(self, instruction: Store) -> str:
+        entry, operand = instruction
+        if entry.array == OUT:
+            return f"out[{entry.place}] = {self._as_pack(operand)};"
+        if self._is_pack(operand):
+            self._packs.add(entry)
+            return f"*(kc_loose_pack *)({self._slot(entry)}) = {self.operand(operand)};"
+        self._packs.discard(entry)
+        return f"*({self._slot(entry)}) = {self.operand(operand)};"
+
+    def _slot(self, entry: Entry) -> str:
+        assert entry.array == SCRATCH
+        return f"w + {entry.place} * KC_PACK"

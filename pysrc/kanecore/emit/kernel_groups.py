@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""C text of a group of kernels, or of a whole model.
+
+The text depends on the description alone: the same model gives the same bytes in any process on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kernel_registry import Derived
+from kanecore.describe.description import Description, bake, duplicate
+from kanecore.kernels import GROUPS, KERNEL_GROUPS
+
+from .c_target import C, Single
+from .kernel_library import Emitted, Library
+from .simd_lanes import LaneLibrary, Lanes, SingleLanes
+
+__all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "lanes_of", "whole"]
+
+REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
+"""How programs are written on each type of numbers: for one state, and for several."""
+
+
+class Groups:
+    """The groups of kernels of one model, each as a library of its own.
+
+    All share the prepared constants of the core group, so that one block serves every kernel; what only another group
+    needs of the parameters it computes itself.  The core group is derived once: each group goes on from a copy.
+
+    Parameters
+    ----------
+    description : Description
+    baked : mapping of name to float, optional
+        Parameters that become constants.
+    real : {"double", "float"}
+        The type of numbers.
+    first : int
+        The place in c of the first parameter.
+    defaults : mapping of name to float, optional
+        Values that the parameters have at first.
+    """
+
+    def __init__(
+        self,
+        description: Description,
+        baked: Mapping[str, float] | None = None,
+        real: str = "double",
+        first: int = 0,
+        defaults: Mapping[str, float] | None = None,
+    ) -> None:
+        self._description, self._baked, self._real, self._first = description, baked, real, first
+        self._defaults = dict(defaults or {})
+
+    @cached_property
+    def _core(self) -> tuple[Derivation, dict[str, Derived]]:
+        derivation = _derive(self._description, self._baked)
+        return derivation, _of_core(derivation)
+
+    def library(self, group: str, *, lanes: bool = False) -> Library:
+        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
+        derivation, core = self._core
+        return _of_group(derivation.copy(), core, group, lanes, self._real, self._first, self._defaults)
+
+    def emit(self, group: str, *, lanes: bool = False) -> Emitted:
+        """Its C text."""
+        return self.library(group, lanes=lanes).emitted()
+
+
+def emit_group(
+    description: Description,
+    group: str,
+    baked: Mapping[str, float] | None = None,
+    *,
+    lanes: bool = False,
+    real: str = "double",
+) -> Emitted:
+    """One group of kernels of a model; or the same for several states side by side."""
+    derivation = _derive(description, baked)
+    return _of_group(derivation, _of_core(derivation), group, lanes, real).emitted()
+
+
+def _of_group(
+    derivation: Derivation,
+    core: Mapping[str, Derived],
+    group: str,
+    lanes: bool,
+    real: str,
+    first: int = 0,
+    defaults: Mapping[str, float] | None = None,
+) -> Library:
+    kernels = core if group == "core" else _programs(derivation, filter(derivation.has, GROUPS[group]))
+    if lanes:
+        return LaneLibrary(derivation, core, kernels, group, target=REALS[real][1], first=first)
+    return Library(derivation, core, kernels, group, dict(defaults or {}), target=REALS[real][0], first=first)
+
+
+def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
+    """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    return whole(description, parameters).emitted()
+
+
+def whole(
+    description: Description,
+    parameters: Mapping[str, float] | None = None,
+    first: int = 0,
+    kernels: Sequence[str] | None = None,
+    real: str = "double",
+) -> Library:
+    """That library; with some ``kernels`` alone, or with floats."""
+    derivation = _derive(description, None)
+    names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
+    programs = _programs(derivation, names if kernels is None else [name for name in names if name in kernels])
+    return Library(derivation, programs, programs, "all", dict(parameters or {}), target=REALS[real][0], first=first)
+
+
+def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:
+    """Some groups in one library, the core among them; the others of `Groups` go with it."""
+    derivation = _derive(description, None)
+    core = _of_core(derivation)
+    names = [name for group in groups if group != "core" for name in GROUPS[group] if derivation.has(name)]
+    kernels = core | _programs(derivation, names)
+    return Library(derivation, core, kernels, ", ".join(groups), dict(parameters)).emitted()
+
+
+def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
+    """The text of all kernels, and that of the core group for several states."""
+    library = whole(description, parameters)
+    return library.emitted(), lanes_of(library).emitted()
+
+
+def lanes_of(library: Library, real: str = "double") -> LaneLibrary:
+    """The core group of a `whole` library for several states."""
+    core = {name: kernel for name, kernel in library.kernels.items() if KERNEL_GROUPS[name] == "core"}
+    return LaneLibrary(library.derivation, library.kernels, core, "all", target=REALS[real][1])
+
+
+def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
+    """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
+    return Derivation(bake(description, baked) if baked else duplicate(description))
+
+
+def _of_core(derivation: Derivation) -> dict[str, Derived]:
+    return _programs(derivation, filter(derivation.has, GROUPS["core"]))
+
+
+def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
+    """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
+    result = {}
+    for name in names:
+        solved = derivation.at_run_time(name)
+        result["udot" if solved and name == "rhs" else name] = solved or derivation.kernel(name)
+    return result

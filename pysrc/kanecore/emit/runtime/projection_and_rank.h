@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* States on the constraints: the nearest one to a state, and how many rows of G count. */
+
+/* Divide the unit quaternions of x by their lengths; `unit` holds four places each. */
+KC_SOLVER void kc_unit_length(int n_unit, const uint32_t *unit, kc_real *x)
+{
+    for (int i = 0; i < n_unit; i++) {
+        const uint32_t *const place = unit + 4 * i;
+        kc_real square = 0;
+        for (int j = 0; j < 4; j++)
+            square += x[place[j]] * x[place[j]];
+        const kc_real length = kc_sqrt(square);
+        for (int j = 0; j < 4 && square > 0; j++)
+            x[place[j]] /= length;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- projection
+ */
+
+/*
+ * The nearest state y on the constraints, weighted by mass: Newton's method, first for phi along motions
+ * qdot(a), then for c in u.  Where no motion leads back q itself moves, along all of the slopes of phi.
+ */
+typedef struct kc_projection {
+    kc_saddle *equations; /* k = 1 */
+    int n_q, n_u, n_max;  /* n_max: the larger of both */
+    int m_q, m_u, rank;   /* how many values phi, c have; c[rank] is how many rows of G count */
+    int n_unit;           /* unit quaternions */
+    const uint32_t *unit; /* four places of each in x */
+    /* These read y and a at the beginning of w. */
+    kc_function *position;  /* the equations of least change, then what phi is summed from (m_q) */
+    kc_function *velocity;  /* ... what c is summed from (m_u) */
+    kc_function *direction; /* qdot(a) (n_q) */
+    kc_function *slopes;    /* dphi/dq (m_q, n_q) */
+
+    /* scratch */
+    kc_place at;
+    kc_real *arrays;   /* of the equations */
+    kc_real *y, *a;    /* the state, and a change of it */
+    kc_real *residual; /* phi or c */
+    kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
+    kc_real *units;    /* of the coordinates, or of the speeds */
+    int directly;      /* q itself moves, not along motions */
+} kc_projection;
+
+/* Steps of Newton's method on each way back, of each level. */
+#define KC_PROJECTION_STEPS 64
+
+#define KC_PROJECTION_ROOM(n_q, n_u, n_max, m)                                                               \
+    (KC_EQUATIONS_ROOM(n_max, m, 1) + (m) + KC_SCRATCH_ROOM(n_max, m) + 2 * (m) + (n_max) + (n_q) + (n_u) +  \
+     (n_max))
+
+/* The units of the coordinates: how far motions move them in which one speed is one unit. */
+KC_ONCE void kc_coordinate_units(kc_projection *s)
+{
+    kc_real *const rates = s->equations->W;
+    for (int j = 0; j < s->n_q; j++)
+        s->units[j] = 0;
+    for (int k = 0; k < s->n_u; k++) {
+        for (int j = 0; j < s->n_u; j++)
+            s->a[j] = j == k ? s->equations->scale[k] : 0;
+        s->direction(KC_AT(&s->at), s->y, rates);
+        for (int j = 0; j < s->n_q; j++)
+            s->units[j] += rates[j] * rates[j];
+    }
+    for (int j = 0; j < s->n_q; j++)
+        s->units[j] = kc_sqrt(s->units[j]);
+}
+
+/* In place of the equations of motions those of q in its units: M = 1, G = dphi/dq. */
+KC_ONCE void kc_move_directly(kc_projection *s)
+{
+    kc_saddle *const e = s->equations;
+    const int n = s->n_q;
+    kc_coordinate_units(s);
+    e->n = n;
+    kc_place_equations(e, s->arrays);
+    s->slopes(KC_AT(&s->at), s->y, e->G);
+    for (int i = 0; i < e->m; i++)
+        e->gamma[i] = s->residual[i];
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < e->m; i++)
+            e->G[i * n + j] *= s->units[j];
+        for (int i = 0; i < n; i++)
+            e->M[i * n + j] = i == j;
+        e->f[j] = 0;
+        e->scale[j] = 1;
+    }
+}
+
+/* Say what each row is summed from that was not yet, `sizes`; of c with a share of the largest speed, in the
+ * metric of the masses, as `misses` of constraints/constraint_values.py. */
+KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
+{
+    const kc_saddle *const e = s->equations;
+    const int n = level ? e->n : 0;
+    kc_real largest = 0;
+    for (int j = 0; j < n; j++) {
+        const kc_real root = kc_sqrt(kc_abs(e->M[j * (n + 1)]));
+        s->units[j] = root > 0 ? 1 / root : 0;
+        largest = kc_max(largest, kc_abs(s->y[s->n_q + j]) * root);
+    }
+    for (int i = 0; i < e->m; i++) {
+        kc_real slope = 0;
+        for (int j = 0; j < n; j++)
+            slope = kc_max(slope, kc_abs(e->G[i * n + j]) * s->units[j]);
+        if (s->sizes[i] == 0)
+            s->sizes[i] = sizes[i] + KC_RANK / KC_SOLVED * slope * largest;
+    }
+}
+
+/* Fill the equations of a level (0: phi, 1: c) at y.  Returns the largest residual beside its terms; `worst`
+ * is its number. */
+KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
+{
+    kc_saddle *const e = s->equations;
+    e->n = s->n_u;
+    const kc_real *const sizes = kc_place_equations(e, s->arrays);
+    (level ? s->velocity : s->position)(KC_AT(&s->at), s->y, s->arrays);
+    kc_size_rows(s, level, sizes);
+    for (int i = 0; i < e->m; i++)
+        s->residual[i] = e->gamma[i];
+    return kc_residual(e->m, s->residual, s->sizes, worst);
+}
+
+/* One step of Newton's method, from equations that are filled: 0, and y has moved, or their fault. */
+KC_ONCE int kc_step_back(kc_projection *s, int level)
+{
+    kc_saddle *const e = s->equations;
+    kc_weigh(e, e->M, e->n + 1);
+    if (s->directly)
+        kc_move_directly(s);
+    else
+        kc_cancel(e, level == 0 ? KC_INDEPENDENT : KC_RANK);
+    const int fault = kc_solve_shared(e);
+    if (KC_UNLIKELY(fault))
+        return fault;
+    if (level > 0)
+        for (int i = 0; i < s->n_u; i++)
+            s->y[s->n_q + i] += s->a[i];
+    else if (s->directly)
+        for (int j = 0; j < s->n_q; j++)
+            s->y[j] += s->units[j] * s->a[j];
+    else {
+        s->direction(KC_AT(&s->at), s->y, e->W);
+        for (int i = 0; i < s->n_q; i++)
+            s->y[i] += e->W[i];
+    }
+    kc_unit_length(s->n_unit, s->unit, s->y);
+    return 0;
+}
+
+/* One level of the projection: 0, or the fault of its equations, or what cannot be satisfied. */
+KC_ONCE int kc_project_level(kc_projection *s, int level)
+{
+    kc_saddle *const e = s->equations;
+    const int counted = (int)s->at.c[s->rank];
+    kc_real before = KC_LARGEST;
+    int worst = 0, steps = 0;
+    s->directly = 0;
+    e->m = level ? s->m_u : s->m_q;
+    for (int i = 0; i < e->m; i++)
+        s->sizes[i] = 0;
+    while (e->m > 0) {
+        /* phi along motions: a small row or pivot would move much for little, so none of them counts */
+        e->count = level == 0 ? s->directly * e->m : e->m < counted ? e->m : counted;
+        const kc_real error = kc_fill_level(s, level, &worst);
+        if (!(error < KC_REAL(0.5) * before) || error == 0 || steps == KC_PROJECTION_STEPS) {
+            const int last = level > 0 || s->directly;
+            if (error <= (last ? KC_SOLVED : KC_REACHED))
+                break;
+            if (last || !(error < KC_LARGEST))
+                return KC_FAULT(level ? KC_UNSATISFIED_ROW : KC_UNSATISFIED_CONFIGURATION, worst);
+            s->directly = 1, steps = 0;
+        }
+        before = error, steps++;
+        const int fault = kc_step_back(s, level);
+        if (fault && (level > 0 || s->directly))
+            return fault;
+        if (fault) /* no motion leads back */
+            s->directly = 1, before = KC_LARGEST, steps = 0;
+    }
+    return 0;
+}
+
+/* The kernel `project`. */
+KC_ONCE int kc_project(kc_projection *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
+                       kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = s->equations;
+    const int m = e->m, n_x = s->n_q + s->n_u;
+    s->at = (kc_place){t, x, r, c};
+    s->arrays = w;
+    e->n = s->n_max;
+    s->residual = kc_place_scratch(e, w + KC_EQUATIONS_ROOM(s->n_max, m, 1) + m);
+    s->sizes = s->residual + m, s->units = s->sizes + m;
+    s->y = s->units + s->n_max, s->a = s->y + n_x;
+    e->a = s->a, e->size = 0;
+    for (int i = 0; i < n_x; i++)
+        s->y[i] = x[i];
+    kc_unit_length(s->n_unit, s->unit, s->y);
+    for (int level = 0; level < 2; level++) {
+        const int fault = kc_project_level(s, level);
+        if (KC_UNLIKELY(fault))
+            return fault;
+    }
+    for (int i = 0; i < n_x; i++)
+        out[i] = s->y[i];
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------- count
+ */
+
+/* What finds out how many rows of G count with some parameters: states on the constraints, and G there. */
+typedef struct kc_closure {
+    kc_saddle *equations; /* only their reduction is used, as that of accelerations */
+    int n_q, n_u, n_r;
+    int m_q, m_u, m;      /* phi has m_q values, c m_u; of the m rows of G the first m_u are dc/du */
+    int n_unit, linear;   /* unit quaternions; whether G does not depend on u */
+    const uint32_t *unit; /* four places of each in x */
+    const kc_real *guess; /* (n_q + n_u) where to look first, NaN for what it does not say */
+    kc_function *configuration, *slopes; /* phi, dphi/dq */
+    kc_function *velocity, *jacobian;    /* c, G */
+    kc_function *sizes, *weights;        /* what phi, then c are summed from; M_jj */
+
+    /* scratch */
+    kc_place at;
+    kc_real *rows;        /* dphi/dq, or G */
+    kc_real *value;       /* phi or c at x */
+    kc_real *size;        /* what phi, then c are summed from */
+    kc_real *trial, *now; /* a state on trial, and phi or c there */
+    kc_real *work;        /* of the functions */
+} kc_closure;
+
+#define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \
+    (((m) + (m_q)) * ((n_q) + (n_u)) + 3 * ((m_q) + (m)) + 2 * (n_q) + 4 * (n_u) + (n_r))
+
+/* Pseudorandom numbers in +-(0.2 ... 1.2), always the same (Knuth, TAOCP 2, 3rd ed. 1998, section 3.3.4,
+ * table 1). */
+KC_SOLVER kc_real kc_draw(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    const kc_real x = (kc_real)(*state >> 11) / KC_REAL(9007199254740992.0);
+    return x < KC_REAL(0.5) ? KC_REAL(-0.2) - 2 * x : KC_REAL(0.2) + 2 * (x - KC_REAL(0.5));
+}
+
+/* The largest residual of a level (0: phi, 1: c) at a state, into `value`, beside `size`. */
+KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_real *value)
+{
+    int worst = 0;
+    (level ? s->velocity : s->configuration)(s->at.t, x, s->at.r, s->at.c, s->work, value);
+    return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
+}
+
+/* Move x by Newton's step, halved until the residual falls; whether it does.  Residuals stand beside the
+ * sizes before the step, since far away residuals and sizes fall together. */
+KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *x)
+{
+    kc_saddle *const e = s->equations;
+    const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0;
+    e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
+    e->G = s->rows, e->gamma = s->value;
+    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
+    kc_reduce_shared(e);
+    kc_real length = 1;
+    for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
+        for (int j = 0; j < n_x; j++)
+            s->trial[j] = x[j];
+        for (int i = 0; i < e->rank; i++)
+            s->trial[first + e->column[i]] -= length * s->value[i];
+        kc_unit_length(s->n_unit, s->unit, s->trial);
+        if (kc_residual_of(s, level, s->trial, s->now) < error) {
+            for (int j = 0; j < n_x; j++)
+                x[j] = s->trial[j];
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Newton's method for phi = 0 in q, or c = 0 in u, at x; whether it ends on the constraints. */
+KC_SOLVER int kc_close(kc_closure *s, int level, kc_real *x)
+{
+    kc_real error = KC_LARGEST;
+    for (int step = 0; step < 200; step++) {
+        const kc_real before = error;
+        s->sizes(KC_AT(&s->at), s->work, s->size);
+        error = kc_residual_of(s, level, x, s->value);
+        if (error == 0 || (before <= KC_SOLVED && !(error < KC_REAL(0.5) * before)))
+            return error <= KC_SOLVED;
+        if (!(error < KC_LARGEST))
+            return 0;
+        if (!kc_shortened_step(s, level, error, x))
+            return error <= KC_SOLVED;
+    }
+    return error <= KC_SOLVED;
+}
+
+/* The rank of G at the state; -1 where G is not finite. */
+KC_ONCE int kc_rank_at(kc_closure *s, kc_real *scale, kc_real *weights)
+{
+    kc_saddle *const e = s->equations;
+    kc_real finite = 0;
+    e->n = s->n_u, e->m = s->m, e->k = 0, e->count = s->m;
+    e->G = s->rows, e->scale = scale;
+    s->jacobian(KC_AT(&s->at), s->work, s->rows);
+    s->weights(KC_AT(&s->at), s->work, weights);
+    kc_weigh(e, weights, 1);
+    for (int i = 0; i < s->m * s->n_u; i++)
+        finite += 0 * e->G[i];
+    if (finite != 0)
+        return -1;
+    kc_reduce_shared(e);
+    return e->rank;
+}
+
+/* The state and the inputs of one trial: the guess, from the second trial on with noise; what has no guess
+ * gets pseudorandom numbers. */
+KC_ONCE void kc_start_trial(kc_closure *s, int trial, kc_real *x, kc_real *r)
+{
+    uint64_t state = (uint64_t)trial + 1;
+    s->at.t = KC_REAL(0.5) + kc_abs(kc_draw(&state));
+    for (int j = 0; j < s->n_q + s->n_u; j++) {
+        const kc_real guess = s->guess[j], noise = kc_draw(&state);
+        x[j] = guess != guess
+                   ? noise
+                   : guess + KC_REAL(1e-2) * (kc_real)trial * noise * (guess != 0 ? kc_abs(guess) : 1);
+    }
+    for (int j = 0; j < s->n_r; j++)
+        r[j] = kc_draw(&state);
+    kc_unit_length(s->n_unit, s->unit, x);
+}
+
+/*
+ * The rank of G at states on the constraints, a function of the parameters alone.  It must be found where a
+ * loop is closed: a loop may close redundantly by its dimensions, and then its rows are independent at all
+ * other states.  States on the constraints are looked for near the guess and from numbers that are always the
+ * same.  Where there are none the rank off the constraints serves.
+ */
+KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
+{
+    const int n_x = s->n_q + s->n_u, m = s->m + s->m_q, full = s->m < s->n_u ? s->m : s->n_u;
+    kc_real *const x = w, *const r = x + n_x, *const scale = r + s->n_r, *const weights = scale + s->n_u;
+    int closed = -1, open = -1; /* the largest rank where the loops are closed, and where they are not */
+    s->at = (kc_place){0, x, r, c};
+    s->rows = weights + s->n_u, s->value = s->rows + m * (s->n_q > s->n_u ? s->n_q : s->n_u);
+    s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->work = s->trial + n_x;
+    for (int trial = 0; trial < 4 && closed < full; trial++) {
+        kc_start_trial(s, trial, x, r);
+        int on_constraints = s->m_q == 0 || kc_close(s, 0, x);
+        if (!s->linear && s->m_u > 0)
+            on_constraints = kc_close(s, 1, x) && on_constraints;
+        const int rank = kc_rank_at(s, scale, weights);
+        if (on_constraints && rank > closed)
+            closed = rank;
+        if (!on_constraints && rank > open)
+            open = rank;
+    }
+    return closed >= 0 ? closed : open >= 0 ? open : full;
+}

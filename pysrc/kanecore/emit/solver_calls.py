@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels that solve, in C: a structure of ``runtime/`` with its members, and the function that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kanecore.program.function_parts import Equations, Function, Member, Solved, Straight
+
+from .c_target import C
+
+__all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
+
+HEADERS = {
+    "vector_loops.h": None,
+    "equations.h": "vector_loops.h",
+    "linear_solver.h": "equations.h",
+    "constraint_solver.h": "linear_solver.h",
+    "constrained_motion.h": "constraint_solver.h",
+    "projection_and_rank.h": "constrained_motion.h",
+    "linearize.h": "linear_solver.h",
+    "spatial_vectors.h": "linear_solver.h",
+    "tree_derivatives.h": "spatial_vectors.h",
+}
+"""The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to solve, in the runtime.
+
+    Attributes
+    ----------
+    structure : str
+        The type that holds its members.
+    function : str
+        What takes the structure, and solves.
+    room : str
+        The macro that says how much scratch its arrays take.
+    headers : tuple of str
+        Where these stand, and what they call.
+    members : mapping of str to str
+        What the structure holds for every model that goes this way.
+    """
+
+    structure: str
+    function: str
+    room: str
+    headers: tuple[str, ...]
+    members: Mapping[str, str] = field(default_factory=dict)
+
+
+WAYS = {
+    "motion": Way("kc_motion", "kc_accelerate", "KC_MOTION_ROOM", ("constrained_motion.h",)),
+    "general_motion": Way("kc_motion", "kc_accelerate_all", "KC_MOTION_ROOM", ("constrained_motion.h",)),
+    "free_motion": Way("kc_free_motion", "kc_accelerate_free", "KC_FREE_MOTION_ROOM", ("linear_solver.h",)),
+    "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
+    "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
+    "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
+    "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
+    "linearization": Way(
+        *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("constraint_solver.h", "linearize.h")),
+        {"solve": "kc_solve_equations"},
+    ),
+    "free_linearization": Way(
+        *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
+        {"solve": "kc_solve_free"},
+    ),
+    "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
+    "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
+}
+
+
+def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
+    """What some functions need of the runtime, and other headers with what they build on, in order."""
+    needed: set[str | None] = set()
+    for header in (*also, *(header for each in functions for header in _own_headers(each))):
+        below: str | None = header
+        while below is not None:
+            needed.add(below)
+            below = HEADERS[below]
+    return [header for header in HEADERS if header in needed]
+
+
+def _own_headers(function: Function) -> tuple[str, ...]:
+    """Where stands what a function calls itself."""
+    if isinstance(function, Straight):
+        return ("vector_loops.h",) if function.parts.clear else ()
+    return WAYS[function.way].headers if function.way in WAYS else ()
+
+
+def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
+    """The text of a function; of one that solves with the size of its scratch, from those of the functions it calls."""
+    if isinstance(of, Straight):
+        return target.function(of.name, of.parts)
+    head = f"static {target.outcome} {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    if of.way in _CALLING:
+        lines = _CALLING[of.way](target, of)
+    else:
+        lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
+    text = "".join(f"    {line}\n" for line in lines)
+    return f"{head}\n{{\n{text}}}\n\n{_own_room(of, functions)}"
+
+
+def structure(target: C, solved: Solved) -> list[str]:
+    """Statements that declare the structure ``s`` of a way."""
+    arrays = {name: value for name, value in solved.members.items() if isinstance(value, tuple) and value}
+    types = {"unit": "uint32_t"}  # as in kc_model
+    lines = [
+        f"static const {types.get(name, 'int')} {name}[] = {{{', '.join(map(str, values))}}};"
+        for name, values in arrays.items()
+    ]
+    if isinstance(equations := solved.members.get("equations"), Equations):
+        n, m = max(equations.n, 1), max(equations.m, 1)
+        lines += [
+            f"int column[{n}{target.each_lane}], order[{m}], place[{n}], begin[{m}] = {{0}}, end[{m}] = {{0}};",
+            f"{target.real} peak[{m}], peak_at[{m}];",
+            f"kc_saddle equations = {_equations(equations)};",
+        ]
+    all_members = {**solved.members, **WAYS[solved.way].members}
+    members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
+    return [
+        *lines,
+        f"{WAYS[solved.way].structure} s = {{",
+        *(f"    {member}" for member in members),
+        "};",
+    ]
+
+
+def _equations(equations: Equations) -> str:
+    purpose = "KC_CORRECTION" if equations.correction else "KC_MOTION"
+    arrays = ("column", "order", "place", "begin", "end", "peak", "peak_at")
+    return (
+        f"{{.n = {equations.n}, .m = {equations.m}, .k = {equations.k}, .purpose = {purpose}, .symmetric = "
+        f"{int(equations.symmetric)}, {', '.join(f'.{name} = {name}' for name in arrays)}}}"
+    )
+
+
+def _member(name: str, value: Member) -> str:
+    match value:
+        case Equations():
+            return "&equations"
+        case tuple():
+            return name
+        case Mapping():
+            return "{" + ", ".join(f".{part} = {function}" for part, function in value.items()) + "}"
+    return str(value)
+
+
+def _after_motion(target: C, solved: Solved) -> list[str]:
+    """The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are for."""
+    n, taken = solved.sizes[0], sum(solved.sizes)
+    calls = [f"{solved.members['udot']}(t, x, r, c, w + {taken}, w)"]
+    if "multipliers" in solved.members:
+        calls.append(f"{solved.members['multipliers']}(t, x, r, c, w + {taken}, w + {n})")
+    return target.body(target.in_turn([*calls, f"{solved.members['evaluate']}(t, x, r, c, w, out)"]))
+
+
+def _short_way(target: C, solved: Solved) -> list[str]:
+    """The short way, else the other, if there is one; where both lack a pivot the short way names the speed."""
+    shortly = f"{solved.members['shortly']}(t, x, r, c, w, out)"
+    if "otherwise" not in solved.members:
+        return [f"return {shortly};"]
+    return [
+        f"const int fault = {shortly};",
+        "if (!KC_UNLIKELY(fault)) return 0;",
+        f"const int other = {solved.members['otherwise']}(t, x, r, c, w, out);",
+        "return fault != KC_NOT_HERE && kc_status_of(other) == KC_SINGULAR ? fault : other;",
+    ]
+
+
+_CALLING = {"after_motion": _after_motion, "short_way": _short_way}
+"""Ways that call other functions, and solve nothing themselves."""
+
+
+# ---------------------------------------------------------------------------------------------------- scratch
+def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
+    """How much scratch serves each of some functions: a constant expression, of the widest."""
+    widths, expression = [0], ""
+    for name in dict.fromkeys(names):
+        each = functions.get(name)
+        if isinstance(each, Straight):
+            widths.append(each.parts.width)
+        elif each is not None:
+            expression = f"KC_MOST({expression}, {_room_name(name)})" if expression else _room_name(name)
+    number = str(max(widths))
+    return number if not expression else expression if number == "0" else f"KC_MOST({number}, {expression})"
+
+
+def _room_name(name: str) -> str:
+    return f"ROOM_{name}"
+
+
+def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
+    """The constant that says it of one function: its arrays, and behind them what it calls takes.
+
+    Other ways to the result take all of it.
+    """
+    instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None]
+    behind = room((name for name in solved.calls if name not in instead), functions)
+    own = f"{_arrays(solved)} + {behind}"
+    most = f"KC_MOST({own}, {room(sorted(map(str, instead)), functions)})" if instead else own
+    return f"enum {{ {_room_name(solved.name)} = {most} }};\n\n"
+
+
+def _arrays(solved: Solved) -> str:
+    if solved.way in WAYS:
+        return f"{WAYS[solved.way].room}({', '.join(map(str, solved.sizes))})"
+    return str(sum(solved.sizes))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much scratch functions take, as a number: what the macros of the runtime say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from kanecore.program.function_parts import Function, Solved, Straight
+
+from .solver_calls import WAYS
+
+__all__ = ["arrays", "taken", "widest"]
+
+_RUNTIME = Path(__file__).with_name("runtime")
+_MACRO = re.compile(r"#define (KC_\w+_ROOM)\(([^)]*)\)((?:.*\\\n)*.*)")
+_STRUCTURE = re.compile(r"typedef struct (kc_\w+) \{([^}]*)\}")
+_MEMBERS = re.compile(r"(kc_\w+) ([^;(*]*);")
+
+
+def widest(functions: Mapping[str, Function]) -> int:
+    """How many numbers serve each of some functions, which call one another."""
+    return max(taken(functions).values(), default=0)
+
+
+def taken(functions: Mapping[str, Function]) -> dict[str, int]:
+    """How many each takes; each stands behind those that it calls."""
+    result: dict[str, int] = {}
+    for name, function in functions.items():
+        if isinstance(function, Straight):
+            result[name] = function.parts.width
+            continue
+        instead = [str(way) for way in map(function.members.get, ("otherwise", "shortly")) if way is not None]
+        behind = max((result.get(call, 0) for call in function.calls if call not in instead), default=0)
+        result[name] = max(arrays(function) + behind, *(result.get(way, 0) for way in instead), 0)
+    return result
+
+
+def arrays(function: Solved) -> int:
+    """How many its own arrays take."""
+    return _value(WAYS[function.way].room, function.sizes) if function.way in WAYS else sum(function.sizes)
+
+
+def _value(macro: str, sizes: tuple[int, ...]) -> int:
+    parameters, body = _macros()[macro]
+    names: dict[str, Any] = dict(zip(parameters, sizes, strict=True))
+    for name in _macros():
+        names[name] = partial(_called, name)
+    names |= {"KC_EIGHTS": _eights, "KC_NUMBERS": _numbers_of, **{name: name for name in _structures()}}
+    return int(eval(body, {"__builtins__": {}}, names))
+
+
+def _called(macro: str, *sizes: int) -> int:
+    return _value(macro, sizes)
+
+
+def _eights(n: int) -> int:
+    return (n + 7) // 8 * 8
+
+
+def _numbers_of(structure: str) -> int:
+    """How many numbers a structure of nothing else holds."""
+    if structure == "kc_real":
+        return 1
+    n = 0
+    for kind, members in _structures()[structure]:
+        for member in members.split(","):
+            times = re.search(r"\[(\d+)\]", member)
+            n += _numbers_of(kind) * (int(times[1]) if times else 1)
+    return n
+
+
+@cache
+def _structures() -> dict[str, list[tuple[str, str]]]:
+    """The members of each, by type."""
+    text = "".join(
+        (_RUNTIME / name).read_text(encoding="utf-8") for name in ("spatial_vectors.h", "tree_derivatives.h")
+    )
+    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return {name: _MEMBERS.findall(body) for name, body in _STRUCTURE.findall(plain)}
+
+
+@cache
+def _macros() -> dict[str, tuple[tuple[str, ...], str]]:
+    """The parameters and the body of each; sums and products of integers, which Python reads as C does."""
+    found = {}
+    for header in sorted(_RUNTIME.glob("*.h")):
+        for name, parameters, body in _MACRO.findall(header.read_text(encoding="utf-8")):
+            found[name] = (tuple(p.strip() for p in parameters.split(",")), " ".join(body.replace("\\\n", " ").split()))
+    return found

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One C file and one header for a model: its kernels as functions under a prefix, without tables and pointers."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from kanecore.emit.kernel_library import Library
+from kanecore.emit.library_tables import names, numbers, sizes
+from kanecore.emit.solver_calls import function, room
+from kanecore.emit.sources import version
+from kanecore.emit.work_space import widest
+from kanecore.kernels import KERNELS, Kernel
+
+from .c_names import identifiers
+from .exported_library import in_one_file
+from .operation_bounds import FRAME, Bounds
+
+__all__ = ["FILES", "Source", "comment", "filled"]
+
+FILES = Path(__file__).with_name("c_files")
+"""C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
+
+_PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILINE)
+
+_LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; what is written from them is the user's
+
+STATUS = {
+    "ok": (0, "the results are there"),
+    "singular": (1, "the mass matrix has no pivot; work[1] is the number of the speed, from 0"),
+    "nonfinite": (2, "a result is infinite or not a number"),
+    "contradictory": (6, "a row of G contradicts the others; work[1] is its number"),
+    "lost": (7, "a row of G is lost at this state; work[1] is its number"),
+    "unsatisfied_row": (8, "project cannot satisfy a row of G; work[1] is its number"),
+    "unsatisfied_configuration": (9, "project cannot satisfy a constraint on coordinates; work[1] is its number"),
+}
+"""What functions return: the numbers of kc_status in kanecore.h."""
+
+STATUS_OF_INTEGRATION = {
+    "step_size": (3, "the next step would be below rounding"),
+    "max_steps": (4, "more steps than allowed"),
+    "stopped": (5, "accept() asked for the end"),
+    "chatter": (10, "the motion crosses a jump of the slopes forth and back"),
+    "jump": (11, "the constraints ask for a jump of the state"),
+    "stalled": (12, "steps shrink, and t comes to an end on the way"),
+    "no_method": (13, "there is no such method, or it needs kernels that the library does not hold"),
+}
+"""What `integrate` returns beside these."""
+
+_LISTS = {
+    "x": (("q_names", "u_names"), "The places of coordinates and speeds in x"),
+    "r": (("r_names",), "The places of the inputs in r"),
+    "p": (("p_names",), "The places of the parameters in p"),
+    "y": (("output_names",), "The places of the outputs"),
+    "point": (("point_names",), "Points, in the order of positions and velocities"),
+    "frame": (("frame_names",), "Frames, in the order of orientations"),
+    "joint": (("joint_names",), "Joints, in the order of reactions"),
+    "row": (("constraint_names",), "Rows of G"),
+}
+
+
+class Source:
+    """The texts of a model that is exported.
+
+    Parameters
+    ----------
+    library : Library
+        Its kernels, with the parameters as defaults.
+    prefix : str
+        What all its names begin with.
+    kernels : sequence of str
+        Those that become functions; others serve them.
+    inputs : sequence of float
+        Their values, NaN where the user must give one.
+    integrates : bool
+        Whether the package's integrators go with it.
+    """
+
+    def __init__(
+        self, library: Library, prefix: str, kernels: Sequence[str], inputs: Sequence[float], integrates: bool = False
+    ) -> None:
+        self.library, self.prefix = library, prefix
+        of_kernel = library.of_kernel
+        self.kernels = [kernel for kernel in KERNELS if kernel.name in kernels and kernel.name in of_kernel]
+        wanted = {kernel.name for kernel in self.kernels}
+        self.steps = "rhs" in wanted
+        self.step_slopes = {"rhs", "linearize"} <= wanted
+        self.integrates = integrates
+        self._inputs = inputs
+        self.real = library.target.number
+        self._contents = library.contents("")
+
+    # -------------------------------------------------------------------- facts
+    @cached_property
+    def bounds(self) -> Bounds:
+        return Bounds(self.library)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Numbers of things, by the names that the header has for them."""
+        counts = {name: int(n) for name, n in sizes(self._contents).items() if name != "n_work"}
+        n_x = counts["n_q"] + counts["n_u"]
+        first = {name: counts.pop(name) for name in ("n_q", "n_u")}
+        beside = [0]  # what those that call kernels keep behind the scratch of these
+        if self.steps:
+            beside.append(3 * n_x)
+        if self.step_slopes:
+            beside.append(3 * n_x + 3 * n_x * (n_x + counts["n_r"]))
+        if self.integrates:
+            beside.append(_room_of_methods(n_x, counts["n_r"], first["n_u"]))
+        n_work = 2 + widest(self.library.functions.by_name) + max(beside)
+        result = {**first, "n_x": n_x, **counts, "n_work": n_work}
+        result["n_prepared"] = max(1, result["n_prepared"])  # arrays have a length
+        return result
+
+    def length(self, kernel: Kernel) -> int:
+        """How many numbers it returns."""
+        return self.library.n_results(kernel.name)
+
+    def operations(self, kernel: Kernel) -> int:
+        """The most that it takes."""
+        of_kernel, qdot = self.library.of_kernel, "compute_qdot"
+        total = self.bounds.operations(of_kernel[kernel.name].name)
+        if kernel.name == "rhs" and self.sizes["n_q"]:
+            total += self.bounds.operations(qdot)
+        return total + 2 * self.length(kernel)
+
+    def stack(self, kernel: Kernel) -> int:
+        """The most bytes that it takes."""
+        return FRAME + self.bounds.stack(self.library.of_kernel[kernel.name].name)
+
+    def bounds_of_step(self, columns: int) -> dict[str, int]:
+        """The same of a step in time, with this many columns of its derivatives (``c_files/step.c``)."""
+        called = [kernel for kernel in self.kernels if kernel.name in ("rhs", "linearize")[: 1 + bool(columns)]]
+        n, unit = self.sizes["n_x"], self.sizes["n_unit"]
+        stage = sum(map(self.operations, called)) + 3 + 5 * n + (3 * n + 2) * n * columns
+        end = (2 + 3 * columns) * n + (15 + 20 * columns) * unit
+        return {"operations": 4 * stage + end, "stack": FRAME + max(map(self.stack, called))}
+
+    # --------------------------------------------------------------------- text
+    def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
+        """The text of a file of :data:`FILES`, for this model."""
+        return filled(name, self.prefix, values or {})
+
+    def header(self) -> str:
+        """What users include."""
+        declarations = "".join(map(self._declaration, self.kernels))
+        prepare, columns = self.bounds.prepare(), self.sizes["n_x"] + self.sizes["n_r"]
+        status = STATUS | (STATUS_OF_INTEGRATION if self.integrates else {})
+        return self.fill(
+            "model.h",
+            {
+                "VERSION": version(),
+                "NAME": comment(self.library.d.name),
+                "REAL": self.real,
+                "SIZES": self._enumeration(self.sizes),
+                "PLACES": "".join(self._places()),
+                "STATUS": self._enumeration(
+                    {name: value for name, (value, _) in status.items()},
+                    {name: why for name, (_, why) in status.items()},
+                ),
+                "KERNELS": declarations,
+                "RANK": self.fill("rank.h") if self.library.d.constraints else "",
+                "PREPARE": self._facts("prepare", {"operations": prepare[0], "stack": prepare[1]}),
+                "STEP": self._step("step", 0) if self.steps else "",
+                "STEP_JACOBIAN": self._step("step_jacobian", columns) if self.step_slopes else "",
+                "INTEGRATE": self.fill("integrate.h") if self.integrates else "",
+            },
+        )
+
+    def _places(self) -> list[str]:
+        lists, result = names(self._contents), []
+        for letter, (members, what) in _LISTS.items():
+            all_names = [name for member in members for name in lists[member]]
+            if all_names:
+                places = zip(identifiers(all_names), range(len(all_names)), strict=True)
+                text = self._enumeration({f"{letter}_{name}": place for name, place in places})
+                result.append(f"/* {what}. */\n{text}\n")
+        return result
+
+    def _enumeration(self, values: Mapping[str, int], why: Mapping[str, str] | None = None) -> str:
+        """Constants, one a line."""
+        lines = [f"    {self.prefix}_{name} = {value}," for name, value in values.items()]
+        if why is not None:
+            lines = [f"{line} /* {why[name]} */" for line, name in zip(lines, values, strict=True)]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1].replace(",", "", 1)
+        return "enum {\n" + "\n".join(lines) + "\n};\n"
+
+    def _declaration(self, kernel: Kernel) -> str:
+        reads = f"; x: {' + '.join(('n_x', *kernel.beyond))}" if kernel.beyond else ""
+        shape = " * ".join(f"({n})" if "+" in n else n for n in kernel.shape) or "1"
+        what = f"{kernel.brief}; out: {shape}{reads} */"
+        facts = {"length": self.length(kernel), "operations": self.operations(kernel), "stack": self.stack(kernel)}
+        return (
+            f"{textwrap.fill(what, 108, initial_indent='/* ', subsequent_indent=' * ')}\n"
+            f"{self._facts(kernel.name, facts)}int {self.prefix}_{kernel.name}({self._arguments});\n\n"
+        )
+
+    def _step(self, name: str, columns: int) -> str:
+        return self.fill(f"{name}.h", {"FACTS": self._facts(name, self.bounds_of_step(columns))})
+
+    def _facts(self, name: str, facts: Mapping[str, int]) -> str:
+        """Constants; enumerators of C are ints."""
+        small = {fact: n for fact, n in facts.items() if n < 2**31}
+        text = ", ".join(f"{self.prefix}_{fact}_{name} = {n}" for fact, n in small.items())
+        large = (f"#define {self.prefix}_{fact}_{name} {n}LL\n" for fact, n in facts.items() if fact not in small)
+        return f"enum {{ {text} }};\n{''.join(large)}"
+
+    @property
+    def _arguments(self) -> str:
+        real = f"{self.prefix}_real"
+        arrays = "".join(f", const {real} *{name}" for name in "xrc")
+        return f"{real} t{arrays}, {real} *work, {real} *out"
+
+    def source(self) -> str:
+        """What users compile."""
+        library, made = self.library, self.library.functions.by_name
+        entries = "".join(map(self._entry, self.kernels))
+        counting = library.counting
+        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()]
+        prepare = library.preparation("prepare", library.counting_lines())
+        text = [
+            library.opening(library.operations),
+            f'#include "{self.prefix}.h"\n\n',
+            self.fill("status.c", {"STATUS": ",\n    ".join(status)}),
+            *library.runtime([*made.values(), *([counting] if counting else [])]),
+            *library.splines(made.values()),
+            *(function(library.target, each, made) for each in made.values()),
+            prepare,
+            self._defaults(),
+            self.fill("functions.c", {"ROOM": room(made, made)}),
+            entries,
+            self.fill("step.c", self._units()) if self.steps else "",
+            self.fill("step_jacobian.c") if self.step_slopes else "",
+            self._integration() if self.integrates else "",
+        ]
+        return "".join(text)
+
+    def _entry(self, kernel: Kernel) -> str:
+        name = kernel.name
+        lines = self.library.entry_lines(name)
+        body = "".join(f"    {line}\n" for line in ["work[0] = 0;", *lines])
+        return (
+            f"int {self.prefix}_{name}({self._arguments})\n{{\n{body}"
+            f"    return kc_outcome({self.length(kernel)}, work, out);\n}}\n\n"
+        )
+
+    def _defaults(self) -> str:
+        target, lines = self.library.target, ""
+        of = {"p_default": numbers(self._contents)["p_default"], "r_default": self._inputs}
+        for name, defaults in of.items():
+            values = target.numbers(defaults) or target.literal(0.0)
+            lines += f"const {self.real} {self.prefix}_{name}[] = {{\n{_wrapped(values)}\n}};\n"
+        return lines + "\n"
+
+    def _integration(self) -> str:
+        """The integrators, and what calls them with the functions of this model."""
+        wanted = {kernel.name for kernel in self.kernels}
+        called = [name for name in ("rhs", "qdot", "project", "linearize", "rhs_time_derivative") if name in wanted]
+        kernels = "".join(
+            f"static void kc_call_{name}(double t, const double *x, const double *r, const double *c, double *work,\n"
+            f"                        double *out)\n{{\n    {self.prefix}_{name}(t, x, r, c, work, out);\n}}\n\n"
+            for name in called
+        )
+        pointers = {name: f"kc_call_{name}" if name in called else "NULL" for name in (*called, *_OPTIONAL)}
+        derivatives = "linearize" in called and "rhs_time_derivative" in called
+        values = {key: pointers[name] for name, key in _OPTIONAL.items()}
+        values |= {"KERNELS": kernels, "DERIVATIVES": str(int(derivatives)), **self._units()}
+        return in_one_file(self.prefix) + self.fill("integrate.c", values)
+
+    def _units(self) -> dict[str, str]:
+        places = numbers(self._contents)["unit"]
+        return {"UNIT": ", ".join(map(str, places)) or "0"}
+
+
+_OPTIONAL = {"project": "PROJECT", "linearize": "LINEARIZE", "rhs_time_derivative": "BY_TIME"}
+"""Kernels that integrators call where there are some, and what stands for them in ``integrate.c``."""
+
+
+def _room_of_methods(n: int, n_r: int, n_u: int) -> int:
+    """Numbers that the largest of the methods needs beside the kernels', and what ``integrate.c`` adds."""
+    states = 16 + 8 + 3  # slopes, interpolant: those of dop853, and three more (kc_ode_work)
+    rosenbrock = n * (n + n_r) + n + n_r + n * n + 2 * n  # kc_rosenbrock_work
+    run = n_r + max(n, 2 * n_u)  # kc_run_work
+    return states * n + rosenbrock + run + 2 + n + 4 * n_r
+
+
+def _wrapped(values: str) -> str:
+    return textwrap.fill(values, 100, initial_indent="    ", subsequent_indent="    ")
+
+
+def filled(name: str, prefix: str, values: Mapping[str, str]) -> str:
+    """The text of a file of :data:`FILES`: ``INSERT_NAME;`` is a line that a value replaces, INSERT_NAME a word."""
+    text = (FILES / name).read_text(encoding="utf-8").removeprefix(_LICENCE)
+    return _PLACE.sub(lambda place: prefix if place[0] == "MODEL" else values[place[1] or place[2]], text)
+
+
+def comment(name: str) -> str:
+    """A name as it may stand in a comment of C, or in a table."""
+    return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)

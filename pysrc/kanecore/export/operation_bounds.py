@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The most operations that a function of a model takes, and the most stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kanecore.emit.kernel_library import Library
+from kanecore.emit.solver_calls import WAYS
+from kanecore.emit.work_space import arrays, taken
+from kanecore.program.function_parts import Equations, Solved, Straight
+from kanecore.program.instructions import (
+    Apply,
+    Call,
+    Compute,
+    Instruction,
+    Limit,
+    Pivot,
+    SineCosine,
+    SineCosines,
+    Value,
+    operands,
+    values,
+)
+
+__all__ = ["Bounds"]
+
+SINE_COSINE = 400  # operations, those on integers among them, for any angle: runtime/sincos.h and large_angles.h
+CUBIC = 40  # at an interval that takes at most 32 comparisons to find: runtime/spline.h
+NEWTON = 64  # steps on each of two ways back to each of two levels: runtime/projection_and_rank.h
+COUNT = 4 * 2 * 200 * 21  # trials, levels, steps, lengths of a step: runtime/projection_and_rank.h
+FRAME = 512  # bytes of a function beside its numbers: saved registers, arguments, sines of several angles
+ALIVE = 2  # times the values that wait to be read: compilers reorder, gcc 12 on x86-64 and ARM up to 1.8
+MEMBER = 16  # bytes of a member of a structure, or less
+
+
+class Bounds:
+    """Those of the functions of one library.
+
+    Operations are + − × ÷ √, a fused multiply-add as two, comparisons, and calls of the C library.  They hold for all
+    states, whatever is singular there.  Stack holds for compilers that optimize, on processors with registers for
+    floating-point numbers.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        counting = library.counting  # which may make functions of its own
+        self._functions = {**library.functions.by_name, **({"count": counting} if counting is not None else {})}
+        self._size = 4 if library.target.number == "float" else 8
+        self._operations: dict[str, int] = {}
+        self._stack: dict[str, int] = {}
+
+    def operations(self, name: str) -> int:
+        """Of a function of the library, ``compute_KERNEL`` say."""
+        if name not in self._operations:
+            function = self._functions[name]
+            if isinstance(function, Straight):
+                total = sum(_cost(each) for part in function.parts.parts for each in part)
+            else:
+                called = sum(self.operations(name) * _each(function, name) for name in self._called(function))
+                total = _TIMES.get(function.way, 1) * (called + _own(function))
+            self._operations[name] = total
+        return self._operations[name]
+
+    def stack(self, name: str) -> int:
+        """Bytes of a function and of what it calls."""
+        if name not in self._stack:
+            function = self._functions[name]
+            if isinstance(function, Straight):
+                own = ALIVE * self._size * max(map(_alive, function.parts.parts), default=0) + FRAME
+            else:
+                own = 4 * FRAME + self._in_structures(function)
+            self._stack[name] = own + max(map(self.stack, self._called(function)), default=0)
+        return self._stack[name]
+
+    def prepare(self) -> tuple[int, int]:
+        """Operations and bytes of stack of ``prepare``."""
+        library = self._library
+        operations = sum(map(_cost, library.preparing.instructions))
+        stack = ALIVE * self._size * _alive(library.preparing.instructions) + FRAME
+        if (counting := library.counting) is None:
+            return operations, stack
+        room = arrays(counting) + max((taken(self._functions)[name] for name in self._called(counting)), default=0)
+        return operations + self.operations("count"), stack + self.stack("count") + self._size * room
+
+    def _called(self, function: Straight | Solved) -> list[str]:
+        return [name for name in dict.fromkeys(function.calls) if name in self._functions]
+
+    def _in_structures(self, function: Solved) -> int:
+        members = MEMBER * (len(function.members) + len(WAYS))
+        for equations in (member for member in function.members.values() if isinstance(member, Equations)):
+            n, m = max(equations.n, 1), max(equations.m, 1)
+            members += 4 * (2 * n + 3 * m) + self._size * 2 * m + 32 * MEMBER
+        return members
+
+
+def _cost(instruction: Instruction) -> int:
+    match instruction:
+        case Compute():
+            return 2 if instruction.operation.startswith("f") else max(1, len(instruction.operands) - 1)
+        case SineCosine():
+            return SINE_COSINE
+        case SineCosines():
+            return SINE_COSINE * len(instruction.pairs)
+        case Apply():
+            return 32 * len(instruction.arguments) + CUBIC * len(instruction.targets) * len(instruction.arguments)
+        case Pivot():
+            return 2
+        case Call() | Limit():
+            return 1
+    return 0
+
+
+def _alive(part: Sequence[Instruction]) -> int:
+    """How many values of a part of a program wait to be read, at most."""
+    last = {o.source: k for k, each in enumerate(part) for o in operands(each) if isinstance(o.source, Value)}
+    alive: set[Value] = set()
+    most = 0
+    for k, each in enumerate(part):
+        alive.update(value for value in values(each) if value in last)
+        most = max(most, len(alive))
+        alive.difference_update(o.source for o in operands(each) if isinstance(o.source, Value) and last[o.source] == k)
+    return most
+
+
+def _own(function: Solved) -> int:
+    """Operations of a way, once: its linear equations, and what passes over its arrays."""
+    equations = [member for member in function.members.values() if isinstance(member, Equations)]
+    return sum(_solution(e.n, e.m, e.k) for e in equations) + _passes(function)
+
+
+def _solution(n: int, m: int, k: int) -> int:
+    """Of n speeds and m rows of G, with k right-hand sides: reduction, elimination with complete pivoting, products."""
+    return 8 * (n + m) ** 2 * (n + m + k) + 100
+
+
+def _passes(function: Solved) -> int:
+    members: Mapping[str, Any] = function.members
+    if function.way == "forest":  # every pair of joints, with screws and inertias; then a solution for each column
+        n, columns = int(members["n"]), int(members["columns"])
+        return 400 * n * n + 400 * n + 8 * n * n * columns
+    if function.way == "chain":
+        return 2 * int(members["n_y"] * members["n"] * members["k"])
+    return 8 * sum(function.sizes) ** 2 + 100
+
+
+_TIMES: Mapping[str, int] = {
+    "motion": 2,  # again, where rows contradict each other off the constraints
+    "general_motion": 2,
+    "projection": 2 * 2 * NEWTON,
+    "closure": COUNT,
+}
+"""How many times a way is run, at most; others once."""
+
+
+def _each(function: Solved, called: str) -> int:
+    """How many times a way calls a function, each time that it is run."""
+    if called == function.members.get("column"):
+        return function.sizes[-1]
+    return function.sizes[1] + 1 if called == function.members.get("direction") else 1

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels as functions in C for SciPy, and for code that numba compiles."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore._motion import FixedKernel, operand
+from kanecore.errors import ModelError
+from kanecore.run.kernel_facts import kernel_of_state, length_of_x, row_of, shape_of
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["lowlevel_callable", "numba_function"]
+
+Array = npt.NDArray[np.float64]
+
+_DOUBLES = ctypes.POINTER(ctypes.c_double)
+_OF_STATE = ctypes.CFUNCTYPE(None, ctypes.c_double, _DOUBLES, _DOUBLES, ctypes.c_void_p)
+_OF_SOME = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, _DOUBLES, ctypes.c_void_p)
+
+# The kinds of variables, with the arguments in which they stand, and of what some results have entries.
+_ARGUMENTS: dict[Any, str] = {"state": "x", "input": "r", "parameter": "p"}
+_ENTRIES: dict[str, Any] = {"rhs": "state", "udot": "speed", "qdot": "coordinate", "outputs": "output"}
+
+
+class _Held(ctypes.c_void_p):
+    """A pointer that keeps alive what it points at."""
+
+    owner: FixedKernel
+
+
+def lowlevel_callable(
+    dyn: Kernels,
+    kernel: str = "rhs",
+    over: Any = None,
+    component: Any = None,
+    *,
+    t: float = 0.0,
+    x: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Any:
+    """What `CompiledModel.lowlevel_callable` returns."""
+    try:
+        from scipy import LowLevelCallable
+    except ImportError as error:
+        raise ImportError("dyn.lowlevel_callable needs SciPy: pip install scipy") from error
+
+    if dyn.single:
+        raise ModelError(f"SciPy calls functions of doubles, and {dyn.name!r} is compiled with real='float'")
+    row = kernel_of_state(kernel)
+    dyn.address(kernel)  # compiles its group, or says why there is none
+    if over is None and not (x is None and component is None and t == 0.0):
+        raise ValueError("t, x and component belong to an integrand: say with over= what it is a function of")
+    places = None if over is None else _places(dyn, over)
+    fixed = FixedKernel(
+        dyn,
+        kernel,
+        float(t),
+        _fixed(dyn, "state", x, places, kernel),
+        _fixed(dyn, "input", r, places, kernel),
+        _fixed(dyn, "parameter", p, places, kernel),
+        places,
+        0 if over is None else _entry(dyn, kernel, shape_of(dyn, row), component),
+    )
+    held = _Held(fixed.held)
+    held.owner = fixed
+    return LowLevelCallable((_OF_STATE if over is None else _OF_SOME)(fixed.address), held)
+
+
+def _places(dyn: Kernels, over: Any) -> list[tuple[str, int]]:
+    """The argument of the kernel, and the number in it, of each variable of an integrand."""
+    names = over if isinstance(over, (list, tuple)) else [over]
+    if not names:
+        raise ValueError("over is empty: name coordinates, speeds, inputs, parameters, or 't'")
+    places: list[tuple[str, int]] = []
+    for name in names:
+        what, number = ("t", 0) if str(name) == "t" else dyn._found(tuple(_ARGUMENTS), name)
+        place = _ARGUMENTS.get(what, what), number
+        if place in places:
+            raise ValueError(f"over names {str(name)!r} twice")
+        places.append(place)
+    return places
+
+
+def _fixed(dyn: Kernels, what: Any, given: Any, places: Any, kernel: str) -> Array:
+    """All numbers of a kind; those that each call gives need no value."""
+    argument = _ARGUMENTS[what]
+    names = {
+        "state": dyn.coordinate_names + dyn.speed_names,
+        "input": dyn.input_names,
+        "parameter": dyn.parameter_names,
+    }[what]
+    if given is None or hasattr(given, "keys"):
+        by_name = {names[i]: value for i, value in dyn._by_number(what, given or {}, argument).items()}
+        free = {names[number]: 0.0 for where, number in places or () if where == argument}
+        array = operand(dyn, what, {**free, **by_name}, kernel)
+    else:
+        array = dyn._rows(what, given, argument)
+    if array.shape != (len(names),):
+        raise ValueError(f"{argument} has shape {array.shape}, expected ({len(names)},): one set of values")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _entry(dyn: Kernels, kernel: str, shape: tuple[int, ...], component: Any) -> int:
+    """The number of an entry of a result, row by row."""
+    if component is None:
+        if np.prod(shape, dtype=int) == 1:
+            return 0
+        raise ValueError(f"{kernel} has the shape {shape}: say with component= which entry the integrand is")
+    if kernel in _ENTRIES and not isinstance(component, (int, np.integer, tuple)):
+        component = dyn._index(_ENTRIES[kernel], component)
+    try:
+        return int(np.ravel_multi_index(component if isinstance(component, tuple) else (component,), shape))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"component is {component!r}, and {kernel} has the shape {shape}: give an index for each axis"
+        ) from None
+
+
+def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
+    """What `CompiledModel.numba` returns."""
+    try:
+        import numba
+    except ImportError as error:
+        raise ImportError("dyn.numba needs numba: pip install 'kanecore[numba]'") from error
+
+    row = row_of(kernel)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address(kernel))
+    n_x, n_r, n_c, n_work = length_of_x(dyn, row), dyn.n_r, dyn.n_prepared, dyn.n_work
+    shape = shape_of(dyn, row) or (1,)
+    size = int(np.prod(shape))
+    real = numba.float32 if dyn.single else numba.float64
+    vector, result = real[::1], numba.types.Array(real, len(shape), "C")
+
+    def function(t, x, r, c, work, out):  # type: ignore[no-untyped-def]
+        if x.size != n_x or r.size != n_r or c.size != n_c or out.size != size:
+            raise ValueError("x, r, c or out has another length than the kernel reads or writes")
+        if work.size < n_work:
+            raise ValueError("work has fewer than n_work numbers")
+        work[0] = 0.0
+        call(t, x.ctypes, r.ctypes, c.ctypes, work.ctypes, out.ctypes)
+        return int(work[0])
+
+    function.__name__ = function.__qualname__ = kernel
+    signature = numba.int64(numba.float64, vector, vector, vector, vector, result)
+    compiled: Any = numba.njit(signature, nogil=True)(function)
+    compiled.model = dyn  # whose code lives as long as this
+    return compiled  # type: ignore[no-any-return]

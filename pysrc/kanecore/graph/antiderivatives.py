@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Antiderivatives on the graph, of the few kinds of expressions that springs and fields are made of.
+
+Sums of products of constants, a power or a function of some y, and dy/dx; quotients and products of sums are multiplied
+out to that form.  Of everything else there is none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from .calculus import Tangent
+from .expression_graph import Graph, Op
+
+__all__ = ["Powers", "antiderivative", "factors", "product", "summands"]
+
+TERMS_MAX = 64  # products of sums are multiplied out as far as this
+
+HALF = Fraction(1, 2)
+Powers = dict[int, Fraction]
+
+# F(y) of f(y), dF/dy = f.
+_OF_FUNCTIONS: dict[str, Callable[[Graph, int], int]] = {
+    Op.SIN: lambda g, y: g.neg(g.cos(y)),
+    Op.COS: lambda g, y: g.sin(y),
+    Op.TAN: lambda g, y: g.neg(_log(g, g.cos(y))),
+    Op.EXP: lambda g, y: g.call(Op.EXP, y),
+    Op.LOG: lambda g, y: g.sub(g.mul(y, g.call(Op.LOG, y)), y),
+    Op.ATAN: lambda g, y: g.sub(
+        g.mul(y, g.call(Op.ATAN, y)), g.mul(g.constant(HALF), g.call(Op.LOG, g.add(g.one, g.square(y))))
+    ),
+    Op.SINH: lambda g, y: g.call(Op.COSH, y),
+    Op.COSH: lambda g, y: g.call(Op.SINH, y),
+    Op.TANH: lambda g, y: g.call(Op.LOG, g.call(Op.COSH, y)),
+}
+
+
+def antiderivative(g: Graph, node: int, x: int) -> int | None:
+    """A node whose derivative with respect to the symbol x is ``node``; None where no rule gives a finite one."""
+    try:
+        return _of_sum(g, node, x)
+    except (ArithmeticError, ValueError):  # constants fold to what is no number
+        return None
+
+
+def _of_sum(g: Graph, node: int, x: int) -> int | None:
+    holders = {i for i in g.below([node]) if i == x}
+    for i in g.below([node]):
+        if any(k in holders for k in g.operands(i)):
+            holders.add(i)
+    terms = [(sign, factors(g, term)) for sign, term in summands(g, node)]
+    total, done = 0, 0
+    while terms:
+        sign, powers = terms.pop()
+        done += 1
+        if done > TERMS_MAX:
+            return None
+        whole = _of_product(g, powers, x, holders)
+        if whole is not None:
+            total = g.add(total, g.mul(g.constant(sign), whole))
+            continue
+        parts = _multiplied_out(g, powers, holders)
+        if parts is None:
+            return None
+        terms += [(sign * other, each) for other, each in parts]
+    return total
+
+
+def summands(g: Graph, node: int) -> list[tuple[int, int]]:
+    """(sign, term) of what a node is the sum of."""
+    result, stack = [], [(1, node)]
+    while stack:
+        sign, i = stack.pop()
+        op, *args = g.nodes[i]
+        if op is Op.NEG:
+            stack.append((-sign, args[0]))
+        elif op is Op.ADD or op is Op.SUB:
+            stack += [(-sign if op is Op.SUB else sign, args[1]), (sign, args[0])]
+        elif i:
+            result.append((sign, i))
+    return result
+
+
+def factors(g: Graph, node: int) -> Powers:
+    """Exponents of the factors of a product, by node."""
+    result: Powers = {}
+    stack = [(node, Fraction(1))]
+    while stack:
+        i, power = stack.pop()
+        op, *args = g.nodes[i]
+        exponent = g.value(args[1]) if op is Op.POW else None
+        if op in (Op.MUL, Op.DIV) and power.denominator == 1:
+            stack += [(args[0], power), (args[1], power if op is Op.MUL else -power)]
+        elif op is Op.NEG and power.denominator == 1:
+            result[g.neg(g.one)] = result.get(g.neg(g.one), Fraction(0)) + power
+            stack.append((args[0], power))
+        elif op is Op.SQRT:
+            stack.append((args[0], power * HALF))
+        elif isinstance(exponent, int | Fraction):
+            stack.append((args[0], power * exponent))
+        else:
+            result[i] = result.get(i, Fraction(0)) + power
+    return {i: power for i, power in result.items() if power}
+
+
+def product(g: Graph, powers: Powers) -> int:
+    """The node of a product, from what `factors` gives; the same for the same factors, in whatever order."""
+    total = g.one
+    for i, power in sorted(powers.items()):
+        each = g.power(i, abs(power))
+        total = g.mul(total, each) if power > 0 else g.div(total, each)
+    return total
+
+
+def _of_product(g: Graph, powers: Powers, x: int, holders: set[int]) -> int | None:
+    """Of a constant, or of a power or a function of y that is multiplied by dy/dx and constants."""
+    constant = {i: power for i, power in powers.items() if i not in holders}
+    moving = {i: power for i, power in powers.items() if i in holders}
+    if not moving:
+        return g.mul(product(g, constant), x)
+    slope = Tangent(g, {x: g.one}).of
+    for base, power in moving.items():
+        rest = {i: n for i, n in moving.items() if i != base}
+        for y, whole in _inner(g, base, power):
+            rate = factors(g, slope(y)) if slope(y) else {}
+            if rate and {i: n for i, n in rate.items() if _holds(g, i, x)} == rest:
+                beside = {i: -n for i, n in rate.items() if i not in rest}
+                return g.mul(g.mul(product(g, constant), product(g, beside)), whole)
+    return None
+
+
+def _inner(g: Graph, base: int, power: Fraction) -> Iterator[tuple[int, int]]:
+    """(y, F(y)) where the power of a factor is dF/dy."""
+    op, *args = g.nodes[base]
+    if power == -1:
+        yield base, _log(g, base)
+    else:
+        yield base, g.div(g.power(base, power + 1), g.constant(power + 1))
+    if power == 1 and op in _OF_FUNCTIONS:
+        yield args[0], _OF_FUNCTIONS[op](g, args[0])
+
+
+def _holds(g: Graph, node: int, x: int) -> bool:
+    return x in g.below([node])
+
+
+def _multiplied_out(g: Graph, powers: Powers, holders: set[int]) -> list[tuple[int, Powers]] | None:
+    """A product with one of its sums multiplied out; None where it has none."""
+    for base, power in powers.items():
+        if base in holders and power > 0 and power.denominator == 1 and g.nodes[base][0] in (Op.ADD, Op.SUB):
+            others = {**powers, base: power - 1}
+            result = []
+            for sign, term in summands(g, base):
+                each = dict(others)
+                for i, more in factors(g, term).items():
+                    each[i] = each.get(i, Fraction(0)) + more
+                result.append((sign, {i: p for i, p in each.items() if p}))
+            return result
+    return None
+
+
+def _log(g: Graph, y: int) -> int:
+    """The logarithm of |y| without a branch."""
+    return g.mul(g.constant(HALF), g.call(Op.LOG, g.square(y)))

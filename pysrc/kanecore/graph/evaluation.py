@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Evaluation of a graph in floating point of any precision, and the counting of its operations."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from .expression_graph import PARAMETER, Given, Graph, Op
+
+__all__ = ["count", "count_in_call", "evaluate", "node_value", "real"]
+
+# Operations whose name is that of a function of ``math`` and of mpmath's contexts are not listed.
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    Op.ADD: operator.add,
+    Op.SUB: operator.sub,
+    Op.MUL: operator.mul,
+    Op.DIV: operator.truediv,
+    Op.NEG: operator.neg,
+    Op.ABS: abs,
+    Op.MIN: min,
+    Op.MAX: max,
+    Op.SELECT: lambda condition, a, b: a if condition else b,
+}
+# Their results are whole numbers, of another type than the operands.
+_WHOLE: dict[str, Callable[..., Any]] = {
+    Op.SIGN: lambda a: int(a > 0) - int(a < 0),
+    Op.LT: operator.lt,
+    Op.LE: operator.le,
+    Op.EQ: operator.eq,
+}
+# Under what name `count` counts them; others it counts by rules.
+_COUNTED = {Op.ADD: "add", Op.SUB: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: "sqrt", Op.NEG: "neg"}
+_OPERATIONS = _COUNTED.keys() - {Op.NEG}
+
+
+def evaluate(g: Graph, roots: Sequence[int], values: Mapping[Any, Any], ctx: Any = math) -> list[Any]:
+    """The values of ``roots``.
+
+    Parameters
+    ----------
+    values : mapping
+        Symbol key to number, for every symbol below ``roots``.
+    ctx : module or context
+        ``math`` for float64, ``mpmath.mp`` for any precision (the oracle of the tests): it offers ``sqrt``, ``sin``,
+        ``pi`` and so on.
+    """
+    z: dict[int, Any] = {}
+    for i in g.below(roots):
+        node = g.nodes[i]
+        z[i] = real(ctx, values[node[1]]) if node[0] is Op.SYM else node_value(node, z, ctx)
+    return [z[i] for i in roots]
+
+
+def real(ctx: Any, value: Any) -> Any:
+    """A number as the context's real number."""
+    if ctx is math:
+        return float(value)
+    return ctx.mpf(value.numerator) / value.denominator if isinstance(value, Fraction) else ctx.mpf(value)
+
+
+def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> Any:
+    """The value of one node that is no symbol, from the values ``z`` of its operands."""
+    op = node[0]
+    if op is Op.CONST:
+        return real(ctx, node[1])
+    if op is Op.PI:
+        return real(ctx, ctx.pi)
+    args = [z[k] for k in node[1:]]
+    if isinstance(op, Given):
+        return op.data.value(op.orders, args, partial(real, ctx))
+    if op in _ARITHMETIC:
+        return _ARITHMETIC[op](*args)
+    if op in _WHOLE:
+        return real(ctx, _WHOLE[op](*args))
+    if op is Op.FLOOR:
+        return real(ctx, ctx.floor(args[0]))
+    if op is Op.POW:  # Python's own ** would go on with complex numbers
+        return math.pow(*args) if ctx is math else args[0] ** args[1]
+    return getattr(ctx, op)(*args)
+
+
+def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[str, int]:
+    """Operations below ``roots``: ``{"add", "mul", "div", "sqrt", "total", "sincos", "functions", "neg"}``.
+
+    ``total`` is + − × ÷ √, one each.  A sine and a cosine of one argument are one ``sincos``; negations and functions
+    are counted apart.  What depends on constants alone is not counted, as it is folded when C is written; nor are
+    ``known`` nodes.
+    """
+    n = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "total": 0, "sincos": 0, "functions": 0, "neg": 0}
+    angles: set[int] = set()
+    for i in g.below(roots):
+        if not g.depends[i] or i in known:
+            continue
+        node = g.nodes[i]
+        op = node[0]
+        if op in _COUNTED:
+            n[_COUNTED[op]] += 1
+        elif op is Op.SIN or op is Op.COS:
+            angles.add(node[1])
+        elif (half := g.half_integer(i)) is not None:
+            n["sqrt"] += 1
+            n["mul"] += half[1]
+        elif op is not Op.SYM:
+            n["functions"] += 1
+    n["sincos"] = len(angles)
+    n["total"] = n["add"] + n["mul"] + n["div"] + n["sqrt"]
+    return n
+
+
+def count_in_call(g: Graph, roots: Iterable[int]) -> int:
+    """Operations + − × ÷ √ below ``roots`` in a call: what depends on parameters alone is prepared."""
+    return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _OPERATIONS)

@@ -1,0 +1,543 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The expression graph: hash-consed scalars.
+
+A :class:`Graph` holds scalar expressions as nodes of a directed acyclic graph.  A node is a small integer; what it
+stands for is the tuple ``graph.nodes[i]``, an operation and its operands, all of them older nodes, so that the order
+of the numbers is an order of evaluation.  Equal tuples are one node: what is computed twice is written once.  It is
+the machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
+
+Rules are applied when a node is made, and only those that are cheap and safe: constants fold, 0·x = 0, 1·x = x,
+x + 0 = x, x − x = 0, −(−x) = x; signs move outwards, where they cost nothing; operands of + and × are sorted.
+Nothing is expanded, factored or searched for.  Integers, rationals and π stay exact until C is written.  Constants
+that fold to what is no finite real number raise ArithmeticError or ValueError, as Python's own arithmetic does.
+
+Beside the operations that have names there are functions that a model is given as data (:class:`Given`).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+__all__ = [
+    "ACCELERATION",
+    "COORDINATE",
+    "INPUT",
+    "PARAMETER",
+    "SPEED",
+    "TIME",
+    "Data",
+    "Given",
+    "Graph",
+    "Number",
+    "Op",
+]
+
+Number = int | Fraction | float
+
+
+class Op:
+    """The operations; the value is what stands first in a node's tuple."""
+
+    CONST, PI, SYM = "const", "pi", "sym"
+    ADD, SUB, MUL, DIV, NEG = "add", "sub", "mul", "div", "neg"
+    SQRT, POW, EXP, LOG = "sqrt", "pow", "exp", "log"
+    SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2 = "sin", "cos", "tan", "asin", "acos", "atan", "atan2"
+    SINH, COSH, TANH = "sinh", "cosh", "tanh"
+    ASINH, ACOSH, ATANH, ERF = "asinh", "acosh", "atanh", "erf"
+    ABS, SIGN, FLOOR, MIN, MAX = "abs", "sign", "floor", "min", "max"
+    LT, LE, EQ = "lt", "le", "eq"
+    SELECT = "select"  # (condition, value where true, value where false)
+
+
+class Data(Protocol):
+    """What a given function is made of, such as `kanecore.Spline`; hashable by its numbers."""
+
+    @property
+    def n_arguments(self) -> int: ...
+    @property
+    def known(self) -> bool:
+        """Whether its values are known while a model is derived; if not, they are parameters."""
+
+    @property
+    def extent(self) -> str:
+        """What there is, in words."""
+
+    @property
+    def digest(self) -> str:
+        """A name that data share only if they are equal."""
+
+    def lacks(self, name: str, orders: tuple[int, ...]) -> str:
+        """Why a derivative of a function of some name cannot be computed; empty where it can."""
+
+    def vanishes(self, orders: tuple[int, ...]) -> bool:
+        """Whether the derivative of these orders is zero everywhere."""
+
+    def value(self, orders: tuple[int, ...], arguments: Sequence[Any], real: Callable[[Any], Any]) -> Any:
+        """A derivative at numbers of any kind; ``real`` makes one of a double."""
+
+
+class Given(NamedTuple):
+    """The operation of a function that is given by data: its derivative of some order by each argument.
+
+    Attributes
+    ----------
+    name : str
+        What the model calls the function.
+    data : Data
+    orders : tuple of int
+        How many times it is differentiated, by each argument.
+    """
+
+    name: str
+    data: Data
+    orders: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        """By which descriptions are compared: equal only where the data are."""
+        return f"Given({self.name!r}, {self.data.digest}, {self.orders})"
+
+    def slope(self, place: int) -> Given:
+        """The derivative by the argument of that number."""
+        return self._replace(orders=tuple(k + (i == place) for i, k in enumerate(self.orders)))
+
+
+# What a node depends on, as bits: the emitter computes each level once where it is stable.
+PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION = 1, 2, 4, 8, 16, 32
+
+_FOLD = {
+    Op.SIN: math.sin,
+    Op.COS: math.cos,
+    Op.TAN: math.tan,
+    Op.ASIN: math.asin,
+    Op.ACOS: math.acos,
+    Op.ATAN: math.atan,
+    Op.EXP: math.exp,
+    Op.LOG: math.log,
+    Op.SINH: math.sinh,
+    Op.COSH: math.cosh,
+    Op.TANH: math.tanh,
+    Op.ASINH: math.asinh,
+    Op.ACOSH: math.acosh,
+    Op.ATANH: math.atanh,
+    Op.ERF: math.erf,
+}
+# f(0), exactly
+_AT_ZERO = {
+    Op.SIN: 0,
+    Op.COS: 1,
+    Op.TAN: 0,
+    Op.ASIN: 0,
+    Op.ATAN: 0,
+    Op.EXP: 1,
+    Op.SINH: 0,
+    Op.COSH: 1,
+    Op.TANH: 0,
+    Op.ASINH: 0,
+    Op.ATANH: 0,
+    Op.ERF: 0,
+}
+_ODD = {Op.SIN, Op.TAN, Op.ASIN, Op.ATAN, Op.SINH, Op.TANH, Op.ASINH, Op.ATANH, Op.ERF}
+_EVEN = {Op.COS, Op.COSH}
+
+
+def _exact(value: Number) -> Number:
+    """The same number in its simplest type, so that 1, 1.0 and Fraction(1) are one node."""
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise OverflowError(f"{value} is not a finite number")
+        if value.is_integer() and abs(value) < 2**53:
+            return int(value)
+    return value
+
+
+class Graph:
+    """Hash-consed scalar expressions.
+
+    Attributes
+    ----------
+    nodes : list of tuple
+        ``(op, operand, ...)``; ``(Op.CONST, value)``; ``(Op.SYM, key)`` with any hashable key.
+    depends : list of int
+        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION`` of all symbols below it.
+    unit : list of tuple
+        Symbols the sum of whose squares is 1 wherever it matters: random states (:mod:`.random_samples`) are chosen so.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[tuple[Any, ...]] = []
+        self.depends: list[int] = []
+        self.unit: list[tuple[int, ...]] = []
+        self._index: dict[tuple[Any, ...], int] = {}
+        self.zero = self.constant(0)
+        self.one = self.constant(1)
+        self.pi = self._make((Op.PI,), 0)
+
+    def clone(self) -> Graph:
+        """A copy that may grow apart from this graph; every node keeps its number."""
+        twin = Graph.__new__(Graph)
+        twin.nodes, twin.depends, twin._index = self.nodes[:], self.depends[:], dict(self._index)
+        twin.unit = self.unit[:]
+        twin.zero, twin.one, twin.pi = self.zero, self.one, self.pi
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
+        """A copy of whatever holds a graph holds a clone: nodes are immutable, and shared."""
+        return memo.setdefault(id(self), self.clone())  # type: ignore[no-any-return]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled: operations are compared by ``is``, and pickle makes strings of its own."""
+        self.__dict__.update(state)
+        self.nodes = [(sys.intern(op) if isinstance(op, str) else op, *operands) for op, *operands in self.nodes]
+
+    # ------------------------------------------------------------------ leaves
+    def _make(self, key: tuple[Any, ...], depends: int) -> int:
+        i = self._index.get(key)
+        if i is None:
+            i = self._index[key] = len(self.nodes)
+            self.nodes.append(key)
+            self.depends.append(depends)
+        return i
+
+    def constant(self, value: Number) -> int:
+        """The node of a finite number: an int, a Fraction, or a float; OverflowError for infinities and NaN."""
+        return self._make((Op.CONST, _exact(value)), 0)
+
+    def symbol(self, key: Any, depends: int) -> int:
+        """The node of a symbol; ``depends`` is one of the level bits and is fixed by the first call."""
+        return self._make((Op.SYM, key), depends)
+
+    def repeat(self, node: tuple[Any, ...], depends: int) -> int:
+        """A node of another graph, its operands being nodes of this one: as it is, nothing is folded."""
+        return self._make(node, depends)
+
+    def value(self, i: int) -> Number | None:
+        """The number that node ``i`` is, or None."""
+        node = self.nodes[i]
+        return node[1] if node[0] is Op.CONST else None
+
+    # -------------------------------------------------------------- arithmetic
+    def add(self, a: int, b: int) -> int:
+        if a == 0:
+            return b
+        if b == 0:
+            return a
+        na, nb = self.nodes[a], self.nodes[b]
+        if nb[0] is Op.NEG:
+            return self.sub(a, nb[1])
+        if na[0] is Op.NEG:
+            return self.sub(b, na[1])
+        if na[0] is Op.CONST and nb[0] is Op.CONST:
+            return self.constant(na[1] + nb[1])
+        return self._make((Op.ADD, a, b) if a < b else (Op.ADD, b, a), self.depends[a] | self.depends[b])
+
+    def sub(self, a: int, b: int) -> int:
+        if b == 0:
+            return a
+        if a == b:
+            return 0
+        if a == 0:
+            return self.neg(b)
+        na, nb = self.nodes[a], self.nodes[b]
+        if nb[0] is Op.NEG:
+            return self.add(a, nb[1])
+        if na[0] is Op.NEG:
+            return self.neg(self.add(na[1], b))
+        if na[0] is Op.CONST and nb[0] is Op.CONST:
+            return self.constant(na[1] - nb[1])
+        reverse = self._index.get((Op.SUB, b, a))
+        if reverse is not None:
+            return self.neg(reverse)
+        return self._make((Op.SUB, a, b), self.depends[a] | self.depends[b])
+
+    def neg(self, a: int) -> int:
+        if a == 0:
+            return 0
+        na = self.nodes[a]
+        if na[0] is Op.NEG:
+            return int(na[1])
+        if na[0] is Op.CONST:
+            return self.constant(-na[1])
+        return self._make((Op.NEG, a), self.depends[a])
+
+    def mul(self, a: int, b: int) -> int:
+        if a == 0 or b == 0:
+            return 0
+        if a == 1:
+            return b
+        if b == 1:
+            return a
+        na, nb = self.nodes[a], self.nodes[b]
+        if na[0] is Op.CONST:
+            if nb[0] is Op.CONST:
+                return self.constant(na[1] * nb[1])
+            if na[1] < 0:
+                return self.neg(self.mul(self.constant(-na[1]), b))
+        elif nb[0] is Op.CONST and nb[1] < 0:
+            return self.neg(self.mul(a, self.constant(-nb[1])))
+        if na[0] is Op.NEG:
+            if nb[0] is Op.NEG:
+                return self.mul(na[1], nb[1])
+            return self.neg(self.mul(na[1], b))
+        if nb[0] is Op.NEG:
+            return self.neg(self.mul(a, nb[1]))
+        return self._make((Op.MUL, a, b) if a < b else (Op.MUL, b, a), self.depends[a] | self.depends[b])
+
+    def div(self, a: int, b: int) -> int:
+        if b == 0:
+            raise ZeroDivisionError("division by an expression that is identically zero")
+        if a == 0:
+            return 0
+        if a == b:
+            return 1
+        na, nb = self.nodes[a], self.nodes[b]
+        if nb[0] is Op.CONST:
+            inverse = 1.0 / nb[1] if isinstance(nb[1], float) else Fraction(1) / nb[1]
+            return self.mul(a, self.constant(inverse))
+        if na[0] is Op.NEG:
+            return self.neg(self.div(na[1], b))
+        if nb[0] is Op.NEG:
+            return self.neg(self.div(a, nb[1]))
+        return self._make((Op.DIV, a, b), self.depends[a] | self.depends[b])
+
+    def sum(self, terms: Iterable[int]) -> int:
+        total = 0
+        for term in terms:
+            total = self.add(total, term)
+        return total
+
+    def square(self, a: int) -> int:
+        return self.mul(a, a)
+
+    # --------------------------------------------------------------- functions
+    def sqrt(self, a: int) -> int:
+        node = self.nodes[a]
+        if node[0] is Op.CONST and node[1] >= 0:
+            value = node[1]
+            if isinstance(value, float):
+                return self.constant(math.sqrt(value))
+            root = Fraction(math.isqrt(Fraction(value).numerator), math.isqrt(Fraction(value).denominator))
+            if root * root == value:
+                return self.constant(root)
+        size = self._root_of_square(a) if self.depends[a] & ~PARAMETER else None
+        return self._make((Op.SQRT, a), self.depends[a]) if size is None else size
+
+    def _root_of_square(self, a: int) -> int | None:
+        """The root |x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None of what is no square.
+
+        √(x²) itself would form 0/0 where it is differentiated at x = 0.
+        """
+        op, *args = self.nodes[a]
+        if op is not Op.MUL and op is not Op.DIV:
+            return None
+        if op is Op.MUL and args[0] == args[1]:
+            return self.call(Op.ABS, args[0])
+        x, y = map(self._root_of_square, args)
+        if x is None or y is None:
+            return None
+        return self.mul(x, y) if op is Op.MUL else self.div(x, y)
+
+    def power(self, base: int, exponent: Number) -> int:
+        """``base**exponent``; integer exponents become products and quotients, ½ a square root.
+
+        Other half-integers stay powers until they are evaluated, since x √x has a derivative where √x has none.
+        """
+        if exponent * 2 == int(exponent * 2):
+            exponent = Fraction(int(exponent * 2), 2)
+        exponent = _exact(exponent)
+        if isinstance(exponent, int):
+            if exponent < 0:
+                return self.div(self.one, self.power(base, -exponent))
+            result, factor, n = self.one, base, exponent
+            while n:
+                if n & 1:
+                    result = self.mul(result, factor)
+                n >>= 1
+                if n:
+                    factor = self.square(factor)
+            return result
+        if isinstance(exponent, Fraction) and exponent.denominator == 2:
+            if exponent < 0:
+                return self.div(self.one, self.power(base, -exponent))
+            root = self.sqrt(base)
+            if exponent.numerator == 1 or self.nodes[root][0] is not Op.SQRT:
+                return self.power(root, exponent.numerator)
+        elif (size := self._root_of_square(base)) is not None:
+            return self.power(size, exponent * 2)
+        value = self.value(base)
+        if value is not None and value > 0 and (isinstance(value, float) or isinstance(exponent, float)):
+            return self.constant(float(value) ** float(exponent))
+        return self._make((Op.POW, base, self.constant(exponent)), self.depends[base])
+
+    def half_integer(self, i: int) -> tuple[int, int] | None:
+        """(x, k) of a power x^(k + ½) = xᵏ √x, which is evaluated as a product; else None."""
+        node = self.nodes[i]
+        exponent = self.value(node[2]) if node[0] is Op.POW else None
+        if not isinstance(exponent, Fraction) or exponent.denominator != 2:
+            return None
+        return node[1], exponent.numerator // 2
+
+    def pow(self, base: int, exponent: int) -> int:
+        """``base**exponent`` for an exponent that is a node."""
+        value = self.value(exponent)
+        if value is not None:
+            return self.power(base, value)
+        size = self._root_of_square(base)
+        if size is not None:
+            base, exponent = size, self.mul(self.constant(2), exponent)
+        return self._make((Op.POW, base, exponent), self.depends[base] | self.depends[exponent])
+
+    def call(self, op: str, a: int) -> int:
+        """An elementary function of one argument, ``op`` one of ``Op.SIN`` ... ``Op.SIGN``."""
+        if op is Op.SQRT:
+            return self.sqrt(a)
+        if op is Op.ABS or op is Op.SIGN:
+            return self._abs_or_sign(op, a)
+        node = self.nodes[a]
+        if op is Op.FLOOR:
+            return self.constant(math.floor(node[1])) if node[0] is Op.CONST else self._make((op, a), self.depends[a])
+        if node[0] is Op.NEG:
+            if op in _ODD:
+                return self.neg(self.call(op, node[1]))
+            if op in _EVEN:
+                return self.call(op, node[1])
+        if node[0] is Op.CONST:
+            if node[1] == 0 and op in _AT_ZERO:
+                return self.constant(_AT_ZERO[op])
+            if isinstance(node[1], float):
+                return self.constant(_FOLD[op](node[1]))
+            if node[1] < 0 and op in _ODD:
+                return self.neg(self.call(op, self.neg(a)))
+            if node[1] < 0 and op in _EVEN:
+                return self.call(op, self.neg(a))
+        return self._make((op, a), self.depends[a])
+
+    def _abs_or_sign(self, op: str, a: int) -> int:
+        node = self.nodes[a]
+        if node[0] is Op.CONST:
+            return self.constant(abs(node[1]) if op is Op.ABS else (node[1] > 0) - (node[1] < 0))
+        if node[0] is Op.NEG:
+            inner = self._abs_or_sign(op, node[1])
+            return inner if op is Op.ABS else self.neg(inner)
+        return self._make((op, a), self.depends[a])
+
+    def sin(self, a: int) -> int:
+        return self.call(Op.SIN, a)
+
+    def cos(self, a: int) -> int:
+        return self.call(Op.COS, a)
+
+    def binary(self, op: str, a: int, b: int) -> int:
+        """``atan2``, ``min``, ``max``, or a comparison, which is 1 where it holds and 0 elsewhere."""
+        va, vb = self.value(a), self.value(b)
+        if va is not None and vb is not None:
+            if op is Op.MIN or op is Op.MAX:
+                return a if (va <= vb) == (op is Op.MIN) else b
+            if op is not Op.ATAN2:
+                return self.constant(int(va < vb if op is Op.LT else va <= vb if op is Op.LE else va == vb))
+        if (op is Op.MIN or op is Op.MAX) and a == b:
+            return a
+        return self._make((op, a, b), self.depends[a] | self.depends[b])
+
+    def given(self, function: Given, arguments: Sequence[int]) -> int:
+        """A given function, or one of its derivatives."""
+        if function.data.vanishes(function.orders):
+            return 0
+        depends = 0 if function.data.known else PARAMETER
+        for a in arguments:
+            depends |= self.depends[a]
+        return self._make((function, *arguments), depends)
+
+    def select(self, condition: int, a: int, b: int) -> int:
+        """``a`` where ``condition`` is not zero, else ``b``."""
+        if a == b:
+            return a
+        value = self.value(condition)
+        if value is not None:
+            return a if value else b
+        return self._make((Op.SELECT, condition, a, b), self.depends[condition] | self.depends[a] | self.depends[b])
+
+    # --------------------------------------------------------------- traversal
+    def operands(self, i: int) -> tuple[int, ...]:
+        node = self.nodes[i]
+        return () if node[0] is Op.CONST or node[0] is Op.SYM else node[1:]
+
+    def below(self, roots: Iterable[int], stop: Mapping[int, Any] | None = None) -> list[int]:
+        """All nodes that ``roots`` need, themselves included, in order of evaluation; not looking below ``stop``."""
+        nodes = self.nodes
+        seen: set[int] = set()
+        stack = list(roots)
+        while stack:
+            i = stack.pop()
+            if i in seen:
+                continue
+            seen.add(i)
+            if stop is not None and i in stop:
+                continue
+            node = nodes[i]
+            if node[0] is not Op.CONST and node[0] is not Op.SYM:
+                stack.extend(node[1:])
+        return sorted(seen)
+
+    def above(self, i: int) -> set[int]:
+        """All nodes that hold node ``i``, itself included."""
+        holders = {i}
+        for k in range(i + 1, len(self.nodes)):
+            if any(operand in holders for operand in self.operands(k)):
+                holders.add(k)
+        return holders
+
+    def symbols(self, roots: Iterable[int]) -> Iterator[Any]:
+        """The keys of all symbols below ``roots``, in order of first appearance."""
+        for i in self.below(roots):
+            if self.nodes[i][0] is Op.SYM:
+                yield self.nodes[i][1]
+
+    def rebuild(self, node: tuple[Any, ...], args: Sequence[int]) -> int:
+        """A node of the same operation with other operands, through the rules."""
+        op = node[0]
+        if op is Op.ADD:
+            return self.add(args[0], args[1])
+        if op is Op.SUB:
+            return self.sub(args[0], args[1])
+        if op is Op.MUL:
+            return self.mul(args[0], args[1])
+        if op is Op.DIV:
+            return self.div(args[0], args[1])
+        if op is Op.NEG:
+            return self.neg(args[0])
+        if op is Op.POW:
+            return self.pow(args[0], args[1])
+        if op is Op.SELECT:
+            return self.select(args[0], args[1], args[2])
+        if op is Op.PI:
+            return self.pi
+        if isinstance(op, Given):
+            return self.given(op, args)
+        if len(args) == 2:
+            return self.binary(op, args[0], args[1])
+        return self.call(op, args[0])
+
+    def copy(self, source: Graph, roots: Sequence[int], replace: Mapping[int, int]) -> list[int]:
+        """Bring ``roots`` of ``source`` into this graph, with the nodes in ``replace`` put in place of some."""
+        image = dict(replace)
+        for i in source.below(roots, stop=image):
+            if i in image:
+                continue
+            node = source.nodes[i]
+            if node[0] is Op.CONST:
+                image[i] = self.constant(node[1])
+            elif node[0] is Op.SYM:
+                image[i] = self.symbol(node[1], source.depends[i])
+            else:
+                image[i] = self.rebuild(node, [image[k] for k in node[1:]])
+        return [image[i] for i in roots]
+
+    def substitute(self, roots: Sequence[int], replace: Mapping[int, int]) -> list[int]:
+        """``roots`` with some nodes replaced by others."""
+        return self.copy(self, roots, replace)

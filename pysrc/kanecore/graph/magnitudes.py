@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sizes of nodes, and of the terms that they are summed from.
+
+How large a node may become at any state, with any parameters.
+
+Linear solution (:mod:`.linear_equations`) chooses pivots by these bounds.  Numbers at one state, or with some
+parameters, cannot tell how small a pivot becomes elsewhere.
+
+How large the terms are that a node is summed from.
+
+Beside that size it is judged whether a sum that cancels is zero: a residual of a constraint, or a coefficient of a row
+that is lost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.expression_graph import Graph, Op
+from kanecore.tolerances import SOLVED
+
+__all__ = ["Bounds", "magnitude", "sums", "terms"]
+
+Interval = tuple[float, float]
+
+ALL = (-math.inf, math.inf)
+_RANGE: dict[str, Interval] = {
+    Op.SYM: ALL,
+    Op.PI: (math.pi, math.pi),
+    Op.SIN: (-1.0, 1.0),
+    Op.COS: (-1.0, 1.0),
+    Op.TANH: (-1.0, 1.0),
+    Op.ERF: (-1.0, 1.0),
+    Op.SIGN: (-1.0, 1.0),
+    Op.ASIN: (-math.pi / 2, math.pi / 2),
+    Op.ATAN: (-math.pi / 2, math.pi / 2),
+    Op.ACOS: (0.0, math.pi),
+    Op.ATAN2: (-math.pi, math.pi),
+    Op.LT: (0.0, 1.0),
+    Op.LE: (0.0, 1.0),
+    Op.EQ: (0.0, 1.0),
+    Op.COSH: (1.0, math.inf),
+    Op.EXP: (0.0, math.inf),
+    Op.ACOSH: (0.0, math.inf),
+}
+
+
+def _times(x: float, y: float) -> float:
+    return x * y if x and y else 0.0
+
+
+def _product(a: Interval, b: Interval) -> Interval:
+    products = [_times(x, y) for x in a for y in b]
+    return min(products), max(products)
+
+
+def _square(a: Interval) -> Interval:
+    low, high = _product(a, a)
+    return max(low, 0.0), high
+
+
+def _quotient(a: Interval, b: Interval) -> Interval:
+    if b[0] <= 0.0 <= b[1]:
+        return ALL
+    quotients = [_times(x, 1.0 / y) for x in a for y in b]
+    return min(quotients), max(quotients)
+
+
+def _power(base: Interval, exponent: Interval) -> Interval:
+    """Of a base that is not negative: another has no power."""
+    if not exponent[0] == exponent[1] > 0.0:
+        return ALL
+    return _raised(base[0], exponent[0]), _raised(base[1], exponent[0])
+
+
+def _raised(x: float, exponent: float) -> float:
+    try:
+        return math.pow(max(x, 0.0), exponent)
+    except OverflowError:
+        return math.inf
+
+
+# The interval of a result from those of its operands.
+_RULES: dict[str, Callable[..., Interval]] = {
+    Op.ADD: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    Op.SUB: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    Op.NEG: lambda a: (-a[1], -a[0]),
+    Op.MUL: _product,
+    Op.DIV: _quotient,
+    Op.SQRT: lambda a: (math.sqrt(max(a[0], 0.0)), math.sqrt(max(a[1], 0.0))),
+    Op.POW: _power,
+    Op.ABS: lambda a: (max(a[0], -a[1], 0.0), max(-a[0], a[1])),
+    Op.MIN: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    Op.MAX: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    Op.SELECT: lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
+}
+
+
+class Bounds:
+    """Bounds of nodes by interval arithmetic (Moore, *Interval Analysis*, 1966), whatever the parameters and the state.
+
+    ``Bounds(g)(i)`` is the least number, as far as the rules know, that |node i| never exceeds: infinity for a
+    parameter or a coordinate, 1 for a sine or a component of a unit quaternion, 3 for ``1 + 2 cos q``.  The bounds are
+    meant for choices, and are not rounded outwards.
+    """
+
+    def __init__(self, g: Graph) -> None:
+        self.graph = g
+        self._interval: dict[int, Interval] = {i: (-1.0, 1.0) for group in g.unit for i in group}
+
+    def __call__(self, i: int) -> float:
+        low, high = self.interval(i)
+        return max(-low, high)
+
+    def interval(self, i: int) -> Interval:
+        """The least and the greatest value of a node."""
+        intervals = self._interval
+        if i in intervals:
+            return intervals[i]
+        for k in self.graph.below([i], stop=intervals):
+            if k not in intervals:
+                low, high = self._of(k)
+                # ∞ − ∞ and the like: nothing is known
+                intervals[k] = (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
+        return intervals[i]
+
+    def _of(self, i: int) -> Interval:
+        op, *args = self.graph.nodes[i]
+        if op is Op.CONST:
+            return float(args[0]), float(args[0])
+        if op in _RANGE:
+            return _RANGE[op]
+        if op not in _RULES:
+            return ALL
+        if op is Op.MUL and args[0] == args[1]:
+            return _square(self._interval[args[0]])
+        return _RULES[op](*(self._interval[k] for k in args))
+
+
+LARGEST_COSINE = 2.0  # the sum of two terms, c₁ c₂ − s₁ s₂, in magnitude
+
+
+def sums(g: Graph, row: Sequence[int]) -> list[int]:
+    """What each coefficient of a row is a sum of, in magnitude; zeros where one of them is a number."""
+    if any(x and not g.depends[x] for x in row):
+        return [0] * len(row)
+    known = dict[int, int]()
+    return [magnitude(g, x, known) if x else 0 for x in row]
+
+
+def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
+    """A bound of a node: sums of magnitudes, products of them, 1 for a sine.
+
+    Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are
+    at most 1, and their bounds would double with each frame.
+    """
+    for i in g.below([root], stop=known):
+        op, *args = g.nodes[i]
+        if i in known:
+            continue
+        if op in (Op.ADD, Op.SUB):
+            total = g.add(known[args[0]], known[args[1]])
+            known[i] = g.constant(min(value, LARGEST_COSINE)) if (value := g.value(total)) is not None else total
+        elif op is Op.MUL:
+            known[i] = g.mul(known[args[0]], known[args[1]])
+        elif op is Op.DIV:
+            known[i] = g.div(known[args[0]], g.call(Op.ABS, args[1]))
+        elif op is Op.NEG:
+            known[i] = known[args[0]]
+        elif op in (Op.SIN, Op.COS):
+            known[i] = g.one
+        else:
+            known[i] = g.call(Op.ABS, i)
+    return known[root]
+
+
+def terms(g: Graph, root: int) -> int:
+    """The magnitudes of what a node is summed from, added: of products with sines and cosines the largest they can be.
+
+    Sums within the terms of a sum stand for what they are: two points that are 100 m apart, far from the origin; what
+    rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
+    """
+    return _terms(g, root, False, {})
+
+
+def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
+    """The same, in the terms of a sum (``nested``) or not; each sum once, since many may hold it."""
+    if (root, nested) in known:
+        return known[root, nested]
+    total, pending, summands = 0, [root], []
+    while pending:
+        term = pending.pop()
+        op, *args = g.nodes[term]
+        if op in (Op.ADD, Op.SUB, Op.NEG):
+            pending += args
+        else:
+            summands.append(term)
+    inner = nested or len(summands) > 1
+    for term in summands:
+        total = g.add(total, _largest_product(g, term, inner, known))
+    known[root, nested] = total
+    return total
+
+
+def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
+    """The magnitude of a product: 1 for sines and cosines, and for sums what `terms` says."""
+    result, pending = g.one, [(root, False)]
+    while pending:
+        node, inverse = pending.pop()
+        op, *args = g.nodes[node]
+        if op is Op.MUL:
+            pending += [(x, inverse) for x in args]
+        elif op is Op.DIV:
+            pending += [(args[0], inverse), (args[1], not inverse)]
+        elif op is Op.NEG:
+            pending.append((args[0], inverse))
+        elif inverse:
+            result = g.div(result, g.call(Op.ABS, node))
+        elif op in (Op.ADD, Op.SUB) and nested:
+            rounding = g.mul(g.constant(SOLVED), _terms(g, node, nested, known))
+            result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
+        elif op in (Op.ADD, Op.SUB):
+            result = g.mul(result, _terms(g, node, nested, known))
+        elif op in (Op.SYM, Op.CONST):
+            result = g.mul(result, g.call(Op.ABS, node))
+        elif op not in (Op.SIN, Op.COS):
+            size = g.call(Op.ABS, node)
+            if len(args) == 1 and not nested:  # to first order, f'(a) times what a is summed from
+                slope = Tangent(g, {args[0]: g.one}).of(node)
+                size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0], nested, known)))
+            result = g.mul(result, size)
+    return result

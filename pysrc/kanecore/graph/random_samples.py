@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Values of nodes at random states, and bounds of their rounding errors.
+
+What structure cannot tell, numbers do: :mod:`.zero_tests` asks by them whether expressions are equal, and
+:mod:`.linear_equations` whether a pivot vanishes.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mpmath
+
+from kanecore.tolerances import EPSILON, ROUNDING
+
+from .evaluation import node_value, real
+from .expression_graph import PARAMETER, TIME, Given, Graph, Op
+
+__all__ = ["Sample", "samples"]
+
+TRIES = 60
+
+HIDING = {Op.EXP, Op.LOG, Op.POW, Op.ERF, Op.SINH, Op.COSH, Op.TANH, Op.ATAN, Op.ASINH, Op.ACOSH, Op.ATANH}
+"""Functions that may be so small, or so near a limit, that doubles at random states do not tell: 1 − tanh 60."""
+
+PRECISE = mpmath.MPContext()
+PRECISE.prec = 300
+
+# |f'| from the argument a and the value v, with the functions of a context such as ``math``.
+SLOPES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    Op.SIN: lambda ctx, a, v: ctx.cos(a),
+    Op.COS: lambda ctx, a, v: ctx.sin(a),
+    Op.TAN: lambda ctx, a, v: 1 + v * v,
+    Op.ASIN: lambda ctx, a, v: 1 / ctx.cos(v),
+    Op.ACOS: lambda ctx, a, v: 1 / ctx.sin(v),
+    Op.ATAN: lambda ctx, a, v: 1 / (1 + a * a),
+    Op.EXP: lambda ctx, a, v: v,
+    Op.LOG: lambda ctx, a, v: 1 / a,
+    Op.SINH: lambda ctx, a, v: ctx.cosh(a),
+    Op.COSH: lambda ctx, a, v: ctx.sinh(a),
+    Op.TANH: lambda ctx, a, v: 1 / ctx.cosh(a) ** 2,
+    Op.ASINH: lambda ctx, a, v: 1 / ctx.cosh(v),
+    Op.ACOSH: lambda ctx, a, v: 1 / ctx.sinh(v),
+    Op.ATANH: lambda ctx, a, v: 1 / (1 - a * a),
+    Op.ERF: lambda ctx, a, v: 1.2 * ctx.exp(-a * a),
+}
+
+
+class Sample:
+    """One random state: every symbol gets a number that depends on its key and the seed only.
+
+    Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
+    the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
+    norm.  ``given`` are the values of some nodes.
+
+    Where a function is given by data another one takes its place, analytic and drawn at random: what is decided holds
+    for any data.
+    """
+
+    def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None, ctx: Any = math) -> None:
+        self.graph = g
+        self._seed, self._given, self._ctx = seed, given, ctx
+        self._unit = EPSILON / 2 if ctx is math else ctx.eps  # what one operation rounds, of its result
+        self._value: dict[int, Any] = dict(given or {})
+        self._error: dict[int, Any] = {}
+        self._precise: Sample | None = None
+        for group in g.unit:
+            if group[0] in self._value:
+                continue
+            raw = [self._symbol(i) for i in group]
+            norm = ctx.sqrt(sum(x * x for x in raw))
+            self._value.update((i, x / norm) for i, x in zip(group, raw, strict=True))
+            self._error.update(dict.fromkeys(group, self._unit))
+
+    def _symbol(self, i: int) -> Any:
+        magnitude, sign = _drawn(self._seed, str(self.graph.nodes[i][1]))
+        positive = self.graph.depends[i] & (PARAMETER | TIME)
+        return real(self._ctx, magnitude + 0.5 if positive else magnitude * sign)
+
+    def __call__(self, i: int) -> Any:
+        """The value of a node; NaN where it has none at this state."""
+        value, g = self._value, self.graph
+        if i in value:
+            return value[i]
+        for k in g.below([i], stop=value):
+            if k in value:
+                continue
+            try:
+                value[k] = self._of_node(k)
+            except (ArithmeticError, ValueError):
+                value[k] = math.nan
+        return value[i]
+
+    def _of_node(self, k: int) -> Any:
+        node = self.graph.nodes[k]
+        if node[0] is Op.SYM:
+            return self._symbol(k)
+        if isinstance(node[0], Given):
+            return self._stand_in(node[0], [self._value[k] for k in node[1:]])
+        return node_value(node, self._value, self._ctx)
+
+    def _stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
+        """A derivative of two waves, Σ sin(ω·a + φ): those of one alone would be proportional to each other."""
+        ctx, draw = self._ctx, random.Random(f"{self._seed}:{function.name}:{len(arguments)}")
+        total = 0
+        for _ in range(2):
+            wave = [real(ctx, draw.uniform(0.3, 0.9)) for _ in arguments]
+            angle = real(ctx, draw.uniform(0.0, 3.0)) + sum(w * a for w, a in zip(wave, arguments, strict=True))
+            slope = math.prod((w**k for w, k in zip(wave, function.orders, strict=True)), start=real(ctx, 1))
+            # each derivative is a quarter of a turn ahead
+            quarter = sum(function.orders) % 4
+            total += slope * (1 - quarter // 2 * 2) * (ctx.cos if quarter % 2 else ctx.sin)(angle)
+        return total
+
+    def vanishes(self, i: int) -> bool:
+        """Whether a node is zero here but for rounding, in whatever units.
+
+        Where doubles cannot tell, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
+        """
+        if abs(self(i)) > ROUNDING * self.rounding(i):
+            return False
+        if self._given is not None or self._ctx is not math or HIDING.isdisjoint(self._operations(i)):
+            return True
+        if self._precise is None:
+            self._precise = Sample(self.graph, self._seed, ctx=PRECISE)
+        return self._precise.vanishes(i)
+
+    def _operations(self, i: int) -> set[str]:
+        return {self.graph.nodes[k][0] for k in self.graph.below([i])}
+
+    def rounding(self, i: int) -> Any:
+        """A bound, to first order, of the rounding error of a value.
+
+        Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
+        symbols are exact, but for those that were divided by a norm.  So are whole numbers and fractions, and other
+        numbers of a description are rounded when they are written down.
+        """
+        value, error, g = self._value, self._error, self.graph
+        self(i)
+        for k in g.below([i], stop=error):
+            if k in error:
+                continue
+            op, *args = g.nodes[k]
+            v = abs(value[k])
+            if op is Op.SYM:
+                error[k] = 0.0
+            elif op is Op.CONST:
+                error[k] = v * max(self._unit, EPSILON / 2 if isinstance(args[0], float) else 0)
+            else:
+                error[k] = self._carried(op, args, [error[a] for a in args], v) + self._unit * v
+        return error[i]
+
+    def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
+        """The error of an operation's result that those of its operands make."""
+        a = [self._value[x] for x in args]
+        if op in (Op.ADD, Op.SUB, Op.NEG):
+            return sum(e)
+        if op is Op.MUL:
+            return abs(a[1]) * e[0] + abs(a[0]) * e[1]
+        if op is Op.DIV:
+            return (e[0] + v * e[1]) / abs(a[1]) if a[1] else math.nan
+        if op is Op.SQRT:
+            return e[0] / (2 * v) if v else self._ctx.sqrt(e[0])
+        try:
+            if op is Op.POW:
+                return v * (abs(a[1] / a[0]) * e[0] + abs(self._ctx.log(abs(a[0]))) * e[1])
+            if op in SLOPES:
+                return abs(SLOPES[op](self._ctx, a[0], v)) * e[0]
+        except (ArithmeticError, ValueError):
+            return math.nan
+        return sum(max(1.0, v) * x for x in e)
+
+    def values(self, nodes: Sequence[int]) -> list[float]:
+        return [self(i) for i in nodes]
+
+
+@functools.lru_cache(maxsize=10_000)
+def _drawn(seed: int, key: str) -> tuple[float, float]:
+    """Magnitude and sign of a symbol; many states have the same seed, and to begin drawing takes the most time."""
+    draw = random.Random(f"{seed}:{key}")
+    return draw.uniform(0.2, 1.2), draw.choice((-1.0, 1.0))
+
+
+def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:
+    """``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, where few are found."""
+    finite = (
+        sample
+        for sample in (Sample(g, seed) for seed in range(first, first + TRIES))
+        if all(math.isfinite(sample(i)) for i in nodes)
+    )
+    return list(itertools.islice(finite, number))

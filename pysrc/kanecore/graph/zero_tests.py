@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every "equal to rounding?" and "of what rank?" about expressions.
+
+Numbers at random states decide where structure cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.tolerances import EPSILON, EQUAL, ROUNDING, TYPED
+
+from .expression_graph import Graph, Op
+from .random_samples import Sample, samples
+
+__all__ = [
+    "adds_up",
+    "combinations",
+    "deciding",
+    "equal",
+    "first_independent",
+    "is_combination",
+    "is_regular",
+    "is_rotation",
+    "same_sum",
+    "span",
+    "vanish",
+]
+
+Array = npt.NDArray[np.float64]
+
+BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
+
+
+def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
+    """Random states whose values decide whether analytic expressions are equal: none where there are branches.
+
+    Analytic functions that agree at random agree everywhere; what a branch says elsewhere a state does not tell.
+    """
+    if any(g.nodes[i][0] in BRANCHING for i in g.below(nodes)):
+        return []
+    return samples(g, nodes, number)
+
+
+def vanish(g: Graph, nodes: Sequence[int]) -> bool:
+    """Whether nothing is left of nodes but rounding, at random states: they are zero everywhere."""
+    states = deciding(g, nodes, 2)
+    return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
+
+
+def equal(g: Graph, pairs: Iterable[tuple[int, int]], beside: Sequence[int] = (), *, otherwise: bool) -> bool:
+    """Whether the nodes of each pair are equal: at random states they differ by rounding, of what they are made of.
+
+    That is the largest of all pairs and of the nodes ``beside`` them.  ``otherwise`` is the answer where random states
+    decide nothing, since there are branches.
+    """
+    pairs = [(a, b) for a, b in pairs if a != b]
+    nodes = [x for pair in pairs for x in pair]
+    if not pairs:
+        return True
+    states = deciding(g, nodes, 2)
+    for s in states:
+        size = max(abs(s(x)) for x in (*nodes, *beside))
+        if not all(abs(s(a) - s(b)) <= EQUAL * size for a, b in pairs):
+            return False
+    return bool(states) or otherwise
+
+
+def adds_up(terms: Sequence[float], total: float = 0.0) -> bool:
+    """Whether numbers add up to a total, to rounding of the largest of all."""
+    return abs(sum(terms) - total) <= EQUAL * max(map(abs, (*terms, total)))
+
+
+def same_sum(g: Graph, a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether nodes add up to the same as others, at random states."""
+    states = deciding(g, [*a, *b], 2)
+    return bool(states) and all(adds_up([*s.values(a), *(-x for x in s.values(b))]) for s in states)
+
+
+def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
+    """Whether a row is a linear combination of some rows, at random states."""
+    if not rows:
+        return False
+    states = deciding(g, [x for r in (row, *rows) for x in r], 2)
+    return bool(states) and all(_follows(len(rows), *_numbers(s, (*rows, row))) for s in states)
+
+
+def combinations(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
+    """Numbers of the rows that are linear combinations of all others, at random states."""
+    states = [_numbers(s, rows) for s in deciding(g, [x for row in rows for x in row], 2)]
+    if not states or any(_rank(*state) == len(rows) for state in states):
+        return []
+    return [i for i in range(len(rows)) if all(_follows(i, *state) for state in states)]
+
+
+def _numbers(state: Sample, rows: Sequence[Sequence[int]]) -> tuple[Array, Array]:
+    """Rows at a state, and bounds of their rounding errors."""
+    errors = [[state.rounding(x) for x in row] for row in rows]
+    return np.array([state.values(row) for row in rows], dtype=np.float64), np.array(errors, dtype=np.float64)
+
+
+def _follows(i: int, values: Array, errors: Array) -> bool:
+    """Whether the other rows have the rank of all."""
+    return _rank(values, errors) == _rank(np.delete(values, i, axis=0), np.delete(errors, i, axis=0))
+
+
+def _rank(values: Array, errors: Array) -> int:
+    """The rank of rows, by elimination with the largest pivots: what rounding explains is zero."""
+    size = np.max(np.abs(values), axis=1, keepdims=True, initial=0.0)
+    size[size == 0.0] = 1.0
+    rank = 0
+    while True:
+        pivots = np.where(np.abs(values) > ROUNDING * errors, np.abs(values) / size, 0.0)
+        if not pivots.any():
+            return rank
+        rank += 1
+        i, j = np.unravel_index(np.argmax(pivots), pivots.shape)
+        row, error = values[i], errors[i]
+        values, errors, size = (np.delete(each, i, axis=0) for each in (values, errors, size))
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers without a bound are no pivots
+            factor = values[:, [j]] / row[j]
+            doubt = (errors[:, [j]] + np.abs(factor) * error[j]) / np.abs(row[j])
+            rounded = EPSILON * (np.abs(values) + np.abs(factor * row))
+            errors += np.abs(factor) * error + doubt * np.abs(row) + rounded
+            values -= factor * row
+        values[:, j] = 0.0
+
+
+def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
+    """Numbers of the rows that no combination of the rows before them gives, at a random state, whatever the units."""
+    states = deciding(g, [x for row in rows for x in row], 1)
+    if not states:
+        return []
+    matrix = np.array([states[0].values(row) for row in rows], dtype=np.float64)
+    matrix /= np.max(np.abs(matrix), axis=0, keepdims=True, initial=0.0) + (matrix == 0.0).all(axis=0)
+    found: list[int] = []
+    axes = np.zeros((0, matrix.shape[1]))
+    for i, row in enumerate(matrix):
+        rest = row - axes.T @ (axes @ row)
+        rest -= axes.T @ (axes @ rest)  # once more: what rounding put back
+        if np.linalg.norm(rest) > EQUAL * np.linalg.norm(row):
+            found.append(i)
+            axes = np.vstack([axes, rest / np.linalg.norm(rest)])
+    return found
+
+
+def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
+    """Whether a square matrix is regular at a random state, whatever the units of its rows and columns."""
+    n, states = len(matrix), deciding(g, [x for row in matrix for x in row], 1)
+    if not states:
+        return False
+    rows = np.array([states[0].values(row) for row in matrix]).reshape(n, n)
+    size = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    return span(rows / np.where(size > 0.0, size, 1.0))[1] == n
+
+
+def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
+    """Whether R Rᵀ = 1 and det R = 1 at random states, as far as numbers in it may be rounded.
+
+    True where random states decide nothing, since there are branches.
+    """
+    nodes = [i for row in rows for i in row]
+    operations = [g.nodes[i] for i in g.below(nodes)]
+    typed = any(op is Op.CONST and isinstance(operands[0], float) for op, *operands in operations)
+    tolerance = TYPED if typed else EQUAL
+    varies = any(op is Op.SYM for op, *_ in operations)
+    states = deciding(g, nodes, 2 if varies else 1)
+    matrices = [np.array([s.values(row) for row in rows], dtype=np.float64) for s in states]
+    return all(np.max(np.abs(r @ r.T - np.eye(3))) <= tolerance and np.linalg.det(r) > 0.0 for r in matrices)
+
+
+def span(columns: npt.ArrayLike) -> tuple[Array, int]:
+    """Axes, as rows, of which the first are the directions of some columns, and how many these are.
+
+    Columns of numbers at a random state; their lengths, which need not have one unit, do not matter.
+    """
+    matrix = np.asarray(columns, dtype=np.float64)
+    size = np.max(np.abs(matrix), axis=0, initial=0.0)
+    axes, s, _ = np.linalg.svd(matrix / np.where(size > 0.0, size, 1.0))
+    return np.asarray(axes.T), int(np.sum(s > EQUAL * np.max(s, initial=0.0)))

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Many runs by one call of `simulate`: states, inputs and parameters by row, each row with the bits of a run alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _library, _motion
+from kanecore.constraints.constraint_state import count_near
+from kanecore.errors import IntegrationError
+from kanecore.motion.batch_rows import Rows, named, reason, starts
+from kanecore.motion.initial_value_problem import with_known_derivatives
+from kanecore.motion.prescribed_rates import warn_of_other_rates, warn_of_other_rates_in_rows
+from kanecore.motion.run_inputs import RunInputs
+from kanecore.motion.samples import Samples, names_of
+from kanecore.motion.signals import Signal
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["Control", "Trajectories", "by_row", "simulate_rows"]
+
+Array = npt.NDArray[np.float64]
+
+_SUCCESS, _LOST, _STEP_SIZE, _MAX_STEPS = (
+    next(code for code, word in _motion.STATUS.items() if word == name)
+    for name in ("success", "lost", "step_size", "max_steps")
+)
+
+
+class Trajectories(Samples):
+    """States over time of many runs, with leading axes.
+
+    Attributes
+    ----------
+    t : ndarray, (N,)
+        Times, s: ``t_eval``; without it the ends of fixed steps, and of adaptive methods the start and the end.
+    x, q, u : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u)
+    r, outputs, energy : ndarray, (..., N, n_r), (..., N, n_outputs), (..., N)
+    status : ndarray of int, (...)
+        0 of a row that reached the end, else the ``kc_status`` of kanecore.h; what follows is NaN.
+    t_end : ndarray, (...)
+        What each row reached.
+    nfev, n_steps, n_rejected : ndarray of int, (...)
+    success : bool
+        Whether all rows reached the end.
+    """
+
+    def __init__(
+        self,
+        dyn: Kernels,
+        t: Array,
+        x: Array,
+        values: Mapping[str, Callable[[], Any]],
+        run: _motion.RowsRun,
+        shape: tuple[int, ...],
+    ) -> None:
+        super().__init__(dyn.name, names_of(dyn), t, x, values)
+        self.status = run.codes.reshape(shape).astype(int)
+        self.t_end = run.ends.reshape(shape)
+        self.nfev, self.n_steps, self.n_rejected = (
+            run.counts[:, i].astype(int).reshape(shape) for i in range(run.counts.shape[1])
+        )
+        self.success = not self.status.any()
+
+    def __repr__(self) -> str:
+        span = f"{len(self.t)} times, t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "no times"
+        return f"<{self.status.size} trajectories of {self.name!r}: {span}>"
+
+    def row(self, *place: int) -> Samples:
+        """The run at a place of the leading axes, which goes into tables: ``sol.row(3).to_dataframe()``."""
+        if len(place) != self.status.ndim:
+            raise IndexError(f"row{place} has {len(place)} numbers; there are {self.status.ndim} leading axes")
+        values: dict[str, Callable[[], Any]] = {
+            "r": lambda: self.r[place],
+            "outputs": lambda: self.outputs[place],
+            "energy": lambda: self.energy[place],
+            "facts": lambda: {**self.facts, "success": not self.status[place], "status": int(self.status[place])},
+        }
+        return Samples(self.name, self._names, self.t, self.x[place], values)
+
+    def _table(self) -> tuple[list[str], Array]:
+        raise ValueError("a table is of one run: choose it by sol.row(number)")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {**vars(self), "_values": {}, "r": self.r, "outputs": self.outputs, "facts": self.facts}
+        return _restored, (state,)
+
+
+def _restored(state: dict[str, Any]) -> Trajectories:
+    result = Trajectories.__new__(Trajectories)
+    vars(result).update(state)
+    return result
+
+
+@dataclass(frozen=True)
+class Control:
+    """How each row is integrated: what `integrate_rows` of the binding is told beside rows and times."""
+
+    method: str
+    rtol: float
+    atol: Array
+    step: float
+    max_step: float
+    max_steps: int
+    project: bool
+    baumgarte: tuple[float, float] | None
+
+
+def by_row(given: Any) -> bool:
+    """Whether a state, inputs or parameters have leading axes."""
+    if given is None or callable(given) or isinstance(given, Signal) or hasattr(given, "address"):
+        return False
+    if isinstance(given, Mapping):
+        return any(np.ndim(value) > 0 for value in given.values() if not isinstance(value, Signal))
+    return np.ndim(given) > 1
+
+
+def simulate_rows(
+    dyn: Kernels,
+    interval: tuple[float, float],
+    x0: _Values,
+    inputs: Any,
+    parameters: Any,
+    times: Array | None,
+    control: Control,
+    threads: int,
+    return_status: bool,
+) -> Trajectories:
+    """The runs of all rows; IntegrationError where some failed and nobody asked for their status."""
+    t0, t1 = interval
+    x = dyn._rows("state", x0, "x0")
+    p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
+    held = dyn._rows("input", inputs, "inputs") if by_row(inputs) else None
+    leading = {
+        "x0": x.shape[:-1],
+        "inputs": () if held is None else held.shape[:-1],
+        "parameters": p.shape[:-1],
+    }
+    try:
+        shape = _library.broadcast_shapes(*leading.values())
+    except ValueError as error:
+        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
+        raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
+    run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), t0, t1)
+    control = replace(control, method=with_known_derivatives(control.method, dyn, run_inputs, control.baumgarte))
+    one = x.reshape(-1, dyn.n_x)[0] if x.size else np.zeros(dyn.n_x)
+    first = run_inputs(t0, one) if held is None else held
+    rows = Rows(dyn, t0, 0.0, shape, x, np.asarray(first)[..., np.newaxis, :], p, c)
+    if not np.isfinite(x).all():
+        place = np.argwhere(~np.isfinite(x).all(axis=-1))[0]
+        raise ValueError(f"{named('x0', tuple(place))} is {x[tuple(place)].tolist()}, which is not finite")
+    if control.project:
+        rows = replace(rows, x=starts(rows))
+    t = _times(times, control, interval, run_inputs.knots)
+    out = np.empty((*shape, len(t), dyn.n_x))
+    run = _integrate(rows, run_inputs, held, interval, t, control, out, threads)
+    if held is not None:
+        warn_of_other_rates_in_rows(replace(rows, dt=t1 - t0), 1)
+    elif rows.x.size and (run_inputs.function is None or threads == 1):  # else neighbours in time are of other rows
+        warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p[(0,) * (p.ndim - 1)])
+    values = _values(dyn, t, out, run_inputs, held, p, control.method)
+    result = Trajectories(dyn, t, out, values, run, shape)
+    if not result.success and not return_status:
+        raise _failure(rows, run, result)
+    return result
+
+
+def _times(times: Array | None, control: Control, interval: tuple[float, float], knots: Array) -> Array:
+    """When states are wanted: where nobody said, the ends of fixed steps, else the start and the end."""
+    t0, t1 = interval
+    if times is not None:
+        return times
+    if control.step == 0.0 or _motion.METHODS[control.method]:
+        return np.array([t0, t1] if t1 != t0 else [t0])
+    direction = 1.0 if t1 >= t0 else -1.0
+    inner = knots[(knots > min(t0, t1)) & (knots < max(t0, t1))][:: int(direction)]
+    ends = [t0]
+    for start, end in zip([t0, *inner], [*inner, t1], strict=True):
+        length = (end - start) * direction
+        whole = np.floor(length / control.step * (1.0 + 8.0 * np.finfo(float).eps))
+        count = int(whole) + bool(whole == 0 or length - whole * control.step > 1e-9 * control.step)
+        ends += [start + direction * control.step * i for i in range(1, count)] + [end]  # as kc_integrate.c goes
+    return np.array(ends if t1 != t0 else [t0])
+
+
+def _integrate(
+    rows: Rows,
+    inputs: RunInputs,
+    held: Array | None,
+    interval: tuple[float, float],
+    t: Array,
+    control: Control,
+    out: Array,
+    threads: int,
+) -> _motion.RowsRun:
+    """All rows, and once more, with as many rows of G as count there, those that lost some at their start."""
+    dyn, n = rows.dyn, int(np.prod(rows.shape))
+    coefficients = inputs.coefficients[np.newaxis]
+    if held is not None:
+        coefficients = np.zeros((n, len(inputs.knots) - 1, dyn.n_r, 4))
+        coefficients[..., 0] = rows.wide(held, 1).reshape(n, 1, dyn.n_r)
+    x = np.ascontiguousarray(rows.wide(rows.x, 1).reshape(n, dyn.n_x))
+    c = rows.c.reshape(1, -1) if rows.c.ndim == 1 else np.ascontiguousarray(rows.wide(rows.c, 1).reshape(n, -1))
+
+    def run(x: Array, coefficients: Array, c: Array, out: Array) -> _motion.RowsRun:
+        return _motion.integrate_rows(
+            dyn,
+            x=x,
+            t0=interval[0],
+            t1=interval[1],
+            knots=inputs.knots,
+            coefficients=np.ascontiguousarray(coefficients),
+            function=inputs.asked,
+            address=inputs.address,
+            constants=c,
+            times=t,
+            out=out,
+            threads=threads,
+            **vars(control),
+        )
+
+    result = run(x, coefficients, c, out)
+    if not dyn.n_constraints:
+        return result
+    states = out.reshape(n, len(t), dyn.n_x)
+    for i in np.flatnonzero((result.codes == _LOST) & (result.ends == interval[0])):
+        place = np.unravel_index(i, rows.shape)
+        count = count_near(rows.at(place).start())
+        one = c[i if len(c) > 1 else 0].copy()
+        if count == one[-1]:
+            continue
+        one[-1] = count
+        inputs_of_row = coefficients[i if len(coefficients) > 1 else 0][np.newaxis]
+        again = run(x[i : i + 1], inputs_of_row, one[np.newaxis], states[i])
+        for mine, other in (
+            (result.codes, again.codes),
+            (result.numbers, again.numbers),
+            (result.ends, again.ends),
+            (result.counts, again.counts),
+        ):
+            mine[i] = other[0]
+    return result
+
+
+def _values(
+    dyn: Kernels, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
+) -> dict[str, Callable[[], Any]]:
+    """What gives inputs, outputs and energies when first asked; NaN behind the end of a row."""
+    p = p[..., np.newaxis, :] if p.ndim > 1 else p
+
+    def r() -> Array:
+        if held is not None:
+            return np.broadcast_to(held[..., np.newaxis, :], (*x.shape[:-1], dyn.n_r))
+        return inputs(np.broadcast_to(t, x.shape[:-1]), x)
+
+    def outputs() -> Array:
+        return np.asarray(dyn.outputs(t, x, r=r(), p=p))
+
+    def energy() -> Array:
+        now = r()
+        return np.asarray(dyn.kinetic_energy(t, x, r=now, p=p) + dyn.potential_energy(t, x, r=now, p=p))
+
+    return {"r": r, "outputs": outputs, "energy": energy, "facts": lambda: {"method": method}}
+
+
+def _failure(rows: Rows, run: _motion.RowsRun, result: Trajectories) -> IntegrationError:
+    failed = np.flatnonzero(run.codes)
+    first, place = failed[0], tuple(np.unravel_index(failed[0], rows.shape))
+    code = int(run.codes[first])
+    why = {
+        _STEP_SIZE: "the error tolerance asks for steps smaller than rounding allows",
+        _MAX_STEPS: "max_steps was reached",
+    }.get(code) or reason(rows.dyn, code, int(run.numbers[first]))
+    others = f", and {len(failed)} rows fail in all" if len(failed) > 1 else ""
+    return IntegrationError(
+        f"row {', '.join(map(str, map(int, place)))} of the runs of {rows.dyn.name!r} ends at t = "
+        f"{float(run.ends[first])!r}: {why}{others}; states behind are NaN, error.trajectory holds all rows, and "
+        "return_status=True returns them without an error",
+        trajectory=result,
+        rows=failed,
+        out=result.x,
+        status=result.status,
+    )

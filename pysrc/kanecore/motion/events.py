@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Events of a run, as users write them: `Event`, whose expressions become code when a run begins
+(`kanecore.emit.expression_code`).
+
+Events of a run: functions of the state whose zeros are found, may end the run, or change the state.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.constraints.consistent_states import normalized, on_constraints
+from kanecore.constraints.constraint_state import ConstraintState
+from kanecore.errors import IntegrationError, warn
+from kanecore.motion.initial_value_problem import InitialValueProblem
+from kanecore.motion.run_inputs import address_of
+from kanecore.motion.simulation_options import vector
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["Event", "Events", "Zero", "as_list"]
+
+
+class Event:
+    """A function g of time and state whose zeros `CompiledModel.simulate` looks for.
+
+    Parameters
+    ----------
+    expr : expression, str, or function
+        A SymPy expression of coordinates, speeds, parameters, inputs and time, which becomes code; the name of a
+        coordinate, a speed or an output of the model; a function ``g(t, x)`` of Python; or one in C,
+        ``double g(double t, const double *x)``, from ctypes or numba (``cfunc``).
+    terminal : bool or int
+        Whether a zero ends the run; or how many do.
+    direction : {-1, 0, 1}
+        Look for zeros where g falls in the order of the run, for all, or for those where it grows.
+    reset : mapping or callable, optional
+        The state to go on from: expressions or numbers for some coordinates and speeds, by name or symbol, all of the
+        state before; or ``reset(t, x) -> x``.  It must satisfy the constraints: see `CompiledModel.impact`.
+
+    Examples
+    --------
+    A ball of height z and speed w that keeps 0.8 of its speed: ``kc.Event(z, direction=-1, reset={w: -0.8*w})``.
+    """
+
+    def __init__(self, expr: Any, terminal: bool | int = False, direction: int = 0, reset: Any = None) -> None:
+        if reset is not None and not callable(reset) and not isinstance(reset, Mapping):
+            raise TypeError(
+                f"reset is {reset!r}; it must be a mapping such as {{u: -0.8*u}}, or a function reset(t, x)"
+            )
+        self.expr, self.terminal, self.direction, self.reset = expr, terminal, direction, reset
+
+    def __repr__(self) -> str:
+        given = [f"{name}={value!r}" for name, value in vars(self).items() if name != "expr" and value]
+        return f"Event({', '.join([str(self.expr), *given])})"
+
+    @staticmethod
+    def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+        """A model with the x, r and p of another, whose outputs are some expressions.
+
+        It moves nowhere.  It is code for the machine of the extension, which takes no compiler and no time.
+        """
+        from kanecore.emit.expression_code import compiled
+
+        return compiled(dyn, expressions)
+
+    @staticmethod
+    def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+        """The same for the derivatives of each expression with respect to t, x, p, then r."""
+        from kanecore.emit.expression_code import differentiated
+
+        return differentiated(dyn, expressions)
+
+
+Array = npt.NDArray[np.float64]
+
+_Reset = Callable[[float, Array], npt.ArrayLike]
+
+# So many changes of the state by one event in a part of the run so short, or in so few units in the last place of t,
+# are chatter, or bounces that come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
+_CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
+# So are more of them in a longer part, where what rounding makes of the event is all that it moves by.
+_MANY_CHANGES, _BRIEF = 64, 1e-6
+# And so many: at their pace the run would take millions of them, as where coordinates of 1e3 round what is left.
+_MOST_CHANGES, _PART = 4096, 1e-3
+
+
+_SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a function in C, an expression from a list
+
+
+@dataclass(frozen=True)
+class WatchedEvent:
+    """One event: as it was given, where its value comes from, and what its zeros do."""
+
+    given: Any
+    source: tuple[str, Any]
+    terminal: int  # after how many zeros it ends the run; 0: never
+    direction: int
+    reset: _Reset | None
+
+
+@dataclass(frozen=True)
+class Zero:
+    """A zero of event number i: when, the state there, and the one it was reset to, if it was."""
+
+    i: int
+    t: float
+    x: Array
+    after: Array | None
+
+
+class Events:
+    """The events of one run, and the zeros that were found.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+    given
+        As of `simulate`.
+
+    Attributes
+    ----------
+    watch : Watch
+        What the integrators call.
+    zeros : list of Zero
+        Of all events, in the order of the run.
+    """
+
+    def __init__(self, problem: InitialValueProblem, given: Any) -> None:
+        self._problem = problem
+        listed = as_list(given)
+        self._changes: list[deque[float]] = [deque(maxlen=_MOST_CHANGES) for _ in listed]
+        expressions: list[Any] = []
+        self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
+        self._counts = [0] * len(listed)
+        self.zeros: list[Zero] = []
+        dyn, p = problem.dyn, problem.p
+        kinds = {event.source[0] for event in self._events}
+        self.watch = _motion.Watch(
+            dyn,
+            [event.source for event in self._events],
+            [event.direction for event in self._events],
+            [bool(event.terminal or event.reset) for event in self._events],
+            self._found,
+            outputs=_motion.Outputs(dyn, p, problem.rank) if "output" in kinds else None,
+            expressions=_motion.Outputs(_compiler(listed)(dyn, expressions), p) if expressions else None,
+        )
+
+    def of_each(self) -> list[list[Zero]]:
+        """The zeros of each event."""
+        found: list[list[Zero]] = [[] for _ in self._events]
+        for zero in self.zeros:
+            found[zero.i].append(zero)
+        return found
+
+    @property
+    def times(self) -> list[Array]:
+        return [np.array([zero.t for zero in zeros], dtype=np.float64) for zeros in self.of_each()]
+
+    @property
+    def states(self) -> list[Array]:
+        n_x = self._problem.dyn.n_x
+        return [np.array([zero.x for zero in zeros], dtype=np.float64).reshape(-1, n_x) for zeros in self.of_each()]
+
+    def warn_where_crowded(self) -> None:
+        """Warn where a function swung faster within a step than its zeros were followed."""
+        if not np.isnan(self.watch.crowded):
+            warn(
+                f"an event changes its sign so often in the step from t = {self.watch.crowded!r} that zeros may have "
+                "been missed: limit max_step to some of its periods, or take a slower function of the state"
+            )
+
+    def stops(self, i: int) -> bool:
+        """Whether steps end on the zeros of an event."""
+        return bool(self._events[i].terminal or self._events[i].reset)
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __getitem__(self, i: int) -> WatchedEvent:
+        return self._events[i]
+
+    def __iter__(self) -> Iterator[WatchedEvent]:
+        return iter(self._events)
+
+    def _found(self, i: int, t: float, x: Array) -> Any:
+        """A zero: what `Watch` is told."""
+        event = self._events[i]
+        self._counts[i] += 1
+        self.zeros.append(Zero(i, t, x.copy(), None))
+        ends = 0 < event.terminal <= self._counts[i]
+        if event.reset is None:
+            return ends, None
+        changed = self._checked(i, t, event.reset(t, x))
+        self.zeros[-1] = Zero(i, t, self.zeros[-1].x, changed)
+        if not ends:
+            self._see_chatter(i, t)
+        return ends, changed
+
+    def _checked(self, i: int, t: float, x: npt.ArrayLike) -> Array:
+        """The state after a reset, which must be one of the model."""
+        problem = self._problem
+        name = f"the state that event {i} is reset to at t = {t!r}"
+        state = normalized(problem.dyn, vector(name, x, problem.dyn.n_x), name)
+        if not (problem.dyn.n_constraints or problem.dyn.n_configuration):
+            return state
+        try:
+            start = on_constraints(
+                ConstraintState(problem.dyn, t, state, problem.inputs(t, state), problem.p), "the state after a reset"
+            )
+        except ValueError as error:
+            raise ValueError(
+                f"event {i}: {error}; an impact changes the speeds along the constraints: dyn.impact(t, x, rows, e)"
+            ) from None
+        return start.x if problem.project else state
+
+    def _see_chatter(self, i: int, t: float) -> None:
+        """IntegrationError where changes of the state follow one another ever faster."""
+        changes = self._changes[i]
+        changes.append(t)
+        length = abs(self._problem.t1 - self._problem.t0)
+        soon = max(_SHORT * length, _UNITS * np.spacing(abs(t)))
+        for n, short in ((_CHANGES, soon), (_MANY_CHANGES, _BRIEF * length), (_MOST_CHANGES, _PART * length)):
+            if n <= len(changes) and abs(t - changes[-n]) <= short:
+                raise IntegrationError(
+                    f"event {i} changed the state {n} times between t = {changes[-n]!r} and {t!r}: it chatters, "
+                    "bounces follow one another ever faster, or the motion rests there; let an event of a slow "
+                    "approach be terminal, and go on with a model that rests there"
+                )
+
+
+def as_list(given: Any) -> list[Any]:
+    """The events that were given: one, or several."""
+    if isinstance(given, str) or callable(given) or any(hasattr(given, name) for name in _SINGLE):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise TypeError(f"events is {given!r}; it must be a function event(t, x), a kc.Event, or a list of these")
+    return list(given)
+
+
+def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
+    """What makes a model whose outputs are expressions: events of expressions bring it."""
+    return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
+
+
+def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> WatchedEvent:
+    """One event; where it is an expression, that is added to ``expressions``."""
+    what = given.expr if hasattr(given, "compiled") else given
+    source: tuple[str, Any]
+    if isinstance(what, str):
+        kind, number = problem.dyn._found(("state", "output"), what)
+        source = kind, number
+    elif hasattr(what, "argtypes") or hasattr(what, "address"):
+        source = "address", address_of(what, 2, f"event {i}", "double g(double t, const double *x)")
+    elif callable(what) and not hasattr(what, "free_symbols"):
+        source = "function", what
+    elif what is given:
+        hint = f": write kc.Event({what})" if hasattr(what, "free_symbols") else ""
+        raise TypeError(f"event {i} is {what!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
+    else:
+        source = "expression", len(expressions)
+        expressions.append(what)
+    return WatchedEvent(
+        given,
+        source,
+        _terminal(i, getattr(given, "terminal", False)),
+        _direction(i, getattr(given, "direction", 0)),
+        _reset(problem, given, getattr(given, "reset", None)),
+    )
+
+
+def _terminal(i: int, terminal: Any) -> int:
+    """After how many zeros an event ends the run: as in SciPy a truth value, or a count."""
+    if isinstance(terminal, bool | np.bool_) or terminal is None:
+        return int(bool(terminal))
+    if not hasattr(terminal, "__index__") or terminal.__index__() < 0:
+        raise ValueError(
+            f"terminal of event {i} is {terminal!r}; it must be True, False, or how many zeros end the run"
+        )
+    return int(terminal.__index__())
+
+
+def _direction(i: int, direction: Any) -> int:
+    try:
+        value = float(direction)
+    except (TypeError, ValueError):
+        raise TypeError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both") from None
+    if np.isnan(value):
+        raise ValueError(f"direction of event {i} is {direction!r}; it must be 1, -1, or 0 for both")
+    return int(np.sign(value))
+
+
+def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | None:
+    """The state to go on from, as a function of t and x."""
+    if given is None or callable(given):
+        return given  # type: ignore[no-any-return]
+    if not isinstance(given, Mapping):
+        raise TypeError(f"reset is {given!r}; it must be a function reset(t, x), or a mapping of names to expressions")
+    dyn = problem.dyn
+    places = [dyn._index("state", key) for key in given]
+    if len(set(places)) != len(places):
+        raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
+    if not hasattr(event, "compiled"):
+        raise TypeError(f"reset of a function is {given!r}; put both into one kc.Event(function, reset=...)")
+    values = event.compiled(dyn, list(given.values()))
+
+    def reset(t: float, x: Array) -> Array:
+        changed = x.copy()
+        changed[places] = values.outputs(t, x, r=problem.inputs(t, x), p=problem.p)
+        return changed
+
+    return reset

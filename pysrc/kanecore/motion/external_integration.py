@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs by methods of other packages, kept as those of the own methods are.
+
+A method with several steps keeps its history, which a state that is brought back to the constraints would falsify.  So
+its states drift off them, as the tolerance allows, and what is handed out is brought back: states and interpolants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.errors import NonFiniteError, SingularError
+from kanecore.motion.initial_value_problem import InitialValueProblem
+from kanecore.motion.scipy_and_sundials import Equations, Stepper, Steps, stepper_of
+from kanecore.motion.simulation_options import Recording
+
+__all__ = ["AnyRun", "OutsideRun", "integrate_outside", "interpolate_outside"]
+
+Array = npt.NDArray[np.float64]
+
+_DEGREE = 5  # of interpolants: Radau's is 3, that of differentiation formulas their order, 5 at most
+_NODES = np.arange(1, _DEGREE + 1) / _DEGREE
+_TO_COEFFICIENTS = np.linalg.inv(_NODES[:, np.newaxis] ** np.arange(1, _DEGREE + 1))
+
+
+@dataclass
+class OutsideRun:
+    """What a method of another package did, in the words of `_motion.Run`.
+
+    Attributes
+    ----------
+    advanced : ndarray, (N + 1, n_x), optional
+        The states at the ends of the steps as the method has them; `states` are brought back to the constraints.
+    dense : ndarray, (N, 5, n_x), optional
+        Interpolants: x(t + θ h) = advanced + Σ_j dense[j] θ^(j + 1).
+    rejected : int
+        0, since no package tells.
+    """
+
+    status: str
+    t: float
+    x: Array
+    times: Array
+    sampled: Array
+    error: BaseException | None = None
+    steps: Array | None = None
+    states: Array | None = None
+    advanced: Array | None = None
+    dense: Array | None = None
+    evaluations: int = 0
+    jacobians: int = 0
+    factorizations: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    switches: int = 0
+    switched: tuple[float, ...] = ()
+    row: int = -1
+
+
+AnyRun: TypeAlias = "_motion.Run | OutsideRun"
+
+
+def integrate_outside(
+    problem: InitialValueProblem,
+    method: str,
+    steps: Steps,
+    max_steps: int,
+    baumgarte: tuple[float, float] | None,
+    asked: Recording,
+) -> OutsideRun:
+    """Integrate a problem by a method of `OUTSIDE_METHODS`.
+
+    Methods begin anew at every corner of the inputs, from a state on the constraints.
+
+    Parameters
+    ----------
+    max_steps : int
+        How many steps there may be; 0: any number.
+    baumgarte : (float, float), optional
+        Gains of the stabilization of the constraints.
+    asked : Recording
+        What is kept.
+    """
+    run = OutsideRun("success", problem.t0, problem.x0, np.zeros(0), np.zeros((0, problem.dyn.n_x)))
+    fields, record = _Fields(problem, baumgarte), _Record(problem, asked)
+    forward = problem.t1 >= problem.t0
+    corners = problem.inputs.corners
+    ends = [float(t) for t in (corners if forward else corners[::-1]) if min(problem.t0, problem.t1) < t]
+    try:
+        for end in [*ends, problem.t1] if problem.t1 != problem.t0 else []:
+            with np.errstate(all="ignore"):
+                _stretch(run, method, fields, record, end, steps, max_steps)
+            if run.status != "success":
+                break
+            run.x = _brought_back(problem, np.array([run.t]), run.x[np.newaxis])[0]
+    except _Unanswered:
+        run.status, run.row = _status(problem, fields.fault), getattr(fields.fault, "row", -1)
+    except BaseException as error:  # of the input function, or Ctrl-C
+        run.error = error
+    record.hand_over(run)
+    return run
+
+
+def interpolate_outside(
+    problem: InitialValueProblem, run: OutsideRun, index: npt.NDArray[np.int64], times: Array
+) -> Array:
+    """The states at times in the steps with these numbers, on the constraints: (N, n_x)."""
+    assert run.steps is not None
+    assert run.advanced is not None
+    assert run.dense is not None
+    theta = ((times - run.steps[index]) / np.diff(run.steps)[index])[:, np.newaxis]
+    return _brought_back(problem, times, _polynomial(run.advanced[index], run.dense[index], theta))
+
+
+def _polynomial(start: Array, dense: Array, theta: Array) -> Array:
+    result = np.zeros_like(start)
+    for j in reversed(range(_DEGREE)):
+        result = theta * (result + dense[..., j, :])
+    return np.asarray(start + result)
+
+
+def _stretch(
+    run: OutsideRun, method: str, fields: _Fields, record: _Record, end: float, steps: Steps, max_steps: int
+) -> None:
+    """Steps to an end, between which inputs are smooth."""
+    stepper = stepper_of(method, fields.between(run.t, end), (run.t, run.x), end, steps)
+    try:
+        while stepper.t != end:
+            if max_steps and run.accepted >= max_steps:
+                run.status = "max_steps"
+                return
+            fields.fault, start = None, (stepper.t, stepper.x)
+            lost = 10.0 * abs(np.nextafter(stepper.t, end) - stepper.t)  # CVODE goes on with steps that vanish
+            if not stepper.step() or (abs(stepper.t - start[0]) < lost and stepper.t != end):
+                run.status, run.row = _status(fields.problem, fields.fault), getattr(fields.fault, "row", -1)
+                return
+            if not record.keep(start, stepper):
+                run.status = "full"
+                return
+            run.t, run.x = stepper.t, stepper.x
+            run.accepted += 1
+    finally:
+        run.evaluations += stepper.evaluations
+        run.jacobians += stepper.jacobians
+        run.factorizations += stepper.factorizations
+
+
+def _status(problem: InitialValueProblem, fault: SingularError | NonFiniteError | None) -> str:
+    """How a run ends that cannot go on, by what the equations could not answer, if there was such a thing."""
+    if fault is None:
+        return "step_size"
+    if isinstance(fault, NonFiniteError):
+        return "nonfinite"
+    if fault.contradictory:
+        return "contradictory"
+    return "singular" if fault.row < problem.dyn.n_u else "lost"
+
+
+def _brought_back(problem: InitialValueProblem, times: Array, states: Array) -> Array:
+    """States on the unit spheres and on the constraints, each with the least change: (N, n_x)."""
+    dyn = problem.dyn
+
+    def normalized(x: Array) -> Array:
+        for places in map(list, dyn.unit):
+            x[:, places] /= np.linalg.norm(x[:, places], axis=1, keepdims=True)
+        return x
+
+    x = normalized(np.array(states))
+    if not (problem.project and dyn.n_configuration + dyn.n_velocity) or not len(x):
+        return x
+    return normalized(np.array(dyn._project(times, x, r=problem.inputs(times, x), p=problem.p)))
+
+
+class _Unanswered(Exception):
+    """A state that a method accepted has no derivatives."""
+
+
+class _Fields:
+    """The equations of a problem as functions of t and x."""
+
+    def __init__(self, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> None:
+        self.problem = problem
+        self.fault: SingularError | NonFiniteError | None = None  # what they could not answer last
+        self._gains = baumgarte if problem.dyn.n_constraints else None
+        self._direction = 1.0 if problem.t1 >= problem.t0 else -1.0
+
+    def between(self, start: float, end: float) -> Equations:
+        """On a part of the run without corners of the inputs.
+
+        What a function of the state adds to ∂ẋ/∂x is unknown, and so is what stabilizes: the method takes differences.
+        """
+        dyn, p, inputs = self.problem.dyn, self.problem.p, self.problem.inputs.between(start, end)
+
+        def slope(t: float, x: Array) -> Array:
+            r = inputs(t, x)
+            try:
+                return self._slope(t, x, r)
+            except (SingularError, NonFiniteError) as error:  # a shorter step may do
+                self.fault = error
+                return np.full(dyn.n_x, np.nan)
+
+        def jacobian(t: float, x: Array) -> Array:
+            r = inputs(t, x)
+            try:
+                slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
+            except (SingularError, NonFiniteError) as error:
+                self.fault = error
+                raise _Unanswered from error
+            return np.ascontiguousarray(slopes[:, : dyn.n_x])
+
+        exact = self.problem.inputs.function is None and self._gains is None and dyn._why_not("linearize") is None
+        return Equations(slope, jacobian if exact else None)
+
+    def _slope(self, t: float, x: Array, r: Array) -> Array:
+        dyn, p = self.problem.dyn, self.problem.p
+        slope = np.asarray(dyn.rhs(t, x, r=r, p=p))
+        if self._gains is not None:
+            alpha, beta = self._gains
+            a, b = np.asarray(dyn._stabilization(t, x, r=r, p=p)).reshape(2, dyn.n_u)
+            slope[dyn.n_q :] += 2.0 * self._direction * alpha * a + beta**2 * b
+        return slope
+
+
+class _Record:
+    """What is kept of a run."""
+
+    def __init__(self, problem: InitialValueProblem, asked: Recording) -> None:
+        n = problem.dyn.n_x
+        self._problem, self._asked = problem, asked
+        self._limit = asked.room // (8 * (1 + (2 + (_DEGREE if asked.interpolants else 0)) * n))
+        self._keeps = self._limit > 0 or not asked.drop
+        self._forward = 1.0 if problem.t1 >= problem.t0 else -1.0
+        self._times, self._at_ends = [problem.t0], [problem.x0]
+        self._dense: list[Array] = []
+        self._sampled: list[Array] = []
+        self._wanted = np.zeros(0) if asked.times is None else asked.times
+        if len(self._wanted) and self._wanted[0] == problem.t0:
+            self._sampled.append(problem.x0)
+
+    def keep(self, start: tuple[float, Array], stepper: Stepper) -> bool:
+        """Put down a step, from a start to where the stepper is; False where there is no room for it."""
+        if self._keeps and len(self._times) > self._limit:
+            if not self._asked.drop:
+                return False
+            self._keeps = False
+            self._times, self._at_ends, self._dense = [], [], []
+        first = len(self._sampled)
+        passed = self._forward * (self._wanted[first:] - stepper.t) <= 0.0
+        times = self._wanted[first : first + int(np.sum(passed))]
+        dense = np.zeros((0, 0))
+        if len(times) or (self._keeps and self._asked.interpolants):
+            h = stepper.t - start[0]
+            at_nodes = np.vstack([stepper.within(start[0] + h * _NODES[:-1]), stepper.x])
+            dense = _TO_COEFFICIENTS @ (at_nodes - start[1])
+            for t in times:
+                theta = np.array((t - start[0]) / h)
+                self._sampled.append(stepper.x if t == stepper.t else _polynomial(start[1], dense, theta))
+        if self._keeps:
+            self._times.append(stepper.t)
+            self._at_ends.append(stepper.x)
+            if self._asked.interpolants:
+                self._dense.append(dense)
+        return True
+
+    def hand_over(self, run: OutsideRun) -> None:
+        """Give all that was kept to a run, its states on the constraints as far as there are such."""
+        n = self._problem.dyn.n_x
+        if self._keeps:
+            states = self._on_constraints(run, np.array(self._times), np.array(self._at_ends))
+            m = len(states)
+            run.steps, run.states, run.advanced = np.array(self._times[:m]), states, np.array(self._at_ends[:m])
+            if self._asked.interpolants:
+                run.dense = np.array(self._dense[: m - 1]).reshape(-1, _DEGREE, n)
+        if self._asked.times is None:
+            assert run.steps is not None
+            assert run.states is not None
+            run.times, run.sampled = run.steps, run.states
+            run.accepted = len(run.steps) - 1
+        else:
+            reached = self._wanted[: len(self._sampled)]
+            run.sampled = self._on_constraints(run, reached, np.array(self._sampled).reshape(-1, n))
+            run.times = reached[: len(run.sampled)]
+
+    def _on_constraints(self, run: OutsideRun, times: Array, states: Array) -> Array:
+        """Those states up to the first for which there is none; what failed there ends the run."""
+        try:
+            return _brought_back(self._problem, times, states)
+        except SingularError as error:
+            run.error = run.error or error
+            first = 0 if error.rows is None else int(np.min(error.rows))
+            return _brought_back(self._problem, times[:first], states[:first])

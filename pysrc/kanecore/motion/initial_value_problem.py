@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The initial value problem of a run: a model with parameters and inputs, an interval, a start on the constraints.
+
+What stiff methods ask of a problem: which of its derivatives are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.consistent_states import normalized, on_constraints
+from kanecore.constraints.constraint_state import ConstraintState, count_near
+from kanecore.errors import ModelError
+from kanecore.motion.run_inputs import RunInputs
+from kanecore.motion.simulation_options import vector
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["InitialValueProblem", "posed", "with_known_derivatives"]
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class InitialValueProblem:
+    """What is integrated, whatever the method.
+
+    Attributes
+    ----------
+    dyn : CompiledModel
+    t0, t1 : float
+    x0 : ndarray, (n_x,)
+    p : ndarray, (n_p,)
+    inputs : RunInputs
+    project : bool
+        Whether states are brought back to the constraints.
+    rank : int
+        How many rows of G count.
+    """
+
+    dyn: Kernels
+    t0: float
+    t1: float
+    x0: Array
+    p: Array
+    inputs: RunInputs
+    project: bool
+    rank: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The keyword arguments that `integrate` and `interpolate` of the binding share."""
+        return {
+            "knots": self.inputs.knots,
+            "coefficients": self.inputs.coefficients,
+            "function": self.inputs.asked,
+            "address": self.inputs.address,
+            "p": self.p,
+            "rank": self.rank,
+            "project": self.project,
+        }
+
+    def state(self, t: float, x: Array) -> ConstraintState:
+        """The constraints at a state of the run."""
+        return ConstraintState(self.dyn, t, x, self.inputs(t, x), self.p)
+
+
+def posed(
+    dyn: Kernels,
+    interval: tuple[float, float],
+    x0: _Values,
+    inputs: Any,
+    parameters: Any,
+    project: bool,
+    sampled: bool = False,
+) -> InitialValueProblem:
+    """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
+    t0, t1 = interval
+    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
+    p = dyn._resolved("parameter", {} if parameters is None else parameters)
+    run_inputs = RunInputs(dyn, inputs, t0, t1, sampled)
+    rank = 0
+    if dyn.n_constraints or dyn.n_configuration:
+        start = on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p), "x0")
+        x, rank = (start.x.copy() if project else x), count_near(start)
+    return InitialValueProblem(dyn, t0, t1, x, p, run_inputs, project, rank)
+
+
+_STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
+
+
+def with_known_derivatives(method: str, dyn: Kernels, inputs: RunInputs, baumgarte: tuple[float, float] | None) -> str:
+    """The method that is meant by a name: "rosenbrock_w" by "rosenbrock" where some derivatives are unknown.
+
+    Raises
+    ------
+    ModelError
+        The model has no derivatives.
+    """
+    held = inputs.function is None or inputs.sampled  # samples do not change within a step
+    unknown = not held or (baumgarte is not None and dyn.n_constraints > 0)
+    if unknown and method in ("rosenbrock", "auto"):
+        method += "_w"
+    for kernel in ("linearize", "rhs_time_derivative") if method in _STIFF else ():
+        try:
+            dyn.address(kernel)
+        except ModelError as error:
+            raise ModelError(
+                f"method {method!r} needs derivatives of the equations of motion, and {error}; give functions their "
+                "derivatives, or take an explicit method: 'dop853'"
+            ) from None
+    return method

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The errors of runs that did not reach their end, or whose end contradicts itself: what happened, where, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import IntegrationError, NonFiniteError, SingularError
+from kanecore.motion.external_integration import AnyRun
+from kanecore.motion.initial_value_problem import InitialValueProblem
+from kanecore.motion.simulation_options import Recording
+from kanecore.motion.trajectory import Trajectory
+from kanecore.rank import equilibrated
+
+__all__ = ["failure", "outcome", "refuse_contradictions"]
+
+Array = npt.NDArray[np.float64]
+
+# Of what a row of G was at the start, where steps came to rounding, shrink, or would jump.
+_LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1}
+_RIGHT_BEHIND = 1e-6  # of a mean step
+_HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
+_OUTCOMES = {
+    "success": "The integration reached the end of the interval",
+    "event": "A termination event occurred",
+    "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
+    "discontinuity or singularity there",
+    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
+    "method='rosenbrock'), or comes to a singularity, where steps shrink",
+    "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
+    "both sides, in tiny steps; let it stick by events, or take a smooth law, tanh(u/epsilon), with "
+    "method='rosenbrock'",
+    "stalled": "the motion comes to no later time: it speeds up without bound, and steps shrink with it; something "
+    "becomes singular there",
+    "nonfinite": "the equations of motion gave a result that is not finite",
+}
+
+
+def outcome(method: str, run: AnyRun, recording: Recording) -> str:
+    """How a run ended, in a sentence."""
+    if run.error is not None:
+        return f"{type(run.error).__name__}: {run.error}"
+    if run.status != "full":
+        return _OUTCOMES.get(run.status, run.status) + _hand_overs(method, run)
+    hint = "give t_eval, the times at which states are needed"
+    if recording.times is not None:
+        hint = "leave out dense_output=True"
+    return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+
+
+def _hand_overs(method: str, run: AnyRun) -> str:
+    """Which methods "auto" took, and when."""
+    if method not in _HALVES:
+        return ""
+    words = [f"{_HALVES[method][(i + 1) % 2]} from t = {t:.6g}" for i, t in enumerate(run.switched)]
+    more = run.switches - len(words)
+    said = ", then ".join(["dop853", *words]) + (f", and {more} changes more" if more else "")
+    return f" (by {said})" if words else " (by dop853, which found nothing stiff)"
+
+
+def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:
+    """See that redundant rows of a run off the constraints do not contradict each other, at the states next to its own.
+
+    At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
+    """
+    for t, x in zip(trajectory.t, trajectory.x, strict=True):
+        state = problem.state(t, x)
+        try:
+            names = state.projected.contradictions
+        except SingularError:
+            names = state.contradictory_rows()
+        if names:
+            raise SingularError(
+                f"{' and '.join(map(repr, names))} of {problem.dyn.name!r} contradict each other at t = {float(t)!r}, "
+                f"x = {x.tolist()!r}: no accelerations satisfy them together; do prescribed motions allow it?",
+                t=float(t),
+                x=x,
+                contradictory=names,
+                trajectory=trajectory,
+            )
+
+
+def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> IntegrationError | SingularError:
+    """The error of a run that did not reach its end."""
+    if run.status == "contradictory":
+        return _contradiction(problem, run, trajectory)
+    if run.status in ("singular", "lost", "unsatisfied"):
+        if _comes_to_no_value(problem, run):
+            return IntegrationError(
+                f"{_OUTCOMES['nonfinite']} just after {_where(run)}: an expression is not defined there, such as a "
+                "spline beyond its knots",
+                trajectory=trajectory,
+            )
+        return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
+    if run.status == "chatter":
+        name = problem.dyn.speed_names[run.row]
+        return IntegrationError(f"speed {name!r}: {trajectory.message} at {_where(run)}", trajectory=trajectory)
+    lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
+    if run.status == "jump" and lost is None:
+        return IntegrationError(
+            f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
+            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event "
+            "end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
+            trajectory=trajectory,
+        )
+    if lost is None:
+        return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)
+    row = problem.dyn.n_u + lost
+    return SingularError(
+        f"{problem.dyn._row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its coefficients, "
+        "or what the other rows leave of them, vanish there; the motion comes to a dead point, or to the end of what "
+        "the constraints allow",
+        t=run.t,
+        x=run.x,
+        row=row,
+        trajectory=trajectory,
+    )
+
+
+def _where(run: AnyRun) -> str:
+    return f"t = {run.t!r}, x = {run.x.tolist()!r}"
+
+
+def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
+    """Of rows that no accelerations satisfy together."""
+    dyn = problem.dyn
+    names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
+    return SingularError(
+        f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {_where(run)}: no "
+        "accelerations satisfy them together; do prescribed motions allow it?",
+        t=run.t,
+        x=run.x,
+        row=run.row,
+        contradictory=names,
+        trajectory=trajectory,
+    )
+
+
+def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
+    """Whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
+
+    They are asked right behind it, where steps had shrunk, and a mean step further, where they are fixed.
+    """
+    dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
+    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
+    try:
+        xdot = dyn.rhs(run.t, run.x, r=r, p=p)
+        for h in (_RIGHT_BEHIND * step, step):
+            dyn.rhs(run.t + h, run.x + h * xdot, r=r, p=p)
+    except NonFiniteError:
+        return True
+    except SingularError:
+        pass
+    return False
+
+
+def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
+    """What became singular: the mass matrix, the projection to the constraints, or a row of G."""
+    dyn, where = problem.dyn, _where(run)
+    if run.status == "singular":
+        return (
+            f"the mass matrix of {dyn.name!r} became singular just after {where}: {dyn._pivot(run.row)}; the "
+            "kinematical equations may be singular there (gimbal lock)"
+        )
+    row = dyn._row_name(run.row)
+    if run.status == "unsatisfied":
+        return (
+            f"no state of {dyn.name!r} on its constraints was found just after {where}: {row!r} "
+            "cannot be satisfied with the others; the motion may have come to the end of what they allow"
+        )
+    return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
+
+
+def _missed(problem: InitialValueProblem, run: AnyRun) -> str:
+    """The constraint that a motion at the last speeds misses by most beyond the end of a run."""
+    step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
+    q, u = np.split(run.x, [problem.dyn.n_q])
+    qdot = problem.dyn.qdot(run.t, run.x, r=problem.inputs(run.t, run.x), p=problem.p)
+    state = problem.state(run.t + _RIGHT_BEHIND * step, np.concatenate([q + _RIGHT_BEHIND * step * qdot, u]))
+    return state.residual_names[int(np.argmax(state.misses))]
+
+
+def _lost_row(problem: InitialValueProblem, run: AnyRun, limit: float) -> int | None:
+    """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
+    if not problem.dyn.n_constraints:
+        return None
+    start, end = problem.state(problem.t0, problem.x0), problem.state(run.t, run.x)
+    first, last = start.rows * start.speed_units, end.rows * end.speed_units
+    of_first, of_last = (np.max(np.abs(rows), axis=1) for rows in (first, last))
+    lost = np.flatnonzero(of_last < limit * of_first)
+    if len(lost):
+        return int(lost[np.argmin(of_last[lost] / of_first[lost])])
+    same = np.ones(problem.dyn.n_u)
+    of_rows, s, _ = np.linalg.svd(equilibrated(last, same))
+    s_first = np.linalg.svd(equilibrated(first, same), compute_uv=False)
+    lost = np.flatnonzero((s < limit * s[0]) & (s_first > limit * s_first[0]))
+    return int(np.argmax(np.abs(of_rows[:, lost[0]]))) if len(lost) else None

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Motions that repeat themselves, by shooting, and how deviations from them grow: Floquet's multipliers.
+
+A motion from x0 ends at x(x0, T).  It repeats itself where x(x0, T) = x0; Newton's method solves that with the
+derivative of the computed motion, ∂x(x0, T)/∂x0 = Φ and ẋ(T), along directions that the constraints allow:
+
+    (Φ − 1) δx0 + ẋ(T) δT = x0 − x(x0, T)
+
+by least change, since a motion that nothing drives may begin anywhere on its orbit, and where energy is conserved
+neighbours repeat themselves too.  With an event that ends a period, T follows from x0, and Φ is the derivative of the
+return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.consistent_states import normalized
+from kanecore.constraints.constraint_values import normalise
+from kanecore.errors import IntegrationError, KanecoreWarning, ModelError, SingularError
+from kanecore.motion.events import as_list
+from kanecore.motion.simulation import simulate
+from kanecore.motion.simulation_options import vector
+from kanecore.motion.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["PeriodicMotion", "periodic"]
+
+Array = npt.NDArray[np.float64]
+
+_ITERATIONS = 40
+_SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
+_DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
+_AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is a little beside it
+_FACTOR = 10.0  # by which the period may differ from a first guess
+_PATIENCE = 3.0  # periods in which its event must come
+_OWN_OPTIONS = frozenset({"sensitivities", "t_eval", "dense_output", "threads", "return_status", "progress", "project"})
+_STILL = 1e-9  # of what is large beside the other numbers: a range that is smaller is rounding
+_SAME = 1e-6  # of the largest ẋ: by how much it may differ at one state from period to period
+_COMPARED = 50  # states of a period at which it is compared
+_LIMIT = 1e3  # times the tolerances of a step: what is left by these, where Newton's method goes no further
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicMotion:
+    """A motion that repeats itself.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    x0 : ndarray, (n_x,)
+        A state on it.
+    period : float
+        s.
+    monodromy : ndarray, (n_x, n_x)
+        ∂x/∂x0 after a period, of states that the constraints allow.
+    multipliers : ndarray of complex, (n_x − constraints,)
+        Its eigenvalues in these directions, the largest first: by what deviations grow in a period.  Where the period
+        may vary, 1 is one of them: a deviation along the motion stays one.
+    residual : float
+        max |x after a period − x0|, each beside how far it goes in the first motion that was tried.
+    trajectory : Trajectory
+        One period; without its first hundredth where a zero of the event came so soon.
+    """
+
+    name: str
+    x0: Array
+    period: float
+    monodromy: Array
+    multipliers: npt.NDArray[np.complex128]
+    residual: float
+    trajectory: Trajectory
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{abs(multiplier):.6g}" for multiplier in self.multipliers)
+        return f"{self.name}: a motion of period {self.period:.9g} s, whose deviations grow by {sizes} in it"
+
+
+def periodic(
+    dyn: Kernels,
+    x0: _Values,
+    period: float,
+    *,
+    event: Any = None,
+    fixed_period: bool = False,
+    advancing: Iterable[Any] = (),
+    t0: float = 0.0,
+    events: Any = (),
+    tolerance: float = 1e-9,
+    rtol: float = 1e-10,
+    atol: npt.ArrayLike | None = None,
+    **options: Any,
+) -> PeriodicMotion:
+    """A motion near one from x0 that repeats itself, and its Floquet multipliers.
+
+    Rest repeats itself as well, after any time: begin near the motion that is meant.  A unit quaternion may end as its
+    negative, which is the same attitude.
+
+    Parameters
+    ----------
+    x0 : array_like, (n_x,), or mapping by name
+        Where to begin.  With `event`, the state right after it.
+    period : float
+        How long a period takes, s: a first guess, of which the period found is a tenth at least, and ten times at most;
+        with `event`, which must come within three times the guess, no more than that; with `fixed_period` the period
+        itself.
+    event : Event or callable, optional
+        What ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
+        ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
+    fixed_period : bool
+        The period is as given: that of what drives the motion, by t or a Signal.
+    advancing : list of str or symbol
+        Coordinates that go on from period to period, as the way of a walker does; no rate may depend on them.
+    t0 : float
+        When a period begins.
+    events : Event, callable, or list of these
+        Other events, with their resets; none may be terminal.
+    tolerance : float
+        Of the residual, see `PeriodicMotion`.
+    rtol, atol, **options
+        As of `simulate`: ``method``, ``dt``, ``inputs``, ``parameters``, ``max_step``.  Default of atol: rtol times how
+        far each number goes in the first motion that is tried, so that nothing depends on units.
+
+    Returns
+    -------
+    PeriodicMotion
+
+    Raises
+    ------
+    ModelError
+        Newton's method found no such motion from here; the event did not come; what drives the motion is not the same
+        after the period; rates depend on a coordinate that is said to go on.
+    ValueError, TypeError, KeyError
+        As of `simulate` with sensitivities.
+    """
+    for name in _OWN_OPTIONS.intersection(options):
+        raise TypeError(f"{name} is no option of periodic(): simulate one period from the x0 that it finds")
+    for name, value in (("period", period), ("tolerance", tolerance)):
+        if not isinstance(value, int | float | np.number) or not (np.isfinite(value) and value > 0.0):
+            raise ValueError(f"{name} is {value!r}; it must be a positive number")
+    control = {**options, "rtol": rtol, "atol": rtol if atol is None else atol}
+    shooting = _Shooting(dyn, float(period), event, bool(fixed_period), advancing, float(t0), events, control)
+    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
+    shot = shooting.shoot(x, float(period))
+    if atol is None:
+        shot = shooting.with_tolerances_of(shot)
+    for _ in range(_ITERATIONS):
+        better = shooting.improved(shot)
+        last = shot.residual <= tolerance  # and this step has squared what was left
+        shot = better or shot
+        if last or better is None:
+            break
+    if not shot.residual <= tolerance:
+        raise ModelError(
+            f"no motion of {dyn.name!r} near this one repeats itself: after {shot.period:.6g} s "
+            f"{shooting.described(shot)}; {shooting.advice(shot)}"
+        )
+    shooting.require_repetition(shot)
+    return shooting.motion(shot)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shot:
+    """A motion from x to ``end`` in a time, its derivative, and by how much it misses its start."""
+
+    x: Array
+    period: float
+    end: Array
+    monodromy: Array
+    feasible: Array  # a projector: what x may change by
+    misses: Array
+    trajectory: Trajectory
+
+    @property
+    def residual(self) -> float:
+        return float(np.max(np.abs(self.misses), initial=0.0))
+
+
+class _Section:
+    """The event that ends a period: as given, and terminal."""
+
+    def __init__(self, given: Any) -> None:
+        function = callable(given) or hasattr(given, "argtypes") or hasattr(given, "address")
+        if not (isinstance(given, str) or function or hasattr(given, "compiled")):
+            hint = f": write kc.Event({given})" if hasattr(given, "free_symbols") else ""
+            raise TypeError(f"event is {given!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
+        self.expr = given.expr if hasattr(given, "compiled") else given
+        self.compiled = getattr(given, "compiled", None)
+        self.differentiated = getattr(given, "differentiated", None)
+        self.direction, self.reset = getattr(given, "direction", 0), getattr(given, "reset", None)
+        self.terminal = max(1, int(getattr(given, "terminal", 1)))
+
+
+class _Shooting:
+    """Motions of one period, as they are tried."""
+
+    def __init__(
+        self,
+        dyn: Kernels,
+        guess: float,
+        event: Any,
+        fixed: bool,
+        advancing: Iterable[Any],
+        t0: float,
+        events: Any,
+        options: dict[str, Any],
+    ) -> None:
+        self._dyn, self._t0, self._options, self._fixed = dyn, t0, options, fixed
+        self._guess, self._shortest, self._longest = guess, guess / _FACTOR, guess * _FACTOR
+        self._section = None if event is None else _Section(event)
+        self._others = as_list(events)
+        for i, other in enumerate(self._others):
+            if getattr(other, "terminal", False):
+                raise ValueError(f"events[{i}] is terminal; in periodic() only event ends a period")
+        self._events = self._others if self._section is None else [self._section, *self._others]
+        if isinstance(advancing, str):
+            raise TypeError(f"advancing is {advancing!r}; it must be a list of coordinates: [{advancing!r}]")
+        self._advancing = [dyn._index("state", name) for name in advancing]
+        self._scale: Array | None = None
+        self._returning = np.setdiff1d(np.arange(dyn.n_x), self._advancing)
+        if event is not None and fixed:
+            raise ValueError("fixed_period is for motions without event: an event decides when a period ends")
+
+    # ---------------------------------------------------------------------------------------------- one motion
+
+    def shoot(self, x: Array, period: float) -> _Shot:
+        """The motion from x.
+
+        Raises
+        ------
+        ModelError
+            The event did not come.
+        """
+        if self._section is None:
+            run = self._run(x, self._t0, self._t0 + period, self._events)
+            assert run.sensitivities is not None
+            return self._shot(x, period, run.x[-1], run.sensitivities[-1], run)
+        end = self._t0 + _PATIENCE * period
+        run = self._run(x, self._t0, end, self._events)
+        first, begun = np.eye(self._dyn.n_x), run
+        assert run.t_events is not None
+        if len(run.t_events[0]) and run.t_events[0][0] - self._t0 < _AT_ONCE * period:
+            begun = self._run(x, self._t0, self._t0 + _AT_ONCE * period, self._others)
+            assert begun.sensitivities is not None
+            first = begun.sensitivities[-1]
+            run = self._run(begun.x[-1], begun.t[-1], end, self._events)
+        if run.status != 1:
+            raise ModelError(
+                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, "
+                f"{_PATIENCE:g} times the period that is expected: give a longer one, or begin where it comes"
+            )
+        found = run.found_sensitivities
+        assert found is not None
+        assert found.after is not None
+        return self._shot(x, run.t[-1] - self._t0, run.x[-1], found.after[0][-1] @ first, run, begun)
+
+    def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
+        options = {**self._options, "sensitivities": ["x0"], "events": events or None}
+        with warnings.catch_warnings():  # trials may come to rest
+            warnings.filterwarnings("ignore", "all states stay below atol", KanecoreWarning)
+            return simulate(self._dyn, (t0, t1), x, **options)
+
+    def _shot(
+        self, x: Array, period: float, end: Array, monodromy: Array, run: Trajectory, begun: Trajectory | None = None
+    ) -> _Shot:
+        start = run if begun is None else begun
+        assert start.sensitivities is not None
+        if self._scale is None:
+            self._scale = _scale(run._problem.state(self._t0, x).extents, run.x)
+        signs = self._signs(x, end, run)
+        end, monodromy = signs * end, signs[:, np.newaxis] * monodromy
+        misses = (end - x) / self._scale
+        return _Shot(x, period, end, monodromy, start.sensitivities[0], misses[self._returning], run)
+
+    def _signs(self, x: Array, end: Array, run: Trajectory) -> Array:
+        """−1 for unit quaternions that end near their negative, if the motion goes on from that as from the other."""
+        signs = np.ones(len(x))
+        for quaternion in self._dyn.unit:
+            places = list(quaternion)
+            if x[places] @ end[places] < 0.0:
+                signs[places] = -1.0
+        if (signs > 0.0).all():
+            return signs
+        t, problem = float(run.t[-1]), run._problem
+        r = problem.inputs(t, end)
+        one, other = (self._dyn.rhs(t, y, r=r, p=problem.p) for y in (end, signs * end))
+        return signs if self._close(signs * one, other) else np.ones(len(x))
+
+    def _close(self, one: Array, other: Array) -> bool:
+        """Whether rates are the same."""
+        assert self._scale is not None
+        largest = float(np.max(np.abs(one) / self._scale, initial=0.0))
+        return bool((np.abs(one - other) / self._scale <= _SAME * largest).all())
+
+    def with_tolerances_of(self, shot: _Shot) -> _Shot:
+        """The same motion, with errors of each step below rtol of how far each number goes."""
+        self._options["atol"] = self._options["rtol"] * self._scale
+        self._scale = None  # which is better known then
+        return self.shoot(shot.x, shot.period if self._section is None else self._guess)
+
+    # ------------------------------------------------------------------------------------------------- Newton
+
+    def improved(self, shot: _Shot) -> _Shot | None:
+        """The next motion, which comes nearer to its start; None where none does."""
+        basis, scale = self._basis(shot)
+        columns = (shot.monodromy - shot.feasible) @ (scale[:, np.newaxis] * basis)
+        if self._section is None and not self._fixed:
+            columns = np.column_stack([columns, shot.period * self._rate(shot)])
+        rows = (columns / scale[:, np.newaxis])[self._returning]
+        step = -np.linalg.lstsq(rows, shot.misses, rcond=_DECIDES)[0]
+        k = basis.shape[1]
+        for share in _SHARES:
+            x = shot.x + share * scale * (basis @ step[:k])
+            period = shot.period * (1.0 + share * float(step[k]) if len(step) > k else 1.0)
+            # after no time any motion is where it began
+            if self._section is None and not self._shortest < period < self._longest:
+                continue
+            try:
+                trial = self.shoot(self._feasible(shot, x), period)
+            except (IntegrationError, SingularError, ModelError):
+                continue
+            if trial.residual < shot.residual * (1.0 - 0.1 * share):
+                return trial
+        return None
+
+    def _rate(self, shot: _Shot) -> Array:
+        """ẋ at the end."""
+        t, problem = self._t0 + shot.period, shot.trajectory._problem
+        return np.asarray(self._dyn.rhs(t, shot.end, r=problem.inputs(t, shot.end), p=problem.p))
+
+    def _basis(self, shot: _Shot) -> tuple[Array, Array]:
+        """Directions that the constraints allow, as columns, of numbers beside the scale that comes with them."""
+        scale = self._scale
+        assert scale is not None
+        of_columns, _, _ = np.linalg.svd(shot.feasible * scale / scale[:, np.newaxis])
+        return of_columns[:, : round(np.trace(shot.feasible))], scale
+
+    def _feasible(self, shot: _Shot, x: Array) -> Array:
+        """The state on the constraints next to x."""
+        x = x.copy()
+        normalise(self._dyn, x)
+        return shot.trajectory._problem.state(self._t0, x).projected.x.copy() if self._constrained else x
+
+    @property
+    def _constrained(self) -> bool:
+        return self._dyn.n_configuration + self._dyn.n_velocity > 0
+
+    # ---------------------------------------------------------------------------------------------- the result
+
+    def require_repetition(self, shot: _Shot) -> None:
+        """ModelError where ẋ is not the same a period later, as time, and what goes on, have gone on."""
+        run, dyn = shot.trajectory, self._dyn
+        problem, chosen = run._problem, np.unique(np.linspace(0, len(run.t) - 1, _COMPARED).astype(int))
+        t, x, r = run.t[chosen], run.x[chosen], run.r[chosen]
+        ahead = x.copy()
+        ahead[:, self._advancing] += (shot.end - shot.x)[self._advancing]
+        now, moved, later = (
+            np.asarray(dyn.rhs(time, state, r=r, p=problem.p))
+            for time, state in ((t, x), (t, ahead), (t + shot.period, x))
+        )
+        if not self._close(now, moved):
+            names = ", ".join(repr((dyn.coordinate_names + dyn.speed_names)[i]) for i in self._advancing)
+            raise ModelError(
+                f"the motion of {dyn.name!r} is another one after {names} went on: some rates depend on what is "
+                "named as advancing; leave it out"
+            )
+        same = self._close(now, later)
+        if same and not self._fixed:
+            inputs = (problem.inputs(time, shot.x) for time in (self._t0, self._t0 + shot.period))
+            same = self._close(*(np.asarray(dyn.rhs(self._t0, shot.x, r=at, p=problem.p)) for at in inputs))
+        if not same:
+            event = "" if self._section is None else ", and the event among events"
+            its = (
+                "give its own period"
+                if self._fixed
+                else f"give its period, or a multiple of it, with fixed_period=True{event}"
+            )
+            raise ModelError(
+                f"what drives {dyn.name!r} is not the same {shot.period:.6g} s later, so that the motion does not "
+                f"repeat itself: {its}"
+            )
+
+    def advice(self, shot: _Shot) -> str:
+        """What to do about a motion that misses its start."""
+        assert self._scale is not None
+        errors = self._options["atol"] + self._options["rtol"] * np.abs(shot.x)
+        if (np.abs(shot.misses) <= (_LIMIT * errors / self._scale)[self._returning]).all():
+            return "the errors that rtol and atol allow are as large: make these smaller, or tolerance larger"
+        return "begin nearer to one, or name coordinates that go on as advancing"
+
+    def described(self, shot: _Shot) -> str:
+        """The coordinate or speed that misses most."""
+        worst = int(np.argmax(np.abs(shot.misses)))
+        place = self._returning[worst]
+        name = (self._dyn.coordinate_names + self._dyn.speed_names)[place]
+        return f"{name!r} is {shot.end[place]:.9g}, and was {shot.x[place]:.9g}"
+
+    def motion(self, shot: _Shot) -> PeriodicMotion:
+        basis, scale = self._basis(shot)
+        reduced = basis.T @ ((shot.monodromy @ (scale[:, np.newaxis] * basis)) / scale[:, np.newaxis])
+        multipliers = np.linalg.eigvals(reduced).astype(np.complex128)
+        multipliers = multipliers[np.argsort(-np.abs(multipliers), kind="stable")]
+        return PeriodicMotion(
+            self._dyn.name, shot.x, shot.period, shot.monodromy, multipliers, shot.residual, shot.trajectory
+        )
+
+
+def _scale(extents: Array, states: Array) -> Array:
+    """What is large for each number of a state: how far it goes in the first motion that is tried."""
+    ranges = np.ptp(states, axis=0)
+    return np.where(ranges > _STILL * extents, ranges, extents)

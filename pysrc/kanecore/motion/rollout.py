@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fixed steps of many starts at once: from the arguments of `rollout` to the states of each row, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _library, _motion
+from kanecore.constraints.constraint_state import count_near
+from kanecore.errors import IntegrationError
+from kanecore.motion.batch_rows import Rows, named, reason, starts
+from kanecore.motion.prescribed_rates import warn_of_other_rates_in_rows
+from kanecore.motion.signals import Signal
+from kanecore.motion.simulation_options import positive_count
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["RolloutStatus", "rollout", "step"]
+
+Array = npt.NDArray[Any]
+
+_CODES = {word: code for code, word in _motion.STATUS.items()}
+
+
+class RolloutStatus(NamedTuple):
+    """What came of each row of a rollout.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, (...)
+        0: all steps were taken.  1: the mass matrix became singular.  2: a start, a slope or a state is not finite.  6:
+        constraints contradict each other.  7: a constraint is lost.  8, 9: no state on the constraints was found.
+        These are the numbers of ``kc_status`` in kanecore.h.
+    last_good_step : ndarray of int64, (...)
+        The state after so many steps is the last one that is not NaN; -1 where the start is not finite.
+    """
+
+    codes: npt.NDArray[np.uint8]
+    last_good_step: npt.NDArray[np.int64]
+
+
+def rollout(
+    dyn: Kernels,
+    x0: _Values,
+    inputs: _Values | None = None,
+    *,
+    dt: float,
+    steps: int | None = None,
+    t0: float = 0.0,
+    method: str = "rk4",
+    parameters: _Values | None = None,
+    threads: int | None = None,
+    out: Array | None = None,
+    return_status: bool = False,
+) -> Any:
+    """Many motions by fixed steps: as many at once as the processor holds in a vector, on any number of cores.
+
+    Parameters
+    ----------
+    x0 : array_like, (..., n_x), or mapping by name
+        States [q, u] at the start, a row each.  Unit quaternions and constraints as in `simulate`: every row must
+        satisfy them within 1e-6, and is brought to them.
+    inputs : array_like, (..., steps, n_r), or mapping by name, optional
+        The inputs r, each held over its step; default: the current values.  (n_r,), and (..., 1, n_r) by row, are held
+        throughout.  Values of a mapping are (..., steps), numbers, or (..., 1).  Rates of prescribed motions are inputs
+        of their own, and taken as they are given: 0 unless they are.  A KanecoreWarning where they contradict the
+        motions over several steps.
+    dt : float
+        The step; below zero backwards in time.
+    steps : int, optional
+        How many; default: as many as inputs has for each row, where it has more than one.
+    t0 : float
+        Time at the start.
+    method : {"rk4", "euler"}
+        As of `simulate`, the classical method of order 4, and the semi-implicit method of Euler, of order 1.
+    parameters : array_like, (n_p,) or (..., n_p), or mapping by name, optional
+        For this call only; default: the current values.
+    threads : int, optional
+        How many share the rows; -1: one for each core.  Default: one, as of the kernels.
+    out : ndarray, (..., steps + 1, n_x), optional
+        Where the result goes: C-contiguous, of the type of the model.
+    return_status : bool
+        Return a `RolloutStatus` as well, and raise no error for rows that fail.
+
+    Returns
+    -------
+    X : ndarray, (..., steps + 1, n_x)
+        ``out`` if it was given, else a new array.  Leading axes of x0, inputs and parameters broadcast.  After every
+        step unit quaternions have norm 1, and states are back on the constraints.  A row that starts non-finite, that
+        diverges or comes to a singular state is NaN from there on.  A row has the same bits with any neighbours: those
+        of `simulate` with the same steps and constant inputs.
+    status : RolloutStatus
+        With ``return_status=True``.
+
+    Raises
+    ------
+    IntegrationError
+        Rows failed: ``error.rows`` are their numbers, ``error.out`` is the result, ``error.status`` says what came of
+        each.
+    ValueError, TypeError, KeyError
+        Shapes, names, numbers that make no sense; starts that are not on the constraints.
+    ModelError
+        A row of the constraints says nothing of motions.
+    KeyboardInterrupt
+        Ctrl-C was pressed; ``out`` holds the rows that were finished.
+    """
+    first, step, count = _times(t0, dt, _steps_of(dyn, inputs) if steps is None else steps)
+    if method not in _motion.FIXED_STEP_METHODS:
+        known = " or ".join(map(repr, _motion.FIXED_STEP_METHODS))
+        hint = ": of other methods take simulate" if method in _motion.METHODS else ""
+        raise ValueError(f"method is {method!r}; it must be {known}{hint}")
+    rows = _read(dyn, x0, inputs, parameters, (first, step, count))
+    read = {"inputs": rows.r}
+    rows = replace(rows, x=starts(rows))
+    if count > 1:
+        warn_of_other_rates_in_rows(rows, count)
+    result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
+    run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
+    if dyn.n_constraints and not dyn.single:
+        _count_again(rows, method, run, result)
+    status = RolloutStatus(run.codes.reshape(rows.shape), run.last.reshape(rows.shape))
+    if return_status:
+        return result, status
+    if run.codes.any():
+        raise _failure(rows, run, result, status)
+    return result
+
+
+def step(
+    dyn: Kernels,
+    t: float,
+    x: _Values,
+    dt: float,
+    *,
+    method: str = "rk4",
+    r: _Values | None = None,
+    p: _Values | None = None,
+    threads: int | None = None,
+) -> Array:
+    """The state one fixed step later, for a loop of one's own: x(t + dt), (..., n_x).
+
+    A rollout of one step: unit quaternions and constraints, `method` and errors are those of `rollout`.
+
+    Parameters
+    ----------
+    x : array_like, (..., n_x), or mapping by name
+    dt : float
+        The step; below zero backwards in time.
+    r : array_like, (..., n_r), or mapping by name, optional
+        The inputs, held over the step; default: the current values.
+    p : array_like, (..., n_p), or mapping by name, optional
+        For this call only; default: the current values.
+    """
+    if method in _motion.FIXED_STEP_METHODS and isinstance(dt, float):
+        stepped = _motion.one_step(dyn, method == "euler", t, x, dt, r, p)
+        if stepped is not None:
+            return stepped
+    if not isinstance(r, Mapping) and r is not None and np.ndim(r) > 1:
+        r = np.asarray(r)[..., np.newaxis, :]
+    elif isinstance(r, Mapping):
+        r = {name: np.asarray(value)[..., np.newaxis] if np.ndim(value) else value for name, value in r.items()}
+    states = rollout(dyn, x, r, dt=dt, steps=1, t0=t, method=method, parameters=p, threads=threads)
+    return np.ascontiguousarray(states[..., 1, :])
+
+
+# -------------------------------------------------------------------------------------------------- arguments
+
+
+def _steps_of(dyn: Kernels, inputs: Any) -> int:
+    """How many sets of inputs there are; TypeError where these do not tell the number of steps."""
+    if isinstance(inputs, Mapping):
+        lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
+    else:
+        lengths = {np.shape(inputs)[-2]} if inputs is not None and np.ndim(inputs) > 1 else set()
+    lengths -= {1}
+    if not lengths:
+        raise TypeError(
+            "steps is missing, and inputs does not tell it: give steps, how many of length dt, or inputs of shape "
+            f"(..., steps, {dyn.n_r})"
+        )
+    if len(lengths) > 1:
+        raise ValueError(f"inputs has values for {' and for '.join(map(str, sorted(lengths)))} steps: give one number")
+    return int(lengths.pop())
+
+
+def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
+    """Start, step and number of steps."""
+    n = positive_count("steps", steps)
+    numbers = []
+    for name, value in (("t0", t0), ("dt", dt)):
+        try:
+            numbers.append(float(value))
+        except (TypeError, ValueError):
+            raise TypeError(f"{name} is {value!r}; it must be one number") from None
+    first, step = numbers
+    if not np.isfinite(first):
+        raise ValueError(f"t0 is {t0!r}, which is not finite")
+    if not (np.isfinite(step) and step != 0.0 and np.isfinite(first + n * step)):
+        raise ValueError(f"dt is {dt!r}; it must be finite and not zero")
+    smallest = _motion.smallest_step(first, first + n * step)
+    if abs(step) < smallest:
+        raise ValueError(f"dt is {dt!r}, which is lost in t: it must be at least {smallest!r}")
+    return first, step, n
+
+
+def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
+    """The operands as arrays of the model's type, whose shapes fit."""
+    first, step, count = times
+    x = dyn._rows("state", x0, "x0")
+    r = _held(dyn, inputs, count)
+    p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
+    leading = {"x0": x.shape[:-1], "inputs": r.shape[:-2], "parameters": p.shape[:-1]}
+    try:
+        shape = _library.broadcast_shapes(*leading.values())
+    except ValueError as error:
+        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
+        raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
+    return Rows(dyn, first, step, shape, x, r, p, c)
+
+
+def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
+    """The inputs of each step, (..., steps or 1, n_r)."""
+    values = list(inputs.values()) if isinstance(inputs, Mapping) else [inputs]
+    if any(callable(value) or isinstance(value, Signal) for value in values):
+        raise TypeError(
+            "inputs of a rollout are numbers, each held over a step: evaluate a function or Signal where steps begin, "
+            f"and give ({steps}, {dyn.n_r}); simulate takes either"
+        )
+    r = dyn._rows("input", {} if inputs is None else inputs, "inputs")
+    if r.ndim == 1:
+        return r[np.newaxis]
+    if r.shape[-2] not in (1, steps):
+        raise ValueError(
+            f"inputs has shape {r.shape}, expected (..., {steps}, {dyn.n_r}): one set for each step; those that are "
+            f"held throughout are ({dyn.n_r},), or by row (..., 1, {dyn.n_r})"
+        )
+    return r
+
+
+def _count_again(rows: Rows, method: str, run: _motion.Rollout, result: Array) -> None:
+    """Roll out again, with as many rows of G as count there, what lost some at its start, as `simulate` counts."""
+    lost = np.flatnonzero((run.codes == _CODES["lost"]) & (run.last == 0))
+    for i in lost:
+        place = np.unravel_index(i, rows.shape)
+        one, steps = rows.at(place), result.shape[-2] - 1
+        count = count_near(one.start())
+        if count == one.c[-1]:
+            continue
+        c = one.c.copy()
+        c[-1] = count
+        again = _motion.roll_out(rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None)
+        for mine, other in ((run.codes, again.codes), (run.numbers, again.numbers), (run.last, again.last)):
+            mine[i] = other[0]
+
+
+# ----------------------------------------------------------------------------------------------------- failures
+
+
+def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
+    """The error of the first row that failed, with all of them."""
+    failed = np.flatnonzero(run.codes)
+    place = np.unravel_index(failed[0], rows.shape)
+    last = int(run.last[failed[0]])
+    which = f"row {', '.join(str(int(i)) for i in place)} of the" if place else "the"
+    others = f", and {len(failed)} rows fail in all" if len(failed) > 1 else ""
+    if last < 0:
+        what = f"starts from {named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
+    else:
+        t, x = rows.t0 + last * rows.dt, result[place][last].tolist()
+        why = reason(rows.dyn, int(run.codes[failed[0]]), int(run.numbers[failed[0]]))
+        what = f"ends with step {last}, t = {t!r}, x = {x}: {why}"
+    return IntegrationError(
+        f"{which} rollout of {rows.dyn.name!r} {what}{others}; states from there on are NaN, error.out holds the "
+        "others, and return_status=True returns them without an error",
+        rows=failed if rows.shape else None,
+        out=result,
+        status=status,
+    )

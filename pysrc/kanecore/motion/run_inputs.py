@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inputs of one run, in whatever form they were given: numbers, signals, or a function of time and state.
+
+Functions in C that a run calls by their addresses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import math
+import pickle
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.motion.signals import Signal, cubic_values, evaluate, piece
+from kanecore.run.call_arguments import real_numbers
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["RunInputs", "address_of", "event_in_python", "inputs_in_python"]
+
+Array = npt.NDArray[np.float64]
+
+_POINTER = ctypes.POINTER(ctypes.c_double)
+
+
+def address_of(function: Any, n: int, argument: str, written: str) -> int:
+    """The address of a function of ctypes, or of an object with the member ``address``, as of numba's ``cfunc``.
+
+    Parameters
+    ----------
+    n : int
+        How many arguments it takes.
+    argument, written : str
+        What it is given as, and what it must be, in messages.
+    """
+    if hasattr(function, "argtypes"):
+        if function.argtypes is not None and len(function.argtypes) != n:
+            raise TypeError(f"{argument} takes {len(function.argtypes)} arguments; it must be {written}")
+        function = ctypes.cast(function, ctypes.c_void_p).value
+    else:
+        function = function.address
+    if isinstance(function, bool) or not hasattr(function, "__index__") or function <= 0:
+        raise ValueError(f"{argument} has the address {function!r}, which is that of no function: give {written}")
+    return int(function)
+
+
+def event_in_python(address: int) -> Callable[[float, Array], float]:
+    """A function ``double g(double t, const double *x)`` as one of Python."""
+    call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, _POINTER)(address)
+    return lambda t, x: call(t, np.ascontiguousarray(x, dtype=np.float64).ctypes.data_as(_POINTER))
+
+
+def inputs_in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:
+    """A function ``void f(double t, const double *x, double *r)`` as one of Python, which keeps ``function`` alive."""
+    call = ctypes.CFUNCTYPE(None, ctypes.c_double, _POINTER, _POINTER)(address)
+
+    def inputs(t: float, x: Array) -> Array:
+        state, r = np.ascontiguousarray(x, dtype=np.float64), np.zeros(n_r)
+        call(t, state.ctypes.data_as(_POINTER), r.ctypes.data_as(_POINTER))
+        return r
+
+    inputs.owner = function  # type: ignore[attr-defined]  # its code lives as long as this
+    return inputs
+
+
+_Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
+
+_SEEN = 64  # pairs of calls of a function, until half of these go
+_SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smaller jump is rounding
+
+
+class RunInputs:
+    """r(t, x) of one run, in the form that the integrators take and as a function for what comes after.
+
+    Parameters
+    ----------
+    inputs
+        As of `simulate`.
+    t0, t1 : float
+        Start and end of the run, in any order.
+    sampled : bool
+        Whether a function is asked for samples: once each, in order.
+
+    Attributes
+    ----------
+    knots, coefficients : ndarray
+        The inputs as cubics between knots, as those of a `Signal`; zeros where a function gives them.
+    function : callable, optional
+        ``r(t, x)``, where a function was given.
+    address : int, optional
+        That of the same in C.
+    sampled : bool
+        Whether it is asked for samples.
+    held : ndarray, (n_r,), optional
+        Of samples what the function gave last, from when it was asked first.
+    seen : list of (t, r, t, r)
+        What a function of a model with prescribed rates gave at some calls, and at the next ones at another time.
+    """
+
+    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, sampled: bool = False) -> None:
+        self._dyn = dyn
+        self.function: Callable[[float, Array], npt.ArrayLike] | None = None
+        self.address: int | None = None
+        self.held: Array | None = None
+        self.sampled = False
+        self.seen: list[tuple[float, Array, float, Array]] = []
+        self._witnessed: _Witnessed | None = None
+        self._first: tuple[float, Array, Array] | None = None  # what a function gave first, and where
+        self._doubted = False
+        signals: dict[int, _Rate] = {}
+        constants = np.zeros(dyn.n_r)
+        if isinstance(inputs, Signal):
+            signals = _with_rates(dyn, _columns(dyn, inputs))[1]
+        elif hasattr(inputs, "argtypes") or hasattr(inputs, "address"):
+            self.address = address_of(inputs, 3, "inputs", "void f(double t, const double *x, double *r)")
+            self.function = inputs_in_python(inputs, self.address, dyn.n_r)
+        elif callable(inputs):
+            self.function = inputs
+        elif isinstance(inputs, Mapping):
+            entries = _entries(dyn, inputs)
+            functions = {i: _Entry.of(dyn.input_names[i], value) for i, value in entries.items() if callable(value)}
+            numbers, signals = _with_rates(dyn, entries)
+            constants = dyn._resolved("input", numbers)
+            if functions:
+                self.function = _OfEach(np.asarray(constants), dict(signals), functions)
+        else:
+            constants = dyn._resolved("input", {} if inputs is None else inputs)
+        if sampled:
+            if self.function is None:
+                raise ValueError(
+                    "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
+                )
+            self.sampled = True
+        low, high = min(t0, t1), max(t0, t1)
+        for i, (signal, _, _) in signals.items():
+            signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
+        self.knots = _knots(low, high, signals)
+        self.coefficients: Array = np.zeros((len(self.knots) - 1, dyn.n_r, 4))
+        self.coefficients[..., 0] = constants
+        for i, (signal, column, order) in signals.items():
+            self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
+
+    @property
+    def asked(self) -> Callable[[float, Array], npt.ArrayLike] | None:
+        """The function as a run calls it: some of what it gives is kept, where it gives rates of motions as well."""
+        if (
+            self.function is None
+            or self.address is not None
+            or self.sampled
+            or max(self._dyn.input_rates, default=-1) < 0
+        ):
+            return self.function
+        if self._witnessed is None:
+            self._witnessed = _Witnessed(self.function, self._dyn.n_r, self.seen)
+        return self._witnessed
+
+    def after(self, times: Array, values: Array) -> RunInputs:
+        """What samples of the function gave, each held until the next one, as the inputs of the run that took them."""
+        order = np.argsort(times)
+        knots = times[order]
+        if times[-1] < times[0]:  # backwards: a sample is held on the way to the one before
+            knots = np.append(self.knots[0], knots[:-1])
+        result = copy(self)
+        result.function = result.address = result.held = None
+        result.knots = np.append(knots, max(self.knots[-1], np.nextafter(knots[-1], np.inf)))
+        result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
+        result.coefficients[..., 0] = values[order]
+        return result
+
+    def applied(self) -> RunInputs:
+        """The same once the run has ended: ValueError where its function has a state of its own, so gives others.
+
+        What it gave first it must give again, at the same time and state.
+        """
+        result = RunInputs.__new__(RunInputs)  # copy() would ask __getstate__, which may leave the function behind
+        vars(result).update(vars(self), _doubted=self.function is not None)
+        return result
+
+    def _require_memoryless(self) -> None:
+        if not self._doubted or self.function is None or self._first is None:
+            return
+        t, x, first = self._first
+        again = _motion.checked_inputs(self._dyn, self.function(t, x.copy()), t)
+        if not np.array_equal(again, first):
+            raise ValueError(
+                f"inputs(t, x) gave {first.tolist()} at t = {t!r} when the run began, and gives {again.tolist()} for "
+                "the same t and x now: it has a state of its own, so what it gave during the run cannot be found "
+                "again; with sample_time=... it is asked once a period, and what it gave is kept"
+            )
+        self._doubted = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without a function that cannot be pickled, such as a lambda: the rest of a run is worth more than that."""
+        state = dict(vars(self))
+        try:
+            pickle.dumps(self.function)
+        except Exception:
+            state["function"] = _left_behind
+        state["address"] = state["_witnessed"] = None  # of this process
+        return state
+
+    def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
+        """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
+        asked = self.asked
+        if asked is None:
+            return evaluate(self.knots, self.coefficients, t)
+        times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
+        result = np.empty((*times.shape, self._dyn.n_r))
+        if self.held is not None:  # that of the period that runs
+            result[...] = self.held
+            return result
+        self._require_memoryless()
+        for i in np.ndindex(times.shape):
+            time, state = float(times[i]), states[i].copy()  # which the function may change
+            result[i] = _motion.checked_inputs(self._dyn, asked(time, state), time)
+            if self._first is None:
+                self._first = time, states[i].copy(), result[i].copy()
+        if self.sampled:
+            self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
+        return result
+
+    @cached_property
+    def corners(self) -> Array:
+        """The knots within the run at which a value, or one of its first two derivatives, jumps."""
+        h, c = np.diff(self.knots)[:, np.newaxis], self.coefficients
+        corners = np.zeros(len(self.knots) - 2, dtype=bool)
+        for order in range(3):
+            factors = [math.perm(j, order) * h ** max(j - order, 0) for j in range(4)]
+            terms = np.stack([c[..., j] * factors[j] for j in range(4)], axis=-1)
+            jumps = np.abs(np.sum(terms[:-1], axis=-1) - math.factorial(order) * c[1:, :, order])
+            corners |= (jumps > _SMOOTH * np.max(np.sum(np.abs(terms), axis=-1), axis=0, initial=0.0)).any(axis=-1)
+        return self.knots[1:-1][corners]
+
+    def between(self, start: float, end: float) -> Callable[[float, Array], Array]:
+        """r(t, x) on a part of the run without corners; at its ends, and beyond, as inside."""
+        if self.function is not None:
+            return self
+        low, high = min(start, end), max(start, end)
+        first = int(piece(self.knots, np.asarray(low)))
+        last = max(first, int(np.searchsorted(self.knots, high, side="left")) - 1)
+
+        def inputs(t: float, x: Array) -> Array:
+            k = first + int(np.searchsorted(self.knots[first + 1 : last + 1], t, side="right"))
+            return cubic_values(self.coefficients[k], t - self.knots[k])
+
+        return inputs
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A function that gives one input, f(t) or f(t, x)."""
+
+    name: str
+    function: Callable[..., Any]
+    of_state: bool
+
+    @classmethod
+    def of(cls, name: str, function: Callable[..., Any]) -> _Entry:
+        """TypeError for a function of more than t and x."""
+        if isinstance(function, np.ufunc):
+            n = function.nin
+        else:
+            try:
+                parameters = inspect.signature(function).parameters.values()
+            except ValueError:  # of C, and does not tell
+                return cls(name, function, False)
+            by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            n = sum(each.kind in by_place and each.default is inspect.Parameter.empty for each in parameters)
+        if n > 2:
+            raise TypeError(f"the function of input {name!r} takes {n} arguments; it must be f(t) or f(t, x)")
+        return cls(name, function, n == 2)
+
+    def __call__(self, t: float, x: Array) -> float:
+        returned = self.function(t, x) if self.of_state else self.function(t)
+        value = real_numbers(f"what the function of input {self.name!r} returned at t = {t!r}", returned)
+        if value.size != 1:
+            raise ValueError(
+                f"the function of input {self.name!r} returned shape {value.shape} at t = {t!r}; it must be one number"
+            )
+        return float(value.reshape(()))
+
+
+@dataclass(frozen=True)
+class _OfEach:
+    """r(t, x) of a mapping that holds functions: of these, signals and numbers."""
+
+    constants: Array
+    signals: dict[int, _Rate]
+    functions: dict[int, _Entry]
+
+    def __call__(self, t: float, x: Array) -> Array:
+        r = self.constants.copy()
+        for i, (signal, column, order) in self.signals.items():
+            r[i] = signal._about(np.array([t]), column, order)[0, 0]
+        for i, function in self.functions.items():
+            r[i] = function(t, x)
+        return r
+
+
+class _Witnessed:
+    """A function r(t, x) of which some calls, evenly over all, are noted: the times are those of a run."""
+
+    def __init__(self, function: Callable[[float, Array], npt.ArrayLike], n: int, seen: list[Any]) -> None:
+        self._function, self._n, self._seen = function, n, seen
+        self._calls = self._next = 0
+        self._stride, self._last = 1, (math.nan, np.empty(0))
+
+    def __call__(self, t: float, x: Array) -> Any:
+        returned = self._function(t, x)
+        self._calls += 1
+        if self._calls > self._next:
+            self._note(t, returned)
+        return returned
+
+    def _note(self, t: float, returned: Any) -> None:
+        """Note the first call of a pair, or its second one; what is no vector of numbers is refused elsewhere."""
+        r = np.array(returned) if type(returned) in (list, tuple, np.ndarray) else np.empty(0)
+        if r.shape != (self._n,) or r.dtype.kind not in "fiu":
+            return
+        before, first = self._last
+        if math.isnan(before):
+            self._last = t, r
+        elif t != before:
+            self._seen.append((before, first, t, r))
+            self._last = math.nan, first
+            self._next = self._calls + self._stride
+            if len(self._seen) == _SEEN:
+                del self._seen[1::2]
+                self._stride *= 2
+
+
+def _left_behind(t: float, x: Array) -> Array:
+    """In place of a function that stayed in another process."""
+    raise ValueError(
+        f"the inputs of this run were a function that pickle cannot take along, so that they are not known at t = "
+        f"{t!r}; sol.r holds them at sol.t; a function at the top of a module is taken along"
+    )
+
+
+def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
+    """The ends of a run and the knots of all signals within it."""
+    last = high if high > low else float(np.nextafter(low, np.inf))
+    knots = np.concatenate([[low, last], *(signal.knots[:-1] for signal, _, _ in signals.values())])
+    return np.asarray(np.unique(knots[(knots >= low) & (knots <= last)]))
+
+
+def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
+    """Which inputs the columns of a signal are: all, or all but the rates of others."""
+    base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
+    if signal.n not in (dyn.n_r, len(base)):
+        raise ValueError(
+            f"the signal has {signal.n} columns; the model has {dyn.n_r} inputs ({', '.join(dyn.input_names)}), "
+            f"{len(base)} without the rates of others"
+        )
+    inputs = range(dyn.n_r) if signal.n == dyn.n_r else base
+    return {i: (signal, column) for column, i in enumerate(inputs)}
+
+
+def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
+    """What a mapping gives, by the number of the input: signals of one column, functions, unchecked numbers."""
+    entries: dict[int, Any] = {}
+    for i, value in dyn._by_number("input", inputs, "inputs").items():
+        name = dyn.input_names[i]
+        if isinstance(value, Signal) and value.n != 1:
+            raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
+        entries[i] = (value, 0) if isinstance(value, Signal) else value
+    return entries
+
+
+def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+    """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
+    names = dyn.input_names
+    numbers: dict[str, Any] = {}
+    signals: dict[int, _Rate] = {}
+    derivative_of = {rate: i for i, rate in enumerate(dyn.input_rates) if rate >= 0}
+    for i in range(dyn.n_r):
+        source, order = i, 0
+        while source not in entries and source in derivative_of:
+            source, order = derivative_of[source], order + 1
+        if source not in entries:
+            continue
+        value = entries[source]
+        if callable(value):
+            if order:
+                raise ValueError(
+                    f"inputs gives {names[source]!r} by a function, of which {names[i]!r} is a derivative: give that "
+                    "as well, by a function of its own, or a Signal of kind 'cubic' for both"
+                )
+            numbers[names[i]] = 0.0
+        elif isinstance(value, tuple):
+            signal, column = value
+            if order > signal.smooth_rates:
+                raise ValueError(
+                    f"a signal of kind {signal.kind!r} is too rough for {names[i]}: use kind='cubic', or give "
+                    "the rates as well"
+                )
+            signals[i], numbers[names[i]] = (signal, column, order), 0.0
+        else:
+            numbers[names[i]] = 0.0 if order else value
+    return numbers, signals

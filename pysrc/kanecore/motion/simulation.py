@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Integration of a compiled model in time: from the arguments of `simulate` to a trajectory or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.errors import warn
+from kanecore.motion.batch_simulation import Control, by_row, simulate_rows
+from kanecore.motion.events import Events
+from kanecore.motion.external_integration import AnyRun, integrate_outside
+from kanecore.motion.initial_value_problem import InitialValueProblem, posed, with_known_derivatives
+from kanecore.motion.integration_failures import failure, outcome, refuse_contradictions
+from kanecore.motion.prescribed_rates import warn_of_other_rates
+from kanecore.motion.progress import reporting_time
+from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS, Steps, require_package
+from kanecore.motion.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
+from kanecore.motion.simulation_options import (
+    gains,
+    longest_step,
+    one_run_only,
+    own_methods_only,
+    recording,
+    result_times,
+    sample_period,
+    span,
+    step_length,
+    step_limit,
+    tolerances,
+)
+from kanecore.motion.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["simulate"]
+
+Array = npt.NDArray[np.float64]
+
+
+def simulate(
+    dyn: Kernels,
+    t_span: tuple[float, float],
+    x0: _Values,
+    *,
+    method: str = "dop853",
+    rtol: float = 1e-8,
+    atol: npt.ArrayLike = 1e-8,
+    dt: float | None = None,
+    t_eval: npt.ArrayLike | None = None,
+    events: Any = None,
+    inputs: Any = None,
+    sample_time: float | None = None,
+    parameters: Any = None,
+    project: bool = True,
+    baumgarte: tuple[float, float] | None = None,
+    max_step: float = np.inf,
+    first_step: float | None = None,
+    max_steps: int | None = 10_000_000,
+    dense_output: bool | None = None,
+    sensitivities: Any = None,
+    threads: int = 1,
+    return_status: bool = False,
+    progress: Any = False,
+) -> Trajectory:
+    """Integrate the equations of motion.
+
+    Parameters
+    ----------
+    t_span : (float, float)
+        Start and end, s; the end may come first.
+    x0 : array_like, (n_x,) or (..., n_x), or mapping by name
+        State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
+        1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
+        satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
+    method : {"dop853", "dopri5", "auto", "rosenbrock", "radau", "bdf", "cvode", "rk4", "euler"}
+        Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
+        Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
+        semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
+
+        Stiff systems, in which something decays much faster than the motion goes on, take "rosenbrock": Rodas5P of
+        order 5, with the exact Jacobian matrix A of `linearize`, ∂ẋ/∂t + B ṙ, and linear equations in place of
+        Newton's method (Steinebach, *BIT* 63, 2023).  Where a Python function gives the inputs, or with `baumgarte`,
+        some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
+        any matrix (Rang & Angermann, *BIT* 45, 2005).
+
+        "auto" begins with "dop853", and goes on with "rosenbrock" once 15 steps were as long as stability allows, which
+        the stages of a step tell without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
+        Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
+
+        Of other packages (``pip install kanecore[stiff]``) come "radau" and "bdf", SciPy's Radau IIA of order 5 and
+        differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
+        on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
+        function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.
+    rtol, atol : float, array_like (n_x,)
+        The error of each step is kept below atol + rtol |x|.
+    dt : float
+        Step of "rk4" and "euler", longer than rounding of t.  Steps end on every knot of the inputs, where these may
+        jump, and on the end of the run; those that do may be shorter.
+    t_eval : array_like, optional
+        Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
+    events : callable, Event, or list of these, optional
+        Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
+        attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`. A zero is a change of sign, from
+        one step to the next or within one.  A function that is zero at the start has no sign before it has left zero; a
+        zero at the end counts.  Where an event is terminal or resets the state a step ends on it.  After a reset, which
+        must satisfy the constraints, the run goes on, and t holds that time twice.  Events at one time are served in
+        the order of their zeros, then of the list.
+    inputs : array_like (n_r,), mapping, Signal, or callable, optional
+        The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
+        name or symbol, each a number, a Signal of one column, or a function f(t) or f(t, x) that returns a number; the
+        others keep their current values.  A Signal gives all: one column for each input, or one for each that is not
+        the rate of another (``dyn.input_rates``).  Rates of prescribed motions that numbers or Signals do not give are
+        the derivatives of these.  A callable is ``r(t, x) -> (n_r,)``, in the order of ``dyn.input_names``.  Functions
+        run Python at every evaluation; one in C for all inputs, from ctypes or numba (``cfunc``), is
+        ``void f(double t, const double *x, double *r)``.
+    sample_time : float, optional
+        Ask the function of the inputs at the start and every so many seconds after it, once each, in order, and hold
+        what it gave until then, as a discrete controller does.  Steps end on the samples; ``sol.r`` is what was held.
+    parameters : array_like (n_p,) or mapping, optional
+        For this run only.
+    project : bool
+        Bring x0, the state after every step and what the interpolant gives back to the constraints, with the least
+        change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).  Methods of
+        other packages go on from their own states, which drift; `constraint_drift` of the result is that of these.
+    baumgarte : (alpha, beta), optional
+        Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s;
+        backwards in time with −α, so that constraints attract in the direction of the run.
+        A configuration constraint whose derivative was filed as a velocity constraint is that constraint only.
+    max_step : float
+        Longest step of adaptive methods.
+    first_step : float, optional
+        First step that an adaptive method tries; default: chosen.
+    max_steps : int, optional
+        How many steps an adaptive method may try, ten million unless given; None: any number.  Of fixed steps `dt`
+        decides how many there are.
+    dense_output : bool, optional
+        Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
+        and more is an error.  False: no interpolant, and with `t_eval` no step; "dop853" then saves three evaluations
+        in each step that holds no time of `t_eval`.  Default: as True, but with `t_eval` and without `sensitivities` up
+        to 32 MB, and none at all beyond.
+    sensitivities : list of "x0", "p", "r", optional
+        Find the derivatives of the result with respect to the start, the parameters, and constants that are added to
+        the inputs: ``sol.sensitivities``, (N, n_x, m).  Its columns are in the order of the list, and
+        ``sol.sensitivity_names`` names them.  They are the derivatives of the steps that were taken, whose lengths are
+        held, with projections, normalisations and the jumps at events.  The time of a zero varies as ẋ says, which has
+        the error of the method.  With `project` x0 varies along the constraints alone: what leads off them is
+        projected.  Functions of Python or C that give events and resets are called again, at states nearby, and are
+        taken not to depend on p.
+    threads : int
+        How many share the rows; -1: one for each core.  One run takes one.
+    return_status : bool
+        Of many runs: return those that failed as well, with ``sol.status``, in place of an error.
+    progress : bool or callable
+        True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; what it raises
+        ends the run.
+
+    Returns
+    -------
+    Trajectory
+        Where x0, parameters, or inputs as numbers have leading axes, which broadcast: `Trajectories`, x (..., N, n_x)
+        at the same times t (N,), each row with the bits of its run alone.  Then `events`, `sample_time`, `progress` and
+        methods of other packages are not there, steps are not kept, and without t_eval adaptive methods give the start
+        and the end.
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        Sensitivities of what has no known derivatives: inputs by a function, `baumgarte`, another package's method.
+        Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
+        in x0 that is not of unit norm; an x0 that is not on the constraints.
+    MemoryError
+        The steps that are to be kept found no memory.
+    ModelError
+        A stiff method needs derivatives that the model has not.
+    SingularError
+        The mass matrix became singular, or a constraint was lost.
+    IntegrationError
+        The integration could not go on, or took more than `max_steps`, or more than 1 GiB; or it chatters: a derivative
+        jumps, and on both sides leads back to the jump, thousands of times; or constraints ask for a jump of the state;
+        or steps shrink so that the motion comes to no later time.
+        Of `sensitivities`: the function of an event has the rate 0 at its zero, so that its time has no derivative.
+    ImportError
+        The package that the method comes from is not installed.
+    KeyboardInterrupt
+        Ctrl-C was pressed.
+
+    All that end a run after its start have ``error.trajectory``, which holds what was reached.
+    """
+    require_package(method)
+    t0, t1 = span(t_span)
+    smallest = _motion.smallest_step(t0, t1)
+    step = step_length(method, dt, first_step, smallest)
+    relative, absolute = tolerances(rtol, atol, dyn.n_x)
+    keeps = True if sensitivities is not None and dense_output is None else dense_output
+    records = recording(None if t_eval is None else result_times(t_eval, t0, t1), keeps)
+    period = sample_period(sample_time, smallest)
+    longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
+    wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)
+    stabilization = None if baumgarte is None else gains(baumgarte)
+    if by_row(x0) or by_row(inputs) or by_row(parameters):
+        one_run_only(
+            method, events=events, sample_time=sample_time, progress=progress or None, sensitivities=sensitivities
+        )
+        control = Control(method, relative, absolute, step, longest, limit, bool(project), stabilization)
+        rows = simulate_rows(dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status)
+        if dt is None:
+            _warn_below(relative, absolute, rows.x)
+        return rows  # type: ignore[return-value]
+    problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
+    if wanted is not None:
+        require_derivatives(wanted, method, problem, stabilization, dense_output)
+    method = with_known_derivatives(method, dyn, problem.inputs, stabilization)
+    # the first evaluation finds what is missing or singular, before any work is lost
+    dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
+    if method in OUTSIDE_METHODS:
+        own_methods_only(method, events=events, sample_time=sample_time, progress=progress or None)
+        steps = Steps(relative, absolute, step, longest)
+        outside = integrate_outside(problem, method, steps, limit, stabilization, records)
+        trajectory = Trajectory(problem, method, outside, outcome(method, outside, records))
+        with _holding(trajectory):
+            _warn_below(relative, absolute, trajectory.x)
+        return _ended(problem, outside, trajectory)
+    watched = None if events is None else Events(problem, events)
+    with reporting_time(progress, t0, t1) as report:
+        run = _motion.integrate(
+            dyn,
+            method,
+            t0,
+            t1,
+            problem.x0,
+            rtol=relative,
+            atol=absolute,
+            step=step,
+            max_step=longest,
+            max_steps=limit,
+            baumgarte=stabilization,
+            sample_time=period,
+            held=problem.inputs.held,
+            watch=None if watched is None else watched.watch,
+            **problem.arguments,
+            **vars(records),
+            report=report,
+        )
+        if run.samples is not None:
+            problem = replace(problem, inputs=problem.inputs.after(*run.samples))
+        trajectory = Trajectory(problem, method, run, outcome(method, run, records), watched)
+        if report is not None and trajectory.success:
+            with _holding(trajectory):
+                report(run.t)
+    with _holding(trajectory):
+        if dt is None:
+            _warn_below(relative, absolute, trajectory.x)
+        if watched is not None:
+            watched.warn_where_crowded()
+    trajectory = _ended(problem, run, trajectory)
+    if wanted is not None:
+        with _holding(trajectory):
+            return trajectory.with_sensitivities(find_sensitivities(problem, wanted, method, run, watched))
+    return trajectory
+
+
+def _warn_below(relative: float, absolute: Array, x: Array) -> None:
+    """Warn of runs in which the tolerance lets pass errors as large as the states; rtol = 1 and more means to."""
+    size = np.max(np.abs(x), axis=tuple(range(x.ndim - 1)), initial=0.0)
+    if relative < 1.0 and (size < absolute).all() and (x != x[..., :1, :]).any():
+        warn(
+            f"all states stay below atol = {absolute.max():g}, the largest is {size.max():g}: errors as large as the "
+            "states pass unseen; give an atol that is small beside them"
+        )
+
+
+@contextmanager
+def _holding(trajectory: Trajectory) -> Iterator[None]:
+    """What is raised here holds the trajectory: the run itself reached its end."""
+    try:
+        yield
+    except BaseException as error:
+        vars(error)["trajectory"] = trajectory
+        raise
+
+
+def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> Trajectory:
+    """The trajectory of a run that reached its end; else its error, which holds the trajectory."""
+    if trajectory.success:
+        if not problem.project and problem.dyn.n_constraints > problem.rank:
+            refuse_contradictions(problem, trajectory)
+        with _holding(trajectory):
+            warn_of_other_rates(problem.dyn, problem.inputs, (problem.t0, problem.t1), problem.x0, problem.p)
+        return trajectory
+    if run.error is not None:
+        vars(run.error)["trajectory"] = trajectory  # of any class, also of one that lets nothing be set
+        raise run.error
+    raise failure(problem, run, trajectory)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of `simulate`, read and checked: errors say what to write instead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import index
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
+from kanecore.run.call_arguments import real_numbers
+
+__all__ = [
+    "Recording",
+    "gains",
+    "longest_step",
+    "one_run_only",
+    "own_methods_only",
+    "positive_count",
+    "recording",
+    "result_times",
+    "sample_period",
+    "span",
+    "step_length",
+    "step_limit",
+    "tolerances",
+    "vector",
+]
+
+Array = npt.NDArray[np.float64]
+
+_SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
+_ROOM = 1 << 30  # bytes for the steps of a run
+_ROOM_BESIDE_TIMES = 32_000_000  # for those that nobody asked for, beside the states at t_eval
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a run keeps of its steps.
+
+    Attributes
+    ----------
+    times : ndarray, optional
+        Where states are asked for; None: at the ends of the steps.
+    interpolants : bool
+        Whether those of the steps are kept.
+    room : int
+        Bytes for all that is kept.
+    drop : bool
+        Whether steps that find no room are dropped; else that ends the run.
+    """
+
+    times: Array | None
+    interpolants: bool
+    room: int
+    drop: bool
+
+
+def recording(times: Array | None, dense_output: bool | None) -> Recording:
+    """What is kept for some times and the option dense_output."""
+    interpolants = dense_output is None or bool(dense_output)
+    if times is None or dense_output:
+        return Recording(times, interpolants, _ROOM, drop=False)
+    return Recording(times, interpolants, _ROOM_BESIDE_TIMES if dense_output is None else 0, drop=True)
+
+
+def span(t_span: tuple[float, float]) -> tuple[float, float]:
+    """Start and end of a run."""
+    try:
+        t0, t1 = (float(t) for t in t_span)
+    except (TypeError, ValueError):
+        raise ValueError(f"t_span is {t_span!r}; it must be (start, end)") from None
+    if not (np.isfinite(t0) and np.isfinite(t1)):
+        raise ValueError(f"t_span is {t_span!r}, which is not finite")
+    return t0, t1
+
+
+def step_length(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
+    """The length of fixed steps, or of the first of an adaptive method, 0 where it is to be chosen."""
+    fixed = _has_fixed_steps(method)
+    if fixed and first_step is not None:
+        raise ValueError(f"first_step is for adaptive methods: give the step of {method!r} as dt")
+    if not fixed and dt is not None:
+        raise ValueError(f"dt is for fixed steps: method='rk4', dt={dt!r}; for {method!r} use rtol, atol or max_step")
+    value = dt if fixed else first_step
+    if value is None:
+        if fixed:
+            raise ValueError(f"method {method!r} needs its step: dt=...")
+        return 0.0
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{'dt' if fixed else 'first_step'} is {value!r}; it must be positive, also backwards in time")
+    if fixed and value < smallest:
+        raise ValueError(f"dt is {value!r}, which is lost in t at the ends of t_span: it must be at least {smallest!r}")
+    return float(value)
+
+
+def _has_fixed_steps(method: str) -> bool:
+    """Whether a method of this name has; ValueError where there is none."""
+    if method in OUTSIDE_METHODS:
+        return False
+    if method not in _motion.METHODS:
+        near, names = str(method).lower(), [*_motion.METHODS, *OUTSIDE_METHODS]
+        known = ", ".join(map(repr, sorted(names)))
+        hint = f": write {near!r}" if near in names else ""
+        raise ValueError(f"method is {method!r}; it must be one of {known}{hint}")
+    return not _motion.METHODS[method]
+
+
+def one_run_only(method: str, **given: object) -> None:
+    """ValueError where something was given that many runs at once have not."""
+    if method not in _motion.METHODS:
+        raise ValueError(f"{method!r} is another package's method, of one run: for many take one of kanecore's own")
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} is for one run, and x0, inputs or parameters have leading axes: see kc.sweep")
+
+
+def own_methods_only(method: str, **given: object) -> None:
+    """ValueError where something was given that a method of another package has not."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"{name} is for kanecore's own methods, and {method!r} is another package's: take method='rosenbrock', "
+                "which is for stiff systems too"
+            )
+
+
+def longest_step(max_step: float, smallest: float) -> float:
+    """That of adaptive methods."""
+    if not (max_step > 0 and max_step >= smallest):
+        raise ValueError(f"max_step is {max_step!r}; it must be positive, and {smallest!r} at least: less is lost in t")
+    return float(max_step)
+
+
+def sample_period(sample_time: float | None, smallest: float) -> float:
+    """How long inputs are held, 0 where they are not."""
+    if sample_time is None:
+        return 0.0
+    try:
+        period = float(sample_time)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_time is {sample_time!r}; it must be one number") from None
+    if not (np.isfinite(period) and period > 0 and period >= smallest):
+        raise ValueError(
+            f"sample_time is {sample_time!r}; it must be positive, and {smallest!r} at least: less is lost in t"
+        )
+    return period
+
+
+def step_limit(max_steps: int | None) -> int:
+    """How many steps an adaptive method may try, 0 for any number."""
+    return 0 if max_steps is None else positive_count("max_steps", max_steps)
+
+
+def positive_count(name: str, value: int) -> int:
+    """A whole number, at least 1; in messages it is called by its name."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
+    if number < 1:
+        raise ValueError(f"{name} is {value!r}; it must be at least 1")
+    return number
+
+
+def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:
+    """The relative one, which rounding allows, and the absolute ones of all n entries of a state."""
+    absolute = vector("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, n)
+    if not (np.isfinite(rtol) and rtol > 0 and (absolute >= 0).all()):
+        raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
+    return max(float(rtol), _SMALLEST_RTOL), absolute
+
+
+def vector(name: str, value: npt.ArrayLike, n: int) -> Array:
+    """One vector of n finite real numbers; in messages it is called by its name."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} has dtype {array.dtype}; it must hold real numbers")
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}; it must be ({n},)")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is {array.tolist()}, which is not finite")
+    return np.array(array, dtype=np.float64)
+
+
+def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
+    """Those of Baumgarte's terms, α and β."""
+    try:
+        alpha, beta = (float(gain) for gain in baumgarte)
+    except (TypeError, ValueError):
+        raise ValueError(f"baumgarte is {baumgarte!r}; it must be (alpha, beta)") from None
+    if not (0.0 <= alpha < np.inf and 0.0 <= beta < np.inf):
+        raise ValueError(f"baumgarte is {baumgarte!r}; the gains must be finite and not negative")
+    return alpha, beta
+
+
+def result_times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
+    """The times at which states are asked for."""
+    times = real_numbers("t_eval", t_eval)
+    low, high = min(t0, t1), max(t0, t1)
+    if times.ndim != 1 or not ((times >= low) & (times <= high)).all():
+        raise ValueError(f"t_eval must be one-dimensional and lie within t_span, {low} to {high}")
+    if not (np.diff(times) * (1.0 if t1 >= t0 else -1.0) > 0).all():
+        raise ValueError("t_eval must be sorted in the direction of t_span, without repetitions")
+    return times

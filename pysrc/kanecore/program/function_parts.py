@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions of a library: programs, and those that solve what programs fill, by a way of ``emit/runtime``.
+
+A way is a structure of the runtime with named members, and the function that takes it; sizes and arrays are its own.
+
+A program as one part, or as several where one would outgrow the compiler; with its loads and stores.
+
+The time of compilers grows faster than a function's length.  What a later part needs of an earlier one goes through
+scratch ``w``, in slots that are used again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanecore.program.instructions import (
+    Clear,
+    Entry,
+    Instruction,
+    Load,
+    Operand,
+    Program,
+    Store,
+    Value,
+    operands,
+    values,
+)
+
+__all__ = ["SCRATCH", "WHOLE", "Equations", "Function", "Member", "Parts", "Solved", "Straight", "cut"]
+
+# Instructions in one function.  Integrators live on the core group: a sixth of the time of a humanoid is worth a longer
+# compilation, so what is no longer than this stays whole there.
+WHOLE = 10_000
+# What is longer than that is cut.  Its values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
+# time that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
+CHUNK = 500
+CHUNK_BESIDE = 250
+# Several states at once: values of eight states that go through memory cost more than code that does not stay in the
+# cache of instructions.  A humanoid takes 0.64 of the time of pieces of 800.
+CHUNK_IN_LANES = 6_000
+ZEROS = 32  # results that are zero: more are cleared by a loop
+
+OUT, SCRATCH = "out", "w"  # the arrays of results, and of what one function leaves for another
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Instructions with loads and stores.
+
+    Attributes
+    ----------
+    parts : tuple of tuple of Instruction
+        What each function holds, in order.
+    clear : tuple of Clear
+        What comes before all of them.
+    width : int
+        How many doubles of ``w`` are used.
+    """
+
+    parts: tuple[tuple[Instruction, ...], ...]
+    clear: tuple[Clear, ...]
+    width: int
+
+
+def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> Parts:
+    """The parts of a program that writes its results to ``out``.
+
+    Parameters
+    ----------
+    first : int
+        The first entry of ``w`` that it may use.
+    in_core : bool
+        Whether it serves the core group, whose functions may be longer.
+    in_lanes : bool
+        Whether it is for several states at once.
+    """
+    size = CHUNK_IN_LANES if in_lanes else CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
+    longest = WHOLE if in_core and not in_lanes else size + size // 2
+    stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
+    clear: tuple[Clear, ...] = ()
+    zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]
+    if len(zeros) > ZEROS:  # thousands of them, among the partial velocities of a long tree
+        clear = (Clear(OUT, len(program.results)),)
+        for i in zeros:
+            del stores[i]
+    if len(program.instructions) <= longest:
+        return Parts((_whole(program, list(stores.values())),), clear, first)
+    parts, width = _several(program, list(stores.values()), first, size)
+    return Parts(parts, clear, width)
+
+
+def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]:
+    """One part; a result is stored where it is made, since results that wait for the end fill the registers."""
+    made_by = {value: k for k, each in enumerate(program.instructions, 1) for value in values(each)}
+    stores_after: list[list[Instruction]] = [[] for _ in range(len(program.instructions) + 1)]
+    for store in stores:
+        stores_after[_maker(made_by, store.operand)].append(store)
+    lines = list(stores_after[0])
+    for instruction, stored in zip(program.instructions, stores_after[1:], strict=True):
+        lines += [instruction, *stored]
+    return tuple(lines)
+
+
+def _maker(made_by: dict[Value, int], operand: Operand) -> int:
+    """The number of what makes an operand: the first, 0, for numbers and entries, which are there from the start."""
+    return made_by.get(operand.source, 0) if isinstance(operand.source, Value) else 0
+
+
+def _several(
+    program: Program, stores: Sequence[Store], first: int, size: int
+) -> tuple[tuple[tuple[Instruction, ...], ...], int]:
+    """Parts of equal length, and the width of ``w``."""
+    number = (len(program.instructions) + size - 1) // size
+    chunks = [program.instructions[k * size : (k + 1) * size] for k in range(number)]
+    read = [list(dict.fromkeys(o.source for each in chunk for o in operands(each))) for chunk in chunks]
+    last_use = {source: k for k, sources in enumerate(read) for source in sources if isinstance(source, Value)}
+    made = [[value for each in chunk for value in values(each)] for chunk in chunks]
+    made_by = {value: k for k, chunk in enumerate(made) for value in chunk}
+    results: list[list[Instruction]] = [[] for _ in chunks]
+    for store in stores:
+        results[_maker(made_by, store.operand)].append(store)
+    slots: dict[Value, Entry] = {}
+    free: list[Entry] = []
+    freed_after: dict[int, list[Entry]] = {}
+    width, parts = first, []
+    for k, chunk in enumerate(chunks):
+        free += freed_after.pop(k - 1, ())
+        loads = [Load(value, slots[value]) for value in read[k] if isinstance(value, Value) and value in slots]
+        saves = []
+        for value in made[k]:
+            last = last_use.get(value, k)
+            if last > k:
+                if not free:
+                    free.append(Entry(SCRATCH, width))
+                    width += 1
+                slots[value] = free.pop()
+                freed_after.setdefault(last, []).append(slots[value])
+                saves.append(Store(slots[value], Operand(value)))
+        parts.append((*loads, *chunk, *saves, *results[k]))
+    return tuple(parts), width
+
+
+@dataclass(frozen=True)
+class Equations:
+    """M a = f + Gᵀλ, G a + γ = 0 with n speeds, m rows of G, k right-hand sides; see ``runtime/equations.h``.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether M is, so that it may be factored as one that is positive definite.
+    correction : bool
+        They give the least change back to the constraints, not accelerations.
+    """
+
+    n: int
+    m: int
+    k: int = 1
+    symmetric: bool = True
+    correction: bool = False
+
+
+Member = int | str | tuple[int, ...] | Equations | Mapping[str, str]
+"""Of a structure: a number, the name of a function, an array, the equations, functions by name."""
+
+
+@dataclass(frozen=True)
+class Straight:
+    """A function of one program.
+
+    Attributes
+    ----------
+    name : str
+    parts : Parts
+    fails : bool
+        Whether it may end with a fault, and without results.
+    """
+
+    name: str
+    parts: Parts
+    fails: bool
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """It calls no other function."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A function that solves.
+
+    Attributes
+    ----------
+    name : str
+    way : str
+        ``"motion"``, ``"balance"``, ...: a key of ``WAYS`` of `kanecore.emit.solver_calls`; or ``"after_motion"`` and
+        ``"short_way"``, which call others and have no structure.
+    members : mapping
+        What the structure holds, by the names that the members have there.
+    sizes : tuple of int
+        Of the arrays of the way, in its order.
+    fails : bool
+        Whether it may end with a fault, and without results.
+    """
+
+    name: str
+    way: str
+    members: Mapping[str, Member]
+    sizes: tuple[int, ...] = ()
+    fails: bool = True
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Functions that it calls."""
+        named = [m for m in self.members.values() if isinstance(m, str)]
+        return (*named, *(name for m in self.members.values() if isinstance(m, Mapping) for name in m.values()))
+
+
+Function = Straight | Solved

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An order of nodes by what they are, not by when they were made.
+
+Graphs number nodes as they are made: the same expression has another number where other kernels were derived before.
+What decides how results are rounded must not follow from the number.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from kanecore.graph.expression_graph import PARAMETER, Graph, Op
+
+__all__ = ["Forms"]
+
+_EITHER_WAY = (Op.ADD, Op.SUB, Op.MUL)
+
+
+class Forms:
+    """How long the chain of operations to a node is, and a number that stands for its expression."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._known: dict[int, tuple[int, int]] = {}
+
+    def rank(self, i: int) -> tuple[int, int]:
+        """(operations on the longest way to node i, without those on parameters alone; a hash of what it is)."""
+        g, known = self._graph, self._known
+        if i not in known:
+            for k in g.below([i], known):
+                if k not in known:
+                    known[k] = self._of(k)
+        return known[i]
+
+    def _of(self, k: int) -> tuple[int, int]:
+        """By what its operands are; whatever its sign is, since a − b may stand there as −(b − a)."""
+        g = self._graph
+        op, *own = g.nodes[k]
+        below = [self._known[operand] for operand in g.operands(k)]
+        if op is Op.NEG:
+            return below[0]
+        depth = 1 + max((d for d, _ in below), default=0) if g.depends[k] & ~PARAMETER else 0
+        parts = [form for _, form in below]
+        form = repr((op, sorted(parts) if op in _EITHER_WAY else parts if parts else own))
+        return depth, crc32(form.encode())

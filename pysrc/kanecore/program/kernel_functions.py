@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The functions that the kernels of a model are made of, without syntax.
+
+Most kernels are one program.  The others solve equations: u̇, multipliers, the linearization, the way back to the
+constraints (:mod:`kanecore.program.function_parts`).  u̇ has two ways.  The short one is a program, or with constraints
+a small system; it holds where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with
+pivots chosen by numbers: where a mass matrix is not positive definite, where a pivot that was chosen on the graph is
+small beside its row.  It is rarely called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from kanecore.derive.constraint_elimination import Solving
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.formulations.formulation import ARTICULATED
+from kanecore.derive.kernel_registry import Derived
+from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.recursions.joint_tree_derivatives import Forest
+from kanecore.kernels import KERNEL_GROUPS
+
+from .function_parts import SCRATCH, Equations, Function, Member, Solved, Straight, cut
+from .instructions import Entry, Operand, Program
+from .straight_line import straight_line
+from .sum_order import associated
+
+__all__ = ["Functions"]
+
+LONG = 4_500  # operations of a system of equations that is not written down once more
+
+
+class Functions:
+    """The functions of one library, each made once, when it is first needed, after those that it calls.
+
+    Parameters
+    ----------
+    derivation : Derivation
+    leaves : mapping
+        Where symbols and prepared constants are found, as of `straight_line`.
+    rank : int
+        The place in c of the number of rows of G that count.
+    in_lanes : bool
+        Whether they are for several states at once.
+
+    Attributes
+    ----------
+    by_name : dict
+        In the order in which they were made.
+    """
+
+    def __init__(
+        self, derivation: Derivation, leaves: Mapping[int, Operand], rank: int, in_lanes: bool = False
+    ) -> None:
+        self.derivation, self.leaves, self.rank, self.in_lanes = derivation, leaves, rank, in_lanes
+        self.d, self.g = derivation.description, derivation.graph
+        self.n, self.n_q, self.n_r = len(self.d.speeds), len(self.d.coordinates), len(self.d.inputs)
+        self.m = len(derivation.constraints.rows) if self.d.constraints else 0
+        self.by_name: dict[str, Function] = {}
+        self._solvers: dict[str, Callable[[], Function]] = {
+            "udot": self.udot,
+            "forward_dynamics": self._forward_dynamics,
+            "multipliers": self._multipliers,
+            "stabilization": self._stabilization,
+            "project": self._project,
+            **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
+        }
+
+    def kernel(self, kernel: str) -> Function:
+        """``compute_KERNEL``."""
+        name = f"compute_{kernel}"
+        if name in self.by_name:
+            return self.by_name[name]
+        if kernel in self._solvers:
+            return self._solvers[kernel]()
+        derived = self.derivation.kernel(kernel)
+        in_core = KERNEL_GROUPS[kernel] == "core"
+        if kernel == "output_jacobian" and derived.after_udot:
+            return self._output_jacobian(derived)
+        if derived.after_udot:
+            return self._after_udot(kernel, derived, in_core)
+        return self._straight(name, derived, in_core=in_core)
+
+    # -------------------------------------------------------------- what is made
+    def _straight(
+        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+    ) -> Straight:
+        """A function of one program.
+
+        Parameters
+        ----------
+        in_scratch : sequence of int
+            Nodes whose values the caller leaves at the beginning of the scratch.
+        reserved : int
+            How many numbers behind these the program may not write to.
+        in_core : bool
+            Whether it serves the core group, whose functions are longer.
+        """
+        values = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(in_scratch)}
+        program = straight_line(self.g, derived, {**self.leaves, **values}, self.n)
+        return self._of_program(name, program, len(in_scratch) + reserved, in_core)
+
+    def _of_program(self, name: str, program: Program, first: int, in_core: bool) -> Straight:
+        """A function of a program that may write to its scratch from ``first`` on."""
+        function = Straight(name, cut(program, first, in_core, self.in_lanes), program.fails)
+        self.by_name[name] = function
+        return function
+
+    def _once(
+        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+    ) -> str:
+        """The name of a function of one program, made if it is not there yet."""
+        if name not in self.by_name:
+            self._straight(name, derived, in_scratch, reserved, in_core)
+        return name
+
+    def _solved(self, name: str, way: str, members: Mapping[str, Member], *sizes: int) -> Solved:
+        function = Solved(name, way, members, sizes)
+        self.by_name[name] = function
+        return function
+
+    def _parts(self, *names: str) -> dict[str, str]:
+        """The equations of all speeds and rows, part by part, by the functions of their kernels."""
+        kernels = {"mass_matrix": "mass_matrix", "forcing": "forcing"}
+        if self.m:
+            kernels |= {"jacobian": "constraint_jacobian", "bias": "constraint_bias"}
+        functions = {part: self.kernel(kernel).name for part, kernel in kernels.items() if part in names}
+        if self.m and "sums" in names:
+            functions["sums"] = self._once("compute_constraint_sums", Derived(self.derivation.general.sums))
+        return functions
+
+    # -------------------------------------------------------------------- udot
+    def udot(self) -> Function:
+        """``compute_udot``, by the short way where there is one."""
+        return self._accelerations("udot", self.derivation)
+
+    def _forward_dynamics(self) -> Function:
+        """The same, with generalized forces beside f."""
+        return self._accelerations("forward_dynamics", self.derivation.pushed)
+
+    def _accelerations(self, kernel: str, derivation: Derivation) -> Function:
+        name = f"compute_{kernel}"
+        if name in self.by_name:
+            return self.by_name[name]
+        if derivation.solving is not None:
+            return self._short_motion(kernel, derivation, derivation.solving)
+        if not derivation.symmetric:
+            return self._general(kernel, derivation, name)
+        source = (self.g, derivation.kernel("udot"), self.leaves)
+        if derivation.method != ARTICULATED:  # these wait for the link before in any order
+            source = associated(*source)
+        program = straight_line(*source, self.n)
+        if not program.fails or derivation.formulation.pivots:  # what is solved already has no other way
+            return self._of_program(name, program, 0, in_core=True)
+        members = {
+            "otherwise": self._general(kernel, derivation).name,
+            "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
+        }
+        return self._solved(name, "short_way", members)
+
+    def _short_motion(self, kernel: str, derivation: Derivation, solving: Solving) -> Solved:
+        """u̇ from the speeds and rows that elimination on the graph leaves."""
+        solution = [*solving.known, *solving.unknowns]
+        n, n_known = len(solving.speeds), len(solving.known)
+        members = self._motion("udot", n, solving.doubt) | {
+            "eliminated": self.n - n,
+            "speeds": solving.speeds,
+            "rows": solving.rows,
+            "n_known": n_known,
+            **self._filled(kernel, derivation, solving),
+            "result": self._once("result_udot", Derived(solving.result), solution, in_core=True),
+            "otherwise": self._general(kernel, derivation).name,
+        }
+        return self._solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, self._n_residuals)
+
+    def _filled(self, kernel: str, derivation: Derivation, solving: Solving) -> dict[str, Member]:
+        """What fills its equations: a program; the functions of the general way where these would be a long one.
+
+        So the text of a mechanism with many loops holds M once.
+        """
+        system = Derived((*solving.system, *solving.known), limits=solving.limits)
+        if solving.system == derivation.general.system and len(self.g.below(system.roots)) > LONG:
+            return {"parts": self._equations(kernel, derivation)}
+        return {"fill": self._once(f"fill_{kernel}", system, in_core=True)}
+
+    def _equations(self, kernel: str, derivation: Derivation) -> dict[str, str]:
+        """The functions that fill the equations of all speeds and rows."""
+        own = ("forcing",) if derivation is self.derivation else ()
+        equations = self._parts("mass_matrix", *own, "jacobian", "bias", "sums")
+        if not own:
+            forcing = Derived(tuple(derivation.forcing))
+            equations["forcing"] = self._once(f"forcing_{kernel}", forcing, in_core=True)
+        return equations
+
+    @property
+    def _n_residuals(self) -> int:
+        constraints = self.derivation.constraints
+        return len(constraints.configuration) + len(constraints.values)
+
+    def _motion(self, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
+        """What both ways to u̇ of constrained models have."""
+        constraints = self.derivation.constraints
+        residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
+        return {
+            "equations": Equations(n, len(doubt), symmetric=self.derivation.symmetric),
+            "rank": self.rank,
+            "doubt": self._once(f"{name}_doubt", Derived(tuple(doubt))),
+            "n_residuals": self._n_residuals,
+            "residuals": self._once("state_constraints", residuals),
+        }
+
+    def _general(self, kernel: str, derivation: Derivation, name: str = "") -> Function:
+        """``general_KERNEL``: from M, f, G and γ of all speeds and rows.
+
+        Where M is positive definite the short way holds: here nothing tries to factor it.
+        """
+        name = name or f"general_{kernel}"
+        if name in self.by_name:
+            return self.by_name[name]
+        equations = self._equations(kernel, derivation)
+        if not self.m:
+            free: dict[str, Member] = {"equations": Equations(self.n, 0, symmetric=False), "parts": equations}
+            return self._solved(name, "free_motion", free, self.n)
+        members = self._motion("general", self.n, derivation.general.doubt) | {"parts": equations}
+        members["equations"] = Equations(self.n, self.m, symmetric=False)
+        return self._solved(name, "general_motion", members, self.n, self.m, 0, self._n_residuals)
+
+    # ------------------------------------------------------- with udot, lambda
+    def _after_udot(self, kernel: str, derived: Derived, in_core: bool) -> Function:
+        """A kernel in which the accelerations, and the multipliers, are those of the model."""
+        name, m = f"compute_{kernel}", self.m if derived.with_multipliers else 0
+        solution = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
+        members: dict[str, Member] = {"udot": self.udot().name, "n": self.n, "m": m}
+        if m:
+            members["multipliers"] = self._multipliers().name
+        members["evaluate"] = self._once(f"part_{kernel}", Derived(derived.roots), solution, in_core=in_core)
+        function = Solved(name, "after_motion", members, (self.n, m), bool(m) or self.udot().fails)
+        self.by_name[name] = function
+        return function
+
+    def _multipliers(self) -> Function:
+        name = "compute_multipliers"
+        if name in self.by_name:
+            return self.by_name[name]
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m, 0),
+            "rank": self.rank,
+            "udot": self.udot().name,
+            "fill": self._once("fill_multipliers", self.derivation.kernel("multipliers"), self.d.accelerations),
+        }
+        return self._solved(name, "balance", members, self.n, self.m)
+
+    def _linearize(self, kernel: str = "linearize") -> Function:
+        """A derivative of ẋ, column by column of its result."""
+        name, d, n, m = f"compute_{kernel}", self.d, self.n, self.m
+        if name in self.by_name:
+            return self.by_name[name]
+        slopes, columns = self.derivation.linearization(kernel), len(VARIABLES[kernel](d))
+        if slopes.vanishes:
+            return self._straight(name, self.derivation.kernel(kernel))
+        if slopes.forest is not None:
+            return self._forest(name, slopes.forest)
+        solution = [*d.accelerations, *self.derivation.multiplier_symbols]
+        members: dict[str, Member] = {
+            "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
+            "n_q": self.n_q,
+            "udot": self.udot().name,
+        }
+        if m:
+            members |= {"rank": self.rank, "multipliers": self._multipliers().name}
+        if slopes.seeds:
+            members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
+            in_scratch, results = [*solution, *slopes.seeds], self.n_q + n + m
+            members["column"] = self._once(f"column_{kernel}", Derived(slopes.column), in_scratch, results)
+        else:
+            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), solution)
+        way = "linearization" if m else "free_linearization"
+        return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _forest(self, name: str, forest: Forest) -> Solved:
+        """The linearization of trees of joints."""
+        trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
+        loads, widest = forest.loads, max(-(-len(tree.columns) // 8) * 8 for tree in trees)
+        at = [i for i, x in enumerate(loads) if x]
+        members: dict[str, Member] = {
+            "equations": Equations(largest, 0),
+            "n": self.n,
+            "columns": 2 * self.n + self.n_r,
+            "trees": len(trees),
+            "size": tuple(len(tree.speed) for tree in trees),
+            "width": tuple(len(tree.columns) for tree in trees),
+            "parent": tuple(x for tree in trees for x in tree.parent),
+            "speed": tuple(x for tree in trees for x in tree.speed),
+            "coordinate": tuple(x for tree in trees for x in tree.columns[: len(tree.speed)]),
+            "runs": tuple(len(tree.runs) for tree in trees),
+            "run": tuple(x for tree in trees for run in tree.runs for x in run),
+            "joints": self._once("fill_joints", Derived(forest.joints), in_core=True),
+            "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
+            "loaded": len(at),
+            "at": tuple(at),
+            "widest": widest,
+            "room": len(loads),
+        }
+        return self._solved(name, "forest", members, self.n, largest, widest, len(loads), len(at))
+
+    def _output_jacobian(self, derived: Derived) -> Function:
+        """That of outputs which hold u̇: by the chain rule, from its derivatives."""
+        n_y, columns = len(self.d.outputs), self.n_q + self.n + self.n_r
+        sizes = (n_y, self.n_q, self.n, columns)
+        members: dict[str, Member] = {
+            **dict(zip(("n_y", "n_q", "n", "k"), sizes, strict=True)),
+            "udot": self.udot().name,
+            "linearize": self._linearize().name,
+        }
+        between = (self.n_q + self.n) * columns + len(derived.roots)
+        members["slopes"] = self._once("slopes_of_outputs", Derived(derived.roots), self.d.accelerations, between)
+        return self._solved("compute_output_jacobian", "chain", members, *sizes)
+
+    # ------------------------------------------------- back to the constraints
+    def _stabilization(self) -> Function:
+        fill = self._once("fill_stabilization", self.derivation.kernel("stabilization"))
+        equations = Equations(self.n, self.m, 2, correction=True)
+        members: dict[str, Member] = {"equations": equations, "rank": self.rank, "fill": fill}
+        return self._solved("compute_stabilization", "return", members, self.n, self.m)
+
+    def _project(self) -> Function:
+        constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
+        m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
+        m = max(m_q, m_u)
+        # y and a: the state that is brought back, in place of x, and a change of it
+        in_scratch = [*d.coordinates, *d.speeds, *d.accelerations]
+        members: dict[str, Member] = {
+            "equations": Equations(n_max, m, correction=True),
+            "rank": self.rank,
+            "n_q": n_q,
+            "n_u": n,
+            "n_max": n_max,
+            "m_q": m_q,
+            "m_u": m_u,
+            **self._quaternions(),
+        }
+        for member, derived in self.derivation.projections.items():
+            members[member] = self._once(f"{member}_project", derived, in_scratch, n_max - n)
+        return self._solved("compute_project", "projection", members, n_q, n, n_max, m)
+
+    def _quaternions(self) -> dict[str, Member]:
+        return {"n_unit": len(self.d.unit), "unit": tuple(i for quaternion in self.d.unit for i in quaternion)}
+
+    # ------------------------------------------------------------------- count
+    def counting(self) -> Solved | None:
+        """How ``prepare`` counts the rows of G; None where all are eliminated on the graph."""
+        derivation = self.derivation
+        if not (self.d.constraints and derivation.counted):
+            return None
+        constraints = derivation.constraints
+        kernels = {"configuration": "configuration_residual", "slopes": "configuration_jacobian"}
+        kernels |= {"velocity": "velocity_residual", "jacobian": "constraint_jacobian", "sizes": "constraint_sizes"}
+        m_q, m_u = len(constraints.configuration), len(constraints.values)
+        members: dict[str, Member] = {
+            "equations": Equations(max(self.n, self.n_q), max(self.m, m_q)),
+            "n_q": self.n_q,
+            "n_u": self.n,
+            "n_r": self.n_r,
+            "m_q": m_q,
+            "m_u": m_u,
+            "m": self.m,
+            "linear": int(constraints.linear),
+            **self._quaternions(),
+            "weights": self._once("compute_weights", Derived(tuple(derivation.weights))),
+        }
+        for member, kernel in kernels.items():
+            if derivation.kernel(kernel).roots:
+                members[member] = self.kernel(kernel).name
+        return Solved("count", "closure", members, (self.n_q, self.n, self.n_r, m_q, self.m))

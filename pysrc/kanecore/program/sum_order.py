@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums in the order in which their terms become known: chains of dependent operations are short.
+
+A processor starts an operation when its operands are there, and derivations add terms in the order in which mechanics
+has them.  In a + b + c with an a that takes long, b and c are added first.  It takes no operation more; the longest
+chain of the arm's u̇ is a fifth shorter, and a call takes 5 % less time.  Programs that only fill a matrix have no long
+chains, and the recursion of articulated bodies is one chain in any order: they stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kanecore.derive.kernel_registry import Derived
+from kanecore.graph.expression_graph import PARAMETER, Graph, Op
+
+from .instructions import Operand
+
+__all__ = ["associated"]
+
+SUMS = (Op.ADD, Op.SUB)
+#: Cycles until a result is there, on processors of today; a product in a sum takes those of the sum alone.
+CYCLES = {Op.ADD: 4, Op.SUB: 4, Op.MUL: 4, Op.NEG: 0, Op.DIV: 14, Op.SQRT: 18, Op.SIN: 40, Op.COS: 40}
+OTHERWISE = 20
+
+
+def associated(g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> tuple[Graph, Derived, dict[int, Operand]]:
+    """A kernel on a graph of its own, with the terms of its sums in order, and where its leaves are found there."""
+    return _Reordered(g, kernel, leaves).result
+
+
+class _Reordered:
+    """One pass over the nodes below the results; ``node`` says which node of the new graph each has become."""
+
+    def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> None:
+        self.old, self.new = g, Graph()
+        needed = [*kernel.roots, *(i for pivot in kernel.pivots for i in pivot[:2]), *kernel.limits]
+        order = [i for i in g.below(needed, stop=leaves) if i not in leaves]
+        self._find_uses(order, {*needed, *leaves})
+        self.node = {leaf: self._leaf(leaf) for leaf in leaves}
+        self.ready = dict.fromkeys(leaves, 0)
+        for i in order:
+            if i not in self._within:
+                self._add(i)
+        node = self.node
+        pivots = tuple((node[pivot], node[diagonal], speed) for pivot, diagonal, speed in kernel.pivots)
+        roots, limits = tuple(node[i] for i in kernel.roots), tuple(node[i] for i in kernel.limits)
+        found = {node[leaf]: operand for leaf, operand in leaves.items()}
+        self.result = self.new, replace(kernel, roots=roots, pivots=pivots, limits=limits), found
+
+    def _leaf(self, i: int) -> int:
+        op, *key = self.old.nodes[i]
+        return self.new.symbol(key[0] if op is Op.SYM else ("computed", i), self.old.depends[i])
+
+    def _find_uses(self, order: list[int], kept: set[int]) -> None:
+        """Which nodes one other alone uses, and which of these are partial sums, of nothing but another sum."""
+        nodes, depends = self.old.nodes, self.old.depends
+        user: dict[int, int] = {}
+        several = set(kept)
+        for i in order:
+            for k in self.old.operands(i):
+                if k in user:
+                    several.add(k)
+                user[k] = i
+        self._once = user.keys() - several
+        self._within = {
+            k for k in self._once if nodes[k][0] in SUMS and depends[k] & ~PARAMETER and nodes[user[k]][0] in SUMS
+        }
+
+    def _add(self, i: int) -> None:
+        """Give a node its place in the new graph."""
+        op, *args = self.old.nodes[i]
+        depends = self.old.depends[i]
+        varies = depends & ~PARAMETER  # what does not is there from the start, whether or not it is prepared
+        if op in SUMS and varies:
+            self._sum(i)
+            return
+        operands, start = self.old.operands(i), -CYCLES.get(op, OTHERWISE)
+        self.ready[i] = max([self.ready[k] for k in operands], default=start) - start if varies else 0
+        if operands:
+            args = [self.node[k] for k in operands]
+        self.node[i] = self.new.neg(*args) if op is Op.NEG else self.new.repeat((op, *args), depends)
+
+    def _sum(self, i: int) -> None:
+        terms = self._terms(i, 1)
+        if len(terms) > 2:
+            terms.sort(key=lambda term: term[0])  # of equal ones the first stays first
+        if terms[0][1] < 0 < terms[1][1]:  # a sum that begins with a difference takes one operation more
+            terms[:2] = terms[1::-1]
+        total = ready = 0
+        for known, sign, k in terms:
+            total = self.new.add(total, self.node[k]) if sign > 0 else self.new.sub(total, self.node[k])
+            ready = max(ready, known) + CYCLES[Op.ADD]
+        self.node[i], self.ready[i] = total, ready
+
+    def _terms(self, i: int, sign: int) -> list[tuple[int, int, int]]:
+        """What a node is the sum of: when each may be added, its sign, and the term."""
+        op, a, b = self.old.nodes[i]
+        result = []
+        for k, own in ((a, sign), (b, sign if op is Op.ADD else -sign)):
+            if k in self._within:
+                result += self._terms(k, own)
+            else:
+                result.append((self._ready_in_sum(k), own, k))
+        return result
+
+    def _ready_in_sum(self, k: int) -> int:
+        """When a term may be added: a product that nothing else uses with its factors."""
+        op, *args = self.old.nodes[k]
+        if op is Op.MUL and k in self._once:
+            return max(self.ready[args[0]], self.ready[args[1]])
+        return self.ready[k]

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks of matrices at numbers, and the metric in which rows are compared.
+
+Which columns of a matrix are independent, of sets that serve as well the first ones.
+
+A QR factorization that takes each column that some part is left of would take one of which a millionth is left, as of
+an axis that a file gives with seven digits, and after it columns of which nothing is left but what rounding makes of
+that part.  With the largest column first this cannot be, but then the columns are any.  In between, the next pivot is
+the first column that is not much smaller than the largest (Golub & Van Loan, *Matrix Computations*, 4th ed., 2013,
+section 5.4).
+
+Rows, coordinates and speeds of different units beside each other: the metric of the masses.
+
+A speed times √M_jj is a number of one unit, whatever the speed is; so are the coordinates that such speeds change, and
+the rows of G in these columns.  In this metric rows are compared, ranks are counted and least changes are least, so
+that nothing depends on the units of a model.  ``emit/runtime/constraint_solver.h`` does the same in C.
+
+Functions of arrays alone; `kanecore.constraints.constraint_values` evaluates the kernels that they need.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.tolerances import EPSILON, EQUAL, INDEPENDENT, NOISE, RANK
+
+__all__ = [
+    "NEAR",
+    "clear",
+    "coordinate_units",
+    "equilibrated",
+    "extents",
+    "independent_columns",
+    "independent_rows",
+    "null_space",
+    "pivots",
+    "rank_of",
+    "size_of",
+    "speed_units",
+]
+
+_MUCH = 1e-3  # of the largest that is left: a column that is smaller waits
+_ROUNDING = 1e2  # times ε beside the smallest pivot before: what is smaller is rounding of what that pivot scaled up
+
+
+def independent_columns(
+    columns: npt.NDArray[np.float64], tolerance: float, n: int | None = None
+) -> npt.NDArray[np.intp]:
+    """Numbers of independent columns from which the others follow, in rising order.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of a column: where less is left of it by the others, it follows from them.
+    n : int, optional
+        As many as can be are taken from the first n columns, before others are looked at.
+    """
+    sizes = np.linalg.norm(columns, axis=0)
+    rest = columns / np.where(sizes > 0.0, sizes, 1.0)
+    found, least = list[int](), 1.0
+    for group in (slice(0, n), slice(n, None)) if n is not None else (slice(None),):
+        first = group.start or 0
+        while True:
+            sizes = np.linalg.norm(rest[:, group], axis=0)
+            largest = float(np.max(sizes, initial=0.0))
+            if largest <= max(tolerance, _ROUNDING * EPSILON / least):
+                break
+            j = first + int(np.flatnonzero(sizes >= _MUCH * largest)[0])
+            axis = rest[:, j] / sizes[j - first]
+            rest -= np.outer(axis, axis @ rest)
+            rest -= np.outer(axis, axis @ rest)  # once more: what rounding put back
+            rest[:, found] = rest[:, [j]] = 0.0
+            found.append(j)
+            least = min(least, largest)
+    return np.array(sorted(found), dtype=np.intp)
+
+
+Array = npt.NDArray[np.float64]
+
+NEAR = 1e-2
+"""Of `extents`: how far away from a state rows are looked at again."""
+
+
+def speed_units(mass: Array, rows: Array) -> Array:
+    """1/√|M_jj|, (..., n_u): how much of each speed is one unit; of one that moves no mass as its rows tell."""
+    weights = np.abs(np.diagonal(mass, axis1=-2, axis2=-1))
+    heavy = weights > 0.0
+    units = np.where(heavy, 1.0 / np.sqrt(np.where(heavy, weights, 1.0)), 0.0)
+    if not heavy.all():
+        size = size_of(np.abs(rows) * units[..., np.newaxis, :])[..., np.newaxis]
+        largest = np.max(np.abs(rows) / size, axis=-2, initial=0.0)
+        light = np.where(largest > 0.0, 1.0 / np.where(largest > 0.0, largest, 1.0), 1.0)
+        units = np.where(heavy, units, light)
+    return np.asarray(units)
+
+
+def coordinate_units(slopes: Array, units: Array) -> Array:
+    """How far each coordinate goes at units of the speeds, with slopes ∂q̇/∂u, (..., n_q); 0 where no speed moves it."""
+    return np.asarray(np.linalg.norm(slopes * units[..., np.newaxis, :], axis=-1))
+
+
+def extents(values: Array, units: Array) -> Array:
+    """What is large for each coordinate or speed: its value, and what the largest of all is in its unit."""
+    moved = units > 0.0
+    largest = np.max(np.abs(values[moved]) / units[moved], initial=0.0)
+    return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))
+
+
+def clear(entries: Array, scaled: Array) -> Array:
+    """The entries of a matrix but for those that are nothing beside their row or all, as scaled to equal units."""
+    size = np.abs(scaled)
+    limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
+    return np.where(size > limit, entries, 0.0)
+
+
+def size_of(rows: Array) -> Array:
+    """The largest entry of each row; 1 for a row of zeros."""
+    size = np.max(np.abs(rows), axis=-1, initial=0.0)
+    return np.where(size > 0.0, size, 1.0)
+
+
+def equilibrated(rows: Array, units: Array) -> Array:
+    """Rows of equal size, in columns of equal units."""
+    scaled = rows * units[..., np.newaxis, :]
+    return np.asarray(scaled / size_of(scaled)[..., np.newaxis])
+
+
+def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
+    """Rows of a matrix that all others follow from, by elimination with the largest pivots.
+
+    It decides as ``kc_reduce`` of ``emit/runtime/constraint_solver.h`` does for the kernels.
+
+    Parameters
+    ----------
+    scaled : (m, n)
+        Rows of equal size, in columns of equal units; rows that are small beside it are no pivots.
+    count : int, optional
+        How many rows count, of a G of which that is known: pivots beyond it must be clear, not only no rounding.
+    """
+    rest, found = scaled.copy(), list[int]()
+    while rest.size and len(found) < len(rest):
+        i, j = np.unravel_index(int(np.argmax(np.abs(rest))), rest.shape)
+        if not abs(rest[i, j]) > (RANK if count is None or len(found) < count else INDEPENDENT):
+            break
+        found.append(int(i))
+        rest = rest - np.outer(rest[:, j] / rest[i, j], rest[i])
+        rest[found], rest[:, j] = 0.0, 0.0
+    return found
+
+
+def rank_of(rows: Array, units: Array, count: int | None = None) -> int:
+    """The rank of one matrix, scaled as the kernels do it, which decide the same."""
+    scaled = rows * _power_of_two(units)
+    sizes = np.maximum(size_of(scaled), np.finfo(np.float64).tiny)
+    return len(independent_rows(scaled * _power_of_two(1.0 / sizes)[:, np.newaxis], count))
+
+
+def _power_of_two(x: Array) -> Array:
+    """The least that is not smaller, or 0: a factor that rounds nothing."""
+    mantissa, exponent = np.frexp(x)
+    return np.where(x > 0.0, np.ldexp(1.0, exponent - (mantissa == 0.5)), 0.0)
+
+
+def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
+    """Columns of a matrix, as many as its rank, each as far from those before as can be; of equal ones the last."""
+    rest, chosen = rows.copy(), list[int]()
+    for _ in range(rank):
+        sizes = np.linalg.norm(rest, axis=0)
+        chosen.append(int(np.flatnonzero(sizes >= (1.0 - EQUAL) * np.max(sizes))[-1]))
+        direction = rest[:, chosen[-1]] / sizes[chosen[-1]]
+        rest -= np.outer(direction, direction @ rest)
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def null_space(rows: Array, units: Array) -> Array:
+    """An orthonormal basis, in units, of what the rows of one matrix leave free: (n, n − rank)."""
+    _, _, of_columns = np.linalg.svd(equilibrated(rows, units))
+    return np.asarray(of_columns[rank_of(rows, units) :].T)

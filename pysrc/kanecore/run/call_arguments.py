@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arguments and results of calls: by name, as vectors, and in arrays of the caller.
+
+Arguments that name coordinates, speeds or inputs: some of them, or values for some of them.
+
+Results that are written to arrays of the caller, ``out``.
+
+Arguments that are arrays of vectors: checked, beside others, and side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _library
+from kanecore._library import real_numbers
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = [
+    "columns_of",
+    "direction_of",
+    "joined",
+    "leading",
+    "real_numbers",
+    "require_fits",
+    "values_of",
+    "vectors",
+    "written",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
+    """An argument as numbers of shape (..., n); TypeError or ValueError where it is none."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
+    if array.shape[-1:] != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
+    return array.astype(np.float64)
+
+
+def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
+    """What the leading axes of arguments broadcast to; ValueError with their names where they do not."""
+    try:
+        return tuple(_library.broadcast_shapes(*axes.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
+        raise ValueError(f"leading axes do not broadcast: {shapes}") from None
+
+
+def joined(**parts: Array) -> Array:
+    """Vectors side by side; their leading axes broadcast."""
+    lead = leading(**{name: part.shape[:-1] for name, part in parts.items()})
+    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts.values()], axis=-1)
+
+
+def values_of(
+    dyn: Kernels, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
+) -> dict[tuple[str, int], float | None]:
+    """What an argument names, of some kinds, with its value if it is a mapping: {(kind, number): value or None}.
+
+    Parameters
+    ----------
+    argument : str
+        In messages.
+    given : mapping, iterable of names or symbols, one of these, or None
+
+    Raises
+    ------
+    KeyError
+        A name that is none of these.
+    TypeError, ValueError
+        A value that is no finite number; a name that stands there twice.
+    """
+    values: dict[tuple[str, int], float | None] = {}
+    for key, value in _items(argument, given):
+        entry = dyn._found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn._index(kinds[0], key))
+        if entry in values:
+            raise ValueError(f"{argument} gives {key!r} twice")
+        number = None if value is None else _numbers(f"{argument}[{str(key)!r}]", value)
+        if number is not None and number.ndim:
+            raise TypeError(f"{argument}[{str(key)!r}] must be one number, not {value!r}")
+        values[entry] = None if number is None else float(number)
+    return values
+
+
+def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
+    """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
+
+    Errors as of `values_of`, and ValueError for an array of another shape.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        named = dyn._by_number(kind, given, argument)
+        return {i: _numbers(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
+    array = _numbers(argument, given)
+    if array.ndim == 0 or array.shape[-1] != dyn.n_u:
+        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {dyn.n_u}), or a mapping by name")
+    return {i: array[..., i] for i in range(dyn.n_u)}
+
+
+def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument: str, given: _Values) -> Array:
+    """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; what it does not name is zero.
+
+    Errors as of `values_of`, and ValueError for an array of another shape.
+    """
+    n = {"state": dyn.n_x, "input": dyn.n_r, "udot": dyn.n_u}[kind]
+    if not isinstance(given, Mapping):
+        return vectors(argument, given, n)
+    columns = {i: _numbers(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
+    try:
+        lead = np.broadcast_shapes(*(column.shape for column in columns.values()))
+    except ValueError as error:
+        raise ValueError(f"the values of {argument} do not broadcast: {error}") from None
+    direction = np.zeros((*lead, n))
+    for i, column in columns.items():
+        direction[..., i] = column
+    return direction
+
+
+def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:
+    """Names, with their values if there are any."""
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return given.items()
+    if isinstance(given, str) or hasattr(given, "free_symbols"):
+        return ((given, None),)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {given!r}")
+    return ((key, None) for key in given)
+
+
+def _numbers(label: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{label} must be real numbers, not {value!r}") from None
+    if not np.isfinite(array).all():
+        raise ValueError(f"{label} is not finite")
+    return array
+
+
+def require_fits(out: Any, result: Array, argument: str = "out") -> None:
+    """ValueError unless the result can be written to the array."""
+    kind, shape = result.dtype, result.shape
+    if not (isinstance(out, np.ndarray) and out.dtype == kind and out.shape == shape and out.flags.writeable):
+        raise ValueError(f"{argument} must be a {kind} array of shape {shape} that can be written to")
+
+
+def written(result: Array, out: Any) -> Array:
+    """The result, in the caller's array if there is one."""
+    if out is None:
+        return result
+    require_fits(out, result)
+    out[...] = result
+    return np.asarray(out)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Facts of kernels by name: their declaration, and where their matrices can be other than zero.
+
+The declaration of a kernel by name, with its sizes in one model: for what hands kernels to other code.
+
+Where the matrices of a model can be other than zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name
+from kanecore.kernels import KERNELS, Kernel
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, Model
+
+__all__ = ["kernel_of_state", "length_of_x", "nonzeros", "row_of", "shape_of"]
+
+_ROWS = {row.name: row for row in KERNELS}
+
+
+def row_of(kernel: str) -> Kernel:
+    """Its declaration; KeyError where there is no such kernel."""
+    if kernel not in _ROWS:
+        raise unknown_name("kernel is called", kernel, [name for name, row in _ROWS.items() if not row.internal])
+    return _ROWS[kernel]
+
+
+def kernel_of_state(kernel: str) -> Kernel:
+    """The same of one that reads t, x, r and p, and nothing else; KeyError for others."""
+    row = row_of(kernel)
+    if row.beyond:
+        raise KeyError(
+            f"{kernel} reads {' and '.join(row.beyond)} numbers beside t, x, r and p: call its C function by "
+            f"dyn.address({kernel!r})"
+        )
+    return row
+
+
+def shape_of(dyn: Model, row: Kernel) -> tuple[int, ...]:
+    """The shape of its result for one state."""
+    return row.lengths(_sizes(dyn, row))
+
+
+def length_of_x(dyn: Model, row: Kernel) -> int:
+    """How many numbers its x has: the state, and what goes on with it."""
+    beyond = replace(row, shape=row.beyond)
+    return dyn.n_x + sum(shape_of(dyn, beyond))
+
+
+def _sizes(dyn: Model, row: Kernel) -> dict[str, int]:
+    """The sizes of the model that the lengths of its axes name."""
+    words = {word for axis in row.shape for word in axis.replace("*", " ").replace("+", " ").split()}
+    return {word: getattr(dyn, word) for word in words if not word.isdigit()}
+
+
+Numbers = npt.NDArray[np.intp]
+
+PATTERNS = (
+    *("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "linearize"),
+    *("rhs_time_derivative", "rhs_parameter_jacobian", "output_jacobian"),
+)
+"""The kernels whose patterns a library knows, unless they have no elements."""
+
+
+def nonzeros(dyn: Kernels, kernel: str, known: Mapping[str, Sequence[str]]) -> tuple[Numbers, Numbers]:
+    """The places that the patterns of a model have for a kernel; see `CompiledModel.sparsity`."""
+    name = "linearize" if kernel == "rhs" else kernel
+    if name not in PATTERNS:
+        raise KeyError(f"no pattern of {kernel!r}; there are those of rhs, {', '.join(PATTERNS)}")
+    why = dyn._why_not(name) or ("" if known else "it was compiled without: compile it again, with kernels='all'")
+    if why:
+        raise ModelError(f"{dyn.name!r} has no pattern of its {name.replace('_', ' ')}: {why}")
+    pattern = [int(row, 16) for row in known.get(name, [])]
+    places = [(i, j) for i, row in enumerate(pattern) for j in range(row.bit_length()) if row >> j & 1]
+    rows, columns = np.array(places, dtype=np.intp).reshape(-1, 2).T
+    return np.ascontiguousarray(rows), np.ascontiguousarray(columns)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generalized forces and powers of single loads, bodies and constraints.
+
+Generalized forces load by load and body by body, and the power of each load.
+
+They are products of the partial velocities with the forces and torques that act: what `kanecore.Model.explain` writes
+as expressions, as numbers.
+
+What each constraint adds to the generalized forces.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.points_and_frames import Acting, Numbers, bodies_of, loads_of, require_bodies
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = [
+    "active_forces_by_body",
+    "active_forces_by_load",
+    "constraint_forces",
+    "inertia_forces_by_body",
+    "load_powers",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+def active_forces_by_load(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None
+) -> dict[str, Array]:
+    """The generalized active forces F_r = Σ v_r · R + ω_r · T, each load by itself.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+
+    Returns
+    -------
+    dict of str to ndarray, (..., n_u)
+        By names such as ``"load 3 at P1, P2"``: the load's place in forcelist, its points and frames.  The parts of one
+        load are summed, loads that were found to be noncontributing are left out, and a load that is linear in udot
+        counts as it is at udot = 0.  ``"potentials"``, ``"freed constraints"`` that were not attached, and
+        ``"Lagrangian"``, where there are some, are what the others leave of `generalized_active_forces`: all of these
+        add up to that.
+    """
+    loads = loads_of(dyn)
+    forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
+    each = _summed(forces, loads.load, len(loads.names))
+    result = {name: each[..., i, :].copy() for i, name in enumerate(loads.names)}
+    if beside := _beside_loads(dyn):
+        result[beside] = dyn.generalized_active_forces(t, x, r=r, p=p) - each.sum(axis=-2)
+    return result
+
+
+def _beside_loads(dyn: Kernels) -> str:
+    """The name of what acts beside the loads; empty where nothing does."""
+    acting = {
+        "potentials": dyn.n_potentials,
+        "freed constraints": dyn._table_info.get("unlocated"),
+        "Lagrangian": not dyn.n_bodies,
+    }
+    return " and ".join(name for name, acts in acting.items() if acts)
+
+
+def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+    """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
+
+    A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
+    carry, as `reactions` takes it.  With ``potentials=[...]`` or freed constraints that were not attached, which act on
+    no body, the sum of all bodies is not `generalized_active_forces`.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, (..., n_bodies, n_u)
+    """
+    require_bodies(dyn)
+    loads = loads_of(dyn)
+    forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
+    moved = loads.body >= 0
+    return _summed(forces[..., moved, :], loads.body[moved], dyn.n_bodies)
+
+
+def inertia_forces_by_body(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, udot: _Values, *, r: Any = None, p: Any = None
+) -> Array:
+    """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
+
+    They add up to `generalized_inertia_forces`, but for what loads that are linear in udot add to that.
+
+    Parameters
+    ----------
+    t, x, udot, r, p
+        As of the kernels; leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, (..., n_bodies, n_u)
+    """
+    wrenches, bodies = dyn.inertia_forces(t, x, udot, r=r, p=p), bodies_of(dyn)
+    vectors = np.concatenate([wrenches[..., :3], wrenches[..., 3:]], axis=-2)
+    rigid = bodies.on_frames
+    acting = Acting(bodies.at_points, bodies.points, rigid + dyn.n_bodies, bodies.frames)
+    forces = _forces(dyn, t, x, acting, vectors, r, p)
+    return np.asarray(forces[..., : dyn.n_bodies, :] + forces[..., dyn.n_bodies :, :])
+
+
+def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
+    """The power R · v + T · ω of each load, what prescribed motion adds to the velocities included.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+
+    Returns
+    -------
+    dict of str to ndarray, (...)
+        In W, by the names of `active_forces_by_load`, without potentials; of a load that is linear in udot the power
+        that it has at udot = 0.
+    """
+    loads, x = loads_of(dyn), dyn._as_state(x)
+    acting, vectors = loads.acting, dyn._load_vectors(t, x, r=r, p=p)
+    speeds = np.asarray(x, dtype=np.float64)[..., dyn.n_q :]
+    drift = np.zeros(vectors.shape)
+    values = {"r": r, "p": p}
+    for rows, places, remainders in (
+        (acting.at_points, acting.points, dyn.partial_velocities(t, x, remainder=True, **values)),
+        (acting.on_frames, acting.frames, dyn.partial_angular_velocities(t, x, remainder=True, **values)),
+    ):
+        drift[..., rows, :] = remainders[..., places, :]
+    forces = _forces(dyn, t, x, acting, vectors, r, p)
+    power = np.einsum("...lr,...r->...l", forces, speeds) + np.einsum("...lk,...lk->...l", drift, vectors)
+    each = _summed(power[..., np.newaxis], loads.load, len(loads.names))[..., 0]
+    return {name: each[..., i].copy() for i, name in enumerate(loads.names)}
+
+
+def _forces(dyn: Kernels, t: Any, x: Any, acting: Acting, vectors: Array, r: Any, p: Any) -> Array:
+    """v_r · R of what acts at points, ω_r · T of what acts on frames: (..., rows, n_u)."""
+    result = np.zeros((*vectors.shape[:-1], dyn.n_u))
+    for rows, places, partials in (
+        (acting.at_points, acting.points, dyn.partial_velocities(t, x, r=r, p=p)),
+        (acting.on_frames, acting.frames, dyn.partial_angular_velocities(t, x, r=r, p=p)),
+    ):
+        result[..., rows, :] = np.einsum("...lrk,...lk->...lr", partials[..., places, :, :], vectors[..., rows, :])
+    return result
+
+
+def _summed(rows: Array, of: Numbers, n: int) -> Array:
+    """Rows added up by what they are part of: (..., n, columns)."""
+    result = np.zeros((*rows.shape[:-2], n, rows.shape[-1]))
+    for i, k in enumerate(of):
+        result[..., k, :] += rows[..., i, :]
+    return result
+
+
+def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+    """The generalized forces of the constraints one by one, λ_j G_jr, (..., n_constraints, n_u).
+
+    Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q of a
+    constraint on coordinates, μ_l ∂c_l/∂qdot of one on their derivatives.  Rows that follow from each other share
+    their multipliers, of least norm.
+
+    Parameters
+    ----------
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+
+    Raises
+    ------
+    SingularError, ValueError, TypeError, KeyError
+        As the kernel `multipliers`.
+    """
+    slopes = np.asarray(dyn.constraint_jacobian(t, x, r=r, p=p))
+    return np.asarray(dyn.multipliers(t, x, r=r, p=p))[..., np.newaxis] * slopes

@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where one point or frame is and how it moves, by its name, from any other and in the axes of any frame.
+
+The kernels give all points and frames from the origin, in inertial axes; here a row is taken, another one subtracted,
+and the difference resolved.  Each is exact: nothing is differenced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.run.points_and_frames import inertial_or_number, number_of, same_tree
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = [
+    "acceleration",
+    "angular_acceleration",
+    "angular_velocity",
+    "jacobian",
+    "orientation",
+    "position",
+    "specific_force",
+    "velocity",
+]
+
+Array = npt.NDArray[np.float64]
+
+
+class _State:
+    """What is asked of one model at given states, which are the same for all kernels, and shown in one frame."""
+
+    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, frame: Any, r: Any, p: Any) -> None:
+        self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
+        self._frame = None if frame is None else inertial_or_number(dyn, frame)
+
+    def __call__(self, kernel: str, *after: Any, **options: Any) -> Array:
+        return np.asarray(getattr(self.dyn, kernel)(*self._state, *after, **options, **self._values))
+
+    def of_point(self, kernel: str, point: Any, origin: Any, *after: Any) -> Array:
+        """A vector of a point, less that of another."""
+        here = number_of(self.dyn, "point", point)
+        there = None if origin is None else number_of(self.dyn, "point", origin)
+        vectors = self(kernel, *after)
+        return vectors[..., here, :] - (0.0 if there is None else vectors[..., there, :])
+
+    def of_frame(self, kernel: str, frame: Any, *after: Any) -> Array:
+        """A vector of a frame; zero of the inertial one."""
+        number = inertial_or_number(self.dyn, frame)
+        vectors = self(kernel, *after)
+        return vectors[..., number, :] if number is not None else np.zeros((*vectors.shape[:-2], 3))
+
+    def axes(self, frame: Any) -> Array:
+        """R of a frame, v_inertial = R v_frame."""
+        number, axes = inertial_or_number(self.dyn, frame), self("orientations")
+        return np.broadcast_to(np.eye(3), (*axes.shape[:-3], 3, 3)) if number is None else axes[..., number, :, :]
+
+    def rows(self, vectors: Array) -> Array:
+        """Vectors in rows, (..., n, 3), from the inertial axes to those of the frame."""
+        return vectors if self._frame is None else vectors @ self("orientations")[..., self._frame, :, :]
+
+    def shown(self, vector: Array) -> Array:
+        """The same of one vector, (..., 3), in an array of its own."""
+        return np.array(self.rows(vector[..., np.newaxis, :])[..., 0, :])
+
+
+def position(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    frame: Any = None,
+    origin: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The position of a point from another one, Rᵀ (r_P − r_O), in the axes of a frame.
+
+    Parameters
+    ----------
+    point : str or Point
+        One of `points`: by its name, or the SymPy Point of that name.
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    frame : str or ReferenceFrame, optional
+        The axes of the result: one of `frames`, or the inertial frame, which is the default.
+    origin : str or Point, optional
+        The point that it is measured from; default: the model's origin, see `positions`.
+
+    Returns
+    -------
+    ndarray, (..., 3)
+        In units of length.
+
+    Raises
+    ------
+    KeyError
+        There is no such point or frame, or there are several; the message names the nearest.
+    ModelError
+        No positions lead from ``origin`` to the point.
+
+    Examples
+    --------
+    ``dyn.position("tip", 0.0, x, frame="B", origin="wrist")``
+    """
+    if origin is not None:
+        same_tree(dyn, np.array([number_of(dyn, "point", each) for each in (point, origin)]))
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("positions", point, origin))
+
+
+def velocity(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    frame: Any = None,
+    origin: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The velocity of a point in the inertial frame, Rᵀ (v_P − v_O), in the axes of a frame.
+
+    Parameters and errors are those of `position`.  With ``origin`` that of another point is taken off; both are
+    velocities in the inertial frame, whatever ``frame`` is.
+
+    Returns
+    -------
+    ndarray, (..., 3)
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("velocities", point, origin))
+
+
+def acceleration(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
+    *,
+    frame: Any = None,
+    origin: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The acceleration of a point in the inertial frame at udot, Rᵀ (a_P − a_O), in the axes of a frame.
+
+    That of the motion: gravity is no part of it.  Parameters and errors are those of `velocity`, and udot (..., n_u).
+
+    Returns
+    -------
+    ndarray, (..., 3)
+
+    Examples
+    --------
+    ``dyn.acceleration("tip", t, x, dyn.udot(t, x))`` is that along the motion.
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("accelerations", point, origin, udot))
+
+
+def specific_force(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
+    *,
+    frame: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """What an accelerometer at a point feels at udot, Rᵀ (a − g), in the axes of a frame.
+
+    The acceleration less that of free fall: at rest it points upwards, with the size of g, and in free fall it vanishes
+    (Titterton & Weston, *Strapdown Inertial Navigation Technology*, 2nd ed. 2004, section 3.2).  g is the uniform field
+    in which all bodies of the model have their weights, m g at their mass centres.  Of a single body whose mass is a
+    number a constant force at the mass centre counts as its weight.  Parameters are those of `acceleration`.
+
+    Returns
+    -------
+    ndarray, (..., 3)
+
+    Raises
+    ------
+    KeyError
+        There is no such point or frame, or there are several; the message names the nearest.
+    ModelError
+        Not every body with mass has its weight in one uniform field among the loads; or nothing tells which of several
+        forces is the weight.
+
+    Examples
+    --------
+    ``dyn.specific_force("imu", t, x, dyn.udot(t, x), frame="drone")``
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    return at.shown(at.of_point("accelerations", point, None, udot) - at("_gravity_field"))
+
+
+def orientation(
+    dyn: Kernels, of: Any, t: npt.ArrayLike, x: _Values, *, frame: Any = None, r: Any = None, p: Any = None
+) -> Array:
+    """The matrix R_AᵀR_B that takes components in the axes of frame B to those in the axes of frame A.
+
+    Its columns are the axes of B, seen in A: SymPy's ``A.dcm(B)``.
+
+    Parameters
+    ----------
+    of : str or ReferenceFrame
+        B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    frame : str or ReferenceFrame, optional
+        A; default: the inertial frame.
+
+    Returns
+    -------
+    ndarray, (..., 3, 3)
+
+    Raises
+    ------
+    KeyError
+        There is no such frame, or there are several; the message names the nearest.
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    axes_in_rows = np.swapaxes(at.axes(of), -1, -2)
+    return np.array(np.swapaxes(at.rows(axes_in_rows), -1, -2))
+
+
+def angular_velocity(
+    dyn: Kernels,
+    of: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    frame: Any = None,
+    relative_to: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The angular velocity of frame B in frame C, ω_B − ω_C, in the axes of a frame: SymPy's ``B.ang_vel_in(C)``.
+
+    Parameters
+    ----------
+    of : str or ReferenceFrame
+        B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    frame : str or ReferenceFrame, optional
+        The axes of the result; default: those of the inertial frame.
+    relative_to : str or ReferenceFrame, optional
+        C; default: the inertial frame.
+
+    Returns
+    -------
+    ndarray, (..., 3)
+
+    Raises
+    ------
+    KeyError
+        There is no such frame, or there are several; the message names the nearest.
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    omega = at.of_frame("angular_velocities", of)
+    if relative_to is not None:
+        omega = omega - at.of_frame("angular_velocities", relative_to)
+    return at.shown(omega)
+
+
+def angular_acceleration(
+    dyn: Kernels,
+    of: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    udot: _Values,
+    *,
+    frame: Any = None,
+    relative_to: Any = None,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The angular acceleration of frame B in frame C at udot, in the axes of a frame: SymPy's ``B.ang_acc_in(C)``.
+
+    The derivative in C of the angular velocity of B in C, α_B − α_C − ω_C × (ω_B − ω_C).  Parameters and errors are
+    those of `angular_velocity`, and udot (..., n_u).
+
+    Returns
+    -------
+    ndarray, (..., 3)
+    """
+    at = _State(dyn, t, x, frame, r, p)
+    alpha = at.of_frame("angular_accelerations", of, udot)
+    if relative_to is not None:
+        here, there = (at.of_frame("angular_velocities", each) for each in (of, relative_to))
+        alpha = alpha - at.of_frame("angular_accelerations", relative_to, udot) - np.cross(there, here - there)
+    return at.shown(alpha)
+
+
+def jacobian(
+    dyn: Kernels,
+    point: Any,
+    t: npt.ArrayLike,
+    x: _Values,
+    *,
+    attached: Any = None,
+    frame: Any = None,
+    nonholonomic: bool = False,
+    r: Any = None,
+    p: Any = None,
+) -> Array:
+    """The Jacobian J of a point, v = J u + v_t; with a frame attached there, [v, ω] = J u + [v_t, ω_t].
+
+    Its columns are the partial velocities (Kane & Levinson 1985, section 2.14): those of the speeds u, which need not
+    be q̇.  v_t and ω_t are what is left at u = 0, as under a prescribed motion (``partial_velocities(...,
+    remainder=True)``).  A force R at the point and a torque T on the frame have the generalized forces Jᵀ [R, T].
+
+    Parameters
+    ----------
+    point : str or Point
+        One of `points`: by its name, or the SymPy Point of that name.
+    t, x, r, p
+        As of the kernels; leading axes broadcast.
+    attached : str or ReferenceFrame, optional
+        One of `frames`, that of the body that the point is fixed in: the rows of ω follow those of v, as in "linear,
+        angular" of roboticists.  It need not be fixed there; v is that of the point.
+    frame : str or ReferenceFrame, optional
+        The axes of v and ω; default: those of the inertial frame.
+    nonholonomic : bool
+        Put the dependent speeds in terms of the independent ones, (..., dof) in place of (..., n_u).
+
+    Returns
+    -------
+    ndarray, (..., 3, n_u) or (..., 6, n_u)
+
+    Raises
+    ------
+    KeyError
+        There is no such point or frame, or there are several; the message names the nearest.
+
+    Examples
+    --------
+    ``np.linalg.svd(dyn.jacobian("tip", 0.0, x, attached="hand"))``
+    """
+    at, here = _State(dyn, t, x, frame, r, p), number_of(dyn, "point", point)
+    turning = None if attached is None else number_of(dyn, "frame", attached)
+    parts = [at("partial_velocities", nonholonomic=nonholonomic)[..., here, :, :]]
+    if turning is not None:
+        parts.append(at("partial_angular_velocities", nonholonomic=nonholonomic)[..., turning, :, :])
+    return np.ascontiguousarray(np.swapaxes(np.concatenate([at.rows(part) for part in parts], axis=-1), -1, -2))

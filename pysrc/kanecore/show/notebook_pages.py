@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a notebook shows of models, of trajectories and of audits.
+
+What notebooks show of an object: pieces of HTML in which every text of the user's is text.
+
+Notebooks typeset what stands between dollars wherever they find it.  So a page forbids it, and `formula` allows it.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Any
+
+from kanecore.errors import KanecoreError
+from kanecore.show.plots import png
+
+__all__ = [
+    "Latex",
+    "compiled_page",
+    "folded",
+    "formula",
+    "model_page",
+    "page",
+    "picture",
+    "preformatted",
+    "table",
+    "trajectory_page",
+    "verdicts_page",
+]
+
+
+def page(title: str, *parts: str) -> str:
+    """A title, then parts that are HTML already."""
+    return f'<div class="kanecore tex2jax_ignore mathjax_ignore"><strong>{escape(title)}</strong>{"".join(parts)}</div>'
+
+
+def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """Rows of cells, whose texts are escaped; the first cell of each names it."""
+    lines = [f"<tr>{''.join(_cell('th', cell) for cell in head)}</tr>"] if head else []
+    lines += [f"<tr>{_cell('th', row[0])}{''.join(_cell('td', cell) for cell in row[1:])}</tr>" for row in rows]
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _cell(tag: str, content: object) -> str:
+    return f'<{tag} style="text-align: left">{escape(str(content))}</{tag}>'
+
+
+def folded(summary: str, *parts: str) -> str:
+    """Parts that are HTML already, which a click on the summary shows."""
+    return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
+
+
+def preformatted(text: str) -> str:
+    """A text, line by line."""
+    return f'<pre class="tex2jax_ignore mathjax_ignore">{escape(text)}</pre>'
+
+
+def formula(latex: str) -> str:
+    """LaTeX, which the notebook typesets."""
+    return f'<div class="tex2jax_process mathjax_process">$${escape(latex)}$$</div>'
+
+
+def picture(png: bytes, alternative: str) -> str:
+    """A PNG within the page."""
+    data = b64encode(png).decode("ascii")
+    return f'<img alt="{escape(alternative)}" src="data:image/png;base64,{data}">'
+
+
+SHOWN = 12  # names or rows; of more the first
+DPI = 80  # of pictures
+
+COMMANDS = (
+    "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau "
+    "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega "
+    "dot ddot hat bar tilde vec prime mathrm mathbf"
+)
+"""What a name may call of LaTeX to be typeset: others can do more than write, such as open a link."""
+
+PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,+-])*")
+"""A name that may be typeset."""
+
+
+class Latex(str):
+    """Equations with names of the user's, which a notebook typesets where no name could do more than be written."""
+
+    def __new__(cls, text: str, names: Iterable[str]) -> Latex:
+        self = super().__new__(cls, text)
+        self._plain = all(map(PLAIN.fullmatch, names))
+        return self
+
+    _plain: bool
+
+    def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]  # as __new__
+        """What copies and pickles call `__new__` with; `_plain` follows as it is."""
+        return str(self), ()
+
+    def _repr_html_(self) -> str:
+        return formula(self) if self._plain else preformatted(self)
+
+    def _repr_latex_(self) -> str | None:
+        return f"$${self}$$" if self._plain else None
+
+
+def model_page(model: Any, equations: Sequence[Latex] | None) -> str:
+    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded; None where they are long."""
+    sizes = (
+        ("coordinates q", model.description.coordinate_names),
+        ("speeds u", model.description.speed_names),
+        ("parameters p", model.description.parameter_names),
+        ("inputs r", model.description.input_names),
+        ("outputs", [name for name, _ in model.description.outputs]),
+        ("constraints", [constraint.name for constraint in model.description.constraints]),
+    )
+    long = [preformatted("they are long: model.latex(kernel), model.symbolic(kernel)")]
+    shown = long if equations is None else [each._repr_html_() for each in equations]
+    return page(f"Model {model.name}", _listed(sizes), folded("equations of motion", *shown))
+
+
+def compiled_page(dyn: Any) -> str:
+    """Sizes and names of a `kanecore.CompiledModel`; its current values, folded."""
+    sizes = (
+        ("coordinates q", dyn.coordinate_names),
+        ("speeds u", dyn.speed_names),
+        ("parameters p", dyn.parameter_names),
+        ("inputs r", dyn.input_names),
+        ("outputs", dyn.output_names),
+        ("constraints", dyn.constraint_names),
+        ("points", dyn.points),
+        ("frames", dyn.frames),
+        ("joints", dyn.joints),
+        ("kernels compiled", dyn.info["kernels"]),
+    )
+    values = [
+        folded(f"current {what}s", table(("", "value"), ((name, f"{value:g}") for name, value in mapping.items())))
+        for what, mapping in (("parameter", dyn.parameters), ("input", dyn.inputs))
+        if mapping
+    ]
+    return page(f"CompiledModel {dyn.name}", _listed(sizes), *values)
+
+
+def trajectory_page(trajectory: Any) -> str:
+    """How a run went, what each coordinate and speed did in it, and a picture where matplotlib is installed."""
+    dyn, names = trajectory._dyn, (*trajectory._dyn.coordinate_names, *trajectory._dyn.speed_names)
+    rows = [
+        (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
+        for name, x in zip(names[:SHOWN], trajectory.x.T, strict=False)
+        if x.size
+    ]
+    if len(names) > SHOWN:
+        rows.append((f"... {dyn.n_x - SHOWN} more",))
+    facts = table(("", "first", "last", "smallest", "largest"), rows) if rows else ""
+    return page(repr(trajectory).strip("<>"), facts, *_pictures(trajectory))
+
+
+def verdicts_page(title: str, rows: Iterable[Sequence[str]]) -> str:
+    """An audit, or a comparison of models: rows of a name, digits, digits needed, verdict, and what is wrong."""
+    return page(title, table(("", "digits", "needed", "verdict", ""), rows))
+
+
+def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """How many there are of each kind, and what they are called."""
+    return table(
+        (),
+        [
+            (what, len(names), ", ".join([*names[:SHOWN], *(["..."] if len(names) > SHOWN else [])]))
+            for what, names in sizes
+            if names
+        ],
+    )
+
+
+def _pictures(trajectory: Any) -> Iterator[str]:
+    """The plot, if there can be one: with matplotlib, of a run that kept its steps and whose energies are defined."""
+    try:
+        plot = png(trajectory.plot(), DPI)
+    except (ImportError, ValueError, KanecoreError):
+        return
+    yield picture(plot, "coordinates, speeds and the error of the energy balance over time")

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linearizations of trees of joints: closed recursions against the graph's calculus, and which models have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from sweep import every
+
+import kanecore as kc
+from kanecore.derive import linearized_equations
+from kanecore.derive.recursions.joint_tree_derivatives import forest
+from kanecore.gallery import arm7, cart_pendulum, tree30
+
+AGREE = 1e-11
+t = me.dynamicsymbols._t
+
+
+def both(
+    monkeypatch: pytest.MonkeyPatch, build: Callable[[], kc.Model], parameters: Mapping[str, float], states: np.ndarray
+) -> np.ndarray:
+    """∂ẋ/∂(x, r) at some states; the recursions and the graph's calculus agree on it."""
+    results = []
+    for joint in (-(10**9), 10**9):
+        monkeypatch.setattr(linearized_equations, "JOINT", joint)
+        monkeypatch.setattr(linearized_equations, "UNROLLED", 10**9)
+        dyn = kc.compile(build(), parameters=parameters, cache=False)
+        assert ("kc_linearize_forest" in _text(dyn)) == (joint < 0)
+        r = np.random.default_rng(0).uniform(-1, 1, dyn.n_r)
+        results.append(np.concatenate(dyn.linearize(0.0, states, r=r), axis=-1))
+    recursive, written = results
+    size = np.abs(written).max(axis=(-2, -1), keepdims=True)
+    assert np.abs(recursive - written).max() <= AGREE * size.max()
+    return written
+
+
+def _text(dyn: kc.CompiledModel) -> str:
+    dyn.build("linearize")
+    return dyn.source["linearize"]
+
+
+def some_states(n: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-1, 1, (3, 2 * n))
+
+
+def axes(frame: me.ReferenceFrame) -> tuple[me.Vector, me.Vector, me.Vector]:
+    return frame.x, frame.y, frame.z
+
+
+class Tree:
+    """Joints added one by one; each is (parent, "turn" or "slide", axis), bodies with full inertia tensors."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.ground = me.ReferenceFrame("N")
+        self.origin = me.Point("O")
+        self.origin.set_vel(self.ground, 0)
+        self.places: list[tuple[me.ReferenceFrame, me.Point]] = [(self.ground, self.origin)]
+        self.bodies: list[object] = []
+        self.loads: list[tuple[object, object]] = []
+        self.q: list[sm.Expr] = []
+        self.u: list[sm.Expr] = []
+
+    def number(self, low: float = 0.3, high: float = 1.5) -> sm.Float:
+        return sm.Float(self.rng.uniform(low, high))
+
+    def vector(self, frame: me.ReferenceFrame) -> me.Vector:
+        return sum((self.number(-1, 1) * e for e in axes(frame)), me.Vector(0))
+
+    def add(self, parent: int, kind: str, axis: int, mass: object = None) -> int:
+        """A joint, and a body behind it."""
+        frame, point = self.places[parent]
+        i = len(self.q) + 1
+        q, u = me.dynamicsymbols(f"q{i}"), me.dynamicsymbols(f"u{i}")
+        self.q.append(q)
+        self.u.append(u)
+        joint = point.locatenew(f"P{i}", self.vector(frame))
+        joint.v2pt_theory(point, self.ground, frame)
+        own = me.ReferenceFrame(f"B{i}")
+        if kind == "turn":
+            fixed = frame.orientnew(f"F{i}", "Axis", (self.number(), axes(frame)[(axis + 1) % 3]))
+            own.orient_axis(fixed, axes(fixed)[axis], q)
+            own.set_ang_vel(frame, u * axes(fixed)[axis])
+            end = joint
+        else:
+            own.orient_axis(frame, axes(frame)[(axis + 1) % 3], self.number())
+            end = joint.locatenew(f"S{i}", q * axes(frame)[axis])
+            end.set_vel(
+                self.ground,
+                joint.vel(self.ground)
+                + u * axes(frame)[axis]
+                + frame.ang_vel_in(self.ground).cross(q * axes(frame)[axis]),
+            )
+        centre = end.locatenew(f"C{i}", self.vector(own))
+        inertia = me.inertia(own, *(self.number(1, 2) for _ in range(3)), *(self.number(-0.2, 0.2) for _ in range(3)))
+        mass = self.number() if mass is None else mass
+        self.bodies.append(me.RigidBody(f"body{i}", centre, own, mass, (inertia, centre)))
+        self.loads.append((centre, -9.81 * mass * self.ground.y + 0.3 * mass * self.ground.x))
+        self.places.append((own, end))
+        return i
+
+    def model(self, speeds: Sequence[int] | None = None, **more: object) -> kc.Model:
+        """The model; ``speeds`` is another order of theirs."""
+        order = list(speeds or range(len(self.u)))
+        return kc.Model(
+            self.ground,
+            self.q,
+            [self.u[i] for i in order],
+            [q.diff() - u for q, u in zip(self.q, self.u, strict=True)],
+            bodies=self.bodies,
+            forcelist=self.loads,
+            **more,
+        )
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("seed", every(4, range(4)))
+def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Branches, slides, oblique axes, another order of the speeds, springs and dampers, a torque between links."""
+    tree = Tree(seed)
+    rng = np.random.default_rng(seed)
+    for i in range(6):
+        tree.add(int(rng.integers(0, i + 1)), str(rng.choice(["turn", "turn", "slide"])), int(rng.integers(3)))
+    torque = me.dynamicsymbols("T")
+    tree.loads += [
+        (tree.places[3][0], torque * tree.places[3][0].z),
+        (tree.places[1][1], -torque * tree.q[5] * tree.ground.x - 3 * tree.u[4] ** 3 * tree.ground.y),
+    ]
+    order = rng.permutation(6).tolist()
+    both(monkeypatch, lambda: tree.model(order, inputs=[torque]), {}, some_states(6, seed))
+
+
+@pytest.mark.long
+@pytest.mark.compiler
+def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = Tree(7)
+    for parent, kind, axis in ((0, "turn", 0), (1, "turn", 1), (0, "slide", 1), (3, "turn", 2), (0, "turn", 2)):
+        tree.add(parent, kind, axis)
+    between = tree.places[2][1].pos_from(tree.places[4][1])
+    tree.loads += [(tree.places[2][1], -5 * between), (tree.places[4][1], 5 * between)]
+    model = tree.model()
+    found = forest(model._derivation.formulation)
+    assert found is not None
+    assert [len(each.speed) for each in found.trees] == [2, 2, 1]
+    slopes = both(monkeypatch, tree.model, {}, some_states(5))
+    assert np.abs(slopes[:, 5 + 1, 2]).min() > 0  # through the spring
+    assert np.all(slopes[:, 5 + 4, :4] == 0)  # the third stands alone
+
+
+@pytest.mark.long
+@pytest.mark.compiler
+def test_the_gallerys_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (arm7, tree30):
+        both(monkeypatch, module.build, module.PARAMETERS, some_states(kc.load(module.__name__.split(".")[-1]).n_u))
+
+
+@pytest.mark.long
+@pytest.mark.compiler
+@pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
+def test_negative_masses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """M is regular and not positive definite: pivots are chosen by numbers."""
+    tree = Tree(3)
+    tree.add(0, "turn", 0)
+    tree.add(1, "turn", 1, mass=sm.Integer(-7))
+    tree.add(2, "slide", 2)
+    model, states = tree.model(), some_states(3)
+    mass_matrix = kc.compile(model, cache=False).mass_matrix(0.0, states)
+    assert np.linalg.eigvalsh(mass_matrix).min() < 0
+    both(monkeypatch, tree.model, {}, states)
+
+
+def test_a_joint_that_moves_no_mass_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linearized_equations, "JOINT", -(10**9))
+    m = sm.Symbol("m")
+    tree = Tree(5)
+    tree.add(0, "turn", 0)
+    tree.add(1, "slide", 1, mass=m)
+    tree.bodies[1] = me.Particle("bob", tree.places[2][1], m)
+    tree.loads[1] = (tree.places[2][1], -9.81 * m * tree.ground.y)
+    dyn = kc.compile(tree.model(), parameters={"m": 0.0}, cache=False)
+    with pytest.raises(kc.SingularError, match="u2"):
+        dyn.linearize(0.0, np.zeros(4))
+
+
+def test_a_vehicle_far_away_is_as_exact_as_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moments are taken about the first joint that turns: 1e7 m cost nothing."""
+    monkeypatch.setattr(linearized_equations, "JOINT", -(10**9))
+    tree = Tree(11)
+    for parent, kind, axis in ((0, "slide", 0), (1, "slide", 1), (2, "turn", 2), (3, "turn", 0)):
+        tree.add(parent, kind, axis)
+    dyn = kc.compile(tree.model(), cache=False)
+    near = some_states(4)
+    far = near.copy()
+    far[:, :2] += 1e7
+    at_home, away = (np.concatenate(dyn.linearize(0.0, x), axis=-1) for x in (near, far))
+    assert np.abs(at_home - away).max() <= 1e-12 * np.abs(at_home).max()
+
+
+def test_models_that_are_no_such_trees() -> None:
+    """Speeds that are no rates of joints, masses that change."""
+
+    def of(mass: object = 1) -> object:
+        tree = Tree(13)
+        tree.add(0, "turn", 0, mass=mass)
+        tree.add(1, "turn", 1)
+        return forest(tree.model()._derivation.formulation)
+
+    assert of() is not None
+    assert forest(cart_pendulum.build(3)._derivation.formulation) is None  # angles from the horizontal
+    assert of(mass=1 + me.dynamicsymbols("q1") ** 2) is None
+    assert of(mass=2 + sm.sin(t)) is None
