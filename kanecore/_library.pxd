@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `kanecore._library` shares with the other parts of the extension."""
+"""Declarations that `kanecore._library` shares with the other parts of the extension."""
 
 cimport cython
 cimport numpy as cnp
@@ -29,7 +29,7 @@ include "binding/_kernel_numbers.pxi"
 # ----------------------------------------------------------------------------------------------------------
 
 cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
-    """Whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
+    """Test whether no exponent is all ones; in integers, so that the compiler may use vectors for it."""
     cdef uint64_t bits, carried = 0
     cdef Py_ssize_t i
     for i in range(n):
@@ -39,7 +39,7 @@ cdef inline bint all_finite(const double *values, Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
-    """What stands n numbers of ``item`` bytes behind ``a``."""
+    """Pointer to n numbers of ``item`` bytes behind ``a``."""
     return <double *>(<char *>a + n * item)
 
 

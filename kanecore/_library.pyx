@@ -16,7 +16,7 @@ The parts, each built on those above it:
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 ====================  ====================================================================================
 
-A `Block` never changes, so whoever holds a reference to one may read it without the GIL, whatever other threads set
+A `Block` never changes, so any holder of a reference may read it without the GIL, whatever other threads set
 meanwhile.  Libraries are never closed; code lives as long as its model.
 """
 

@@ -5,7 +5,7 @@
 
 ====================  ====================================================================================
 `_integration.pxi`      integration in time
-`_tableau.pxi`        what a method is made of
+`_tableau.pxi`        the numbers of an integration method
 `_events.pxi`         `Watch`: the events of a run
 `_batch_integration.pxi`           integration of many starts
 `_rollout.pxi`        fixed steps of many rows side by side

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `kanecore._native` shares with the other parts of the extension."""
+"""Declarations that `kanecore._native` shares with the other parts of the extension."""
 
 from kanecore._library cimport Libraries, Parametrized
 
@@ -8,7 +8,7 @@ cdef enum:      # the operands of a kernel
 
 cdef enum:
     MOST_AXES = 64          # of any array of NumPy
-    ALIGNMENT = 64          # bytes: what the widest lanes need
+    ALIGNMENT = 64          # bytes: for the widest lanes
     PARTS_OF_A_THREAD = 4   # so that a thread that begins late, or is slow, does less
     ROWS_OF_A_PART = 512    # at least: fewer take little more time than to begin a part
 
@@ -18,7 +18,7 @@ cdef struct Arguments:      # of a kernel, for one state
     const double *r         # NULL in a failure: the current ones
     const double *c
 
-cdef struct Outcome:        # what work[0] and work[1] say
+cdef struct Outcome:        # meaning of work[0] and work[1]
     int status, number
 
 

@@ -15,7 +15,7 @@ cdef double *allocate(Py_ssize_t n) except NULL:
 
 
 cdef class Memory:
-    """Numbers that arrays stand on: they stay where they are as long as an array, or C, looks at them.
+    """Memory of arrays: it stays in place as long as an array, or C, uses it.
 
     No array owns them, so none can be resized.
     """
@@ -72,7 +72,7 @@ cdef object as_array(str name, object value):
 
 
 cdef object real_array(str name, object value, object dtype=DOUBLE):
-    """``value`` as an array of a type whose last axis is contiguous; a copy only where there is no other way."""
+    """``value`` as an array of a type whose last axis is contiguous; a copy only if there is no other way."""
     array = as_array(name, value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
@@ -112,10 +112,10 @@ cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning, obje
 
 
 def broadcast_shapes(*shapes):
-    """The shape that some broadcast to; ValueError where there is none, also where it has more axes than NumPy takes."""
+    """Broadcast shapes; ValueError if they do not broadcast, or to more axes than NumPy takes."""
     try:
         return np.broadcast_shapes(*shapes)
-    except RuntimeError as error:       # so says NumPy 2 from 33 axes on
+    except RuntimeError as error:       # of NumPy 2 from 33 axes on
         raise ValueError(str(error)) from None
 
 

@@ -33,7 +33,7 @@ cdef struct Batch:
     double *work
     double *out
     unsigned char *status               # a row: a kc_status
-    int *number                         # a row: what work[1] says
+    int *number                         # of each row: work[1]
     PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
     bint *stop                          # set by Ctrl-C: all threads of a call look at it
 
@@ -54,7 +54,7 @@ cdef struct Lanes:
     double *c
     double *work
     double *result
-    double *constants                   # row by row: those of rows that kc_model's prepares
+    double *constants                   # row by row, for rows whose constants are prepared
     double *spare                       # the result of lanes without a row
 
 
@@ -98,7 +98,7 @@ cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double 
 
 
 cdef bint stopped(Batch *b, Py_ssize_t before, Py_ssize_t after) noexcept nogil:
-    """Whether Ctrl-C was pressed; asked where a multiple of PATIENCE lies between two numbers of rows."""
+    """Test whether Ctrl-C was pressed, once every PATIENCE rows."""
     if before // PATIENCE != after // PATIENCE and interrupted(&b.interruption):
         b.stop[0] = True
     return b.stop[0]
@@ -217,7 +217,7 @@ cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
 
 
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1:
-    """Raise unless C may write a result of this shape into ``out``; ``operands`` is what it reads meanwhile."""
+    """Raise unless C may write a result of this shape into ``out``; ``operands`` are read meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
     if out.dtype != dtype or not out.dtype.isnative:
@@ -266,7 +266,7 @@ cdef Py_ssize_t lane_room(Model m, int k) noexcept:
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
-    """Lanes for kernel k, whose arrays stand one behind the other."""
+    """Lanes for kernel k, whose arrays follow one another."""
     cdef Py_ssize_t lane, n = m.lanes.n_lanes * m.item // sizeof(double), blocks = blocks_of(m, k)
     l.table, l.kernel, l.n_p, l.n_prepared = m.lanes, m.lane_kernels[k], m.n_p, m.n_prepared
     l.n_blocks, l.n_doubles, l.n_x = blocks, n, m.n_x + n_beyond(m, k)
@@ -306,7 +306,7 @@ if hasattr(os, "register_at_fork"):     # not on Windows
 
 
 cdef class Shared:
-    """Work whose parts go to whichever thread is free.
+    """Work whose parts go to any free thread.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ cdef class Shared:
         self.work, self.n_parts, self.parts = work, len(bounds) - 1, zip(bounds, bounds[1:])
 
     cdef Py_ssize_t run(self, Py_ssize_t threads) except -1:
-        """All parts, on so many threads at most; the sum of what they return."""
+        """Run all parts, on so many threads at most; return the sum of their results."""
         cdef Py_ssize_t n_others = min(threads, self.n_parts) - 1
         others = [thread_pool(n_others).submit(self.take) for i in range(n_others)]
         try:
@@ -359,7 +359,7 @@ cdef int thread_count(object threads) except -1:
 
 @cython.final
 cdef class Evaluation:
-    """A call with any number of states: what it reads, and what came of each."""
+    """A call with any number of states: its operands, and the outcome of each."""
 
     cdef Model model
     cdef int k
@@ -367,12 +367,12 @@ cdef class Evaluation:
     cdef Block inputs, parameters   # where no operand gives them
     cdef tuple shape                # leading axes
     cdef object result
-    cdef object status, numbers     # of each state: what run_row says of it
+    cdef object status, numbers     # of each state: the result of run_row
     cdef int threads
     cdef bint stop                  # set by Ctrl-C, for all threads
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
-        """Convert what was given, and check it."""
+        """Convert and check the arguments."""
         cdef Model m = self.model
         self.operands = [real_array("t", t, m.dtype), m.rows("state", x), None, None, None]
         if reads_udot(self.k):      # those that go on with multipliers are an array already
@@ -463,7 +463,7 @@ cdef class Evaluation:
         return n_failed
 
     cdef int find_steps(self, Batch *batch) except -1:
-        """The lengths and steps of the leading axes, and where the first row stands along them."""
+        """The lengths and steps of the leading axes, and the place of the first row along them."""
         cdef Py_ssize_t rest = batch.first
         cdef int i, axis, offset
         batch.n_dims, batch.n_varying = len(self.shape), 0
@@ -485,7 +485,7 @@ cdef class Evaluation:
         return 0
 
     cdef int fill(self, Batch *batch) except -1:
-        """What the batch reads and writes, but for the lengths and steps of its axes."""
+        """Fill in what the batch reads and writes, but for the lengths and steps of its axes."""
         cdef Model m = self.model
         cdef Py_ssize_t i
         batch.n_x, batch.n_beyond, batch.n_r, batch.size = m.n_x, n_beyond(m, self.k), m.n_r, m.size[self.k]
@@ -531,7 +531,7 @@ cdef class Evaluation:
         return 0
 
     cdef tuple arguments(self, object number, Arguments *at):
-        """The arguments of one state, in ``at``, as long as what this returns lives."""
+        """The arguments of one state, in ``at``, valid as long as the returned object lives."""
         cdef Block inputs, parameters
         where = np.unravel_index(number, self.shape)
         row = [None if a is None else np.ascontiguousarray(self.wide(i)[where]) for i, a in enumerate(self.operands)]

@@ -6,7 +6,7 @@ cdef enum:
 
 
 cdef class RowsRun:
-    """What `integrate_rows` did.
+    """Result of `integrate_rows`.
 
     Attributes
     ----------

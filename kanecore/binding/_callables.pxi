@@ -19,7 +19,7 @@ cdef struct Fixed:      # all that a call does not give
     Py_ssize_t n_x, n_r, n_p, n_prepared, n_work, size, component
     int n_over
     bint prepares       # each call: it gives a parameter
-    Place *over         # what a call gives
+    Place *over         # the variables of a call
 
 
 cdef void of_state(double t, double *x, double *out, void *held) noexcept nogil:

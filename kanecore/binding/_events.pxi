@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Events of a run; included by _motion.pyx.  kc_ode.h says what a zero is; here its functions are called.
+# Events of a run; included by _motion.pyx.  kc_ode.h defines zeros; here its functions are called.
 
 from kanecore._ode cimport KC_CHANGED, KC_END, KC_GO_ON, kc_events, kc_events_work
 
@@ -10,7 +10,7 @@ cdef enum:      # where the value of an event comes from
 
 SOURCES = {"state": OF_STATE, "output": OF_OUTPUT, "expression": OF_EXPRESSION, "address": OF_ADDRESS,
            "function": OF_PYTHON}
-"""Of the value of an event, and their numbers."""
+"""Sources of the value of an event, and their numbers."""
 
 
 cdef class Outputs:
@@ -18,7 +18,7 @@ cdef class Outputs:
 
     cdef Model model        # lives as long as its kernel
     cdef kc_kernel *kernel
-    cdef object arrays      # whose memory that of the next is
+    cdef object arrays      # owner of the memory of the next member
     cdef double *c
     cdef double *work
     cdef double *values
@@ -48,12 +48,12 @@ cdef class Watch:
     found : callable
         ``found(i, t, x)`` returns whether the run ends there, and the state to go on from, or None: as it is.
     outputs, expressions : Outputs, optional
-        Those of the model, and those that stand for expressions.
+        Outputs of the model, and those that hold expressions.
     """
 
     cdef kc_events events
     cdef int n_x
-    cdef object arrays              # whose memory that of the next, and of `events`, is
+    cdef object arrays              # owner of the memory of the next member, and of `events`
     cdef const int *kinds
     cdef const Py_ssize_t *places
     cdef list functions
@@ -143,7 +143,7 @@ cdef class Watch:
 
 
 cdef double number_of(i, value) except? -1.0:
-    """What the function of an event returned: a number, or as in SciPy an array of one."""
+    """Number that the function of an event returned, or as in SciPy an array of one."""
     if PyFloat_Check(value):
         return PyFloat_AS_DOUBLE(value)
     try:

@@ -47,8 +47,8 @@ cdef struct Record:
     double direction
     double interpolate_from     # as in kc_plan
     double *work                # of kc_interpolate
-    int status                  # what that said last
-    # who is told how far the run is, or NULL: a Reporter, borrowed
+    int status                  # its latest result
+    # receives the progress of the run, or NULL: a Reporter, borrowed
     double now
     PyObject *reporter
     # why it stopped the run, if it did
@@ -89,7 +89,7 @@ cdef void forget(Record *record) noexcept nogil:
 
 
 cdef int keep(const kc_step *step, Record *record) noexcept nogil:
-    """Add a step to the record; 1 where there is no room for it."""
+    """Add a step to the record; 1 if there is no room for it."""
     cdef size_t n = record.n_x, i = record.n_steps
     if i == record.limit:
         record.full = not record.drops
@@ -118,7 +118,7 @@ cdef void sample_start(Record *record, double t0, const double *x) noexcept nogi
 
 
 cdef int sample(const kc_step *step, Record *record) noexcept nogil:
-    """Put down the states at the chosen times that a step holds; 1 where one cannot be had, or nobody waits for it."""
+    """Record the states at the chosen times in a step; 1 if one cannot be computed, or none is wanted any more."""
     cdef size_t n = record.n_x
     cdef double t
     cdef double *x
@@ -139,7 +139,7 @@ cdef int sample(const kc_step *step, Record *record) noexcept nogil:
 
 
 cdef void choose_interpolants(Record *record) noexcept nogil:
-    """Of which steps to come the interpolant serves: of all, of those that hold a chosen time, or of none."""
+    """Choose the steps to come that need an interpolant: all, those that hold a chosen time, or none."""
     if record.keeps and record.n_dense:
         record.interpolate_from = -INFINITY * record.direction
     elif record.reached < record.n_times:
@@ -149,7 +149,7 @@ cdef void choose_interpolants(Record *record) noexcept nogil:
 
 
 cdef int record_step(const kc_step *step, void *context) noexcept nogil:
-    """What an accepted step leaves behind."""
+    """Record an accepted step."""
     cdef Record *record = <Record *>context
     record.now = step.end
     if (record.keeps and keep(step, record)) or sample(step, record):
@@ -168,17 +168,17 @@ cdef object adopted(double **block, tuple shape):
 @cython.final
 @cython.auto_pickle(True)      # a Trajectory keeps it
 cdef class Run:
-    """What `integrate` did.
+    """Result of `integrate`.
 
     Attributes
     ----------
     status : str
         A value of `STATUS`; "full": more steps than may be kept; or "event": an event ended it.
     error : BaseException or None
-        What ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints could not
-        be kept at one of the chosen times.
+        The error that ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints
+        could not be kept at one of the chosen times.
     t, x : float, ndarray
-        What was reached.
+        Time and state that were reached.
     steps, states, dense : ndarray or None
         Ends of the steps (N + 1,), states there (N + 1, n_x), interpolants (N, kc_n_dense, n_x) for `interpolate`;
         None where they were not kept.
@@ -186,7 +186,7 @@ cdef class Run:
         The chosen times that were reached, and the states there; where none were chosen, the ends of the steps.
     evaluations, jacobians, factorizations, accepted, rejected : int
     switches, switched : int, tuple of float
-        How often one of two methods handed over to the other ("auto"), and when, of the first 8 times.
+        Number of switches between two methods ("auto"), and the times of the first 8.
     samples : (ndarray, ndarray) or None
         Times and inputs of the samples, (n,) and (n, n_r), where a function was sampled.
     row : int
@@ -233,7 +233,7 @@ cdef double BETWEEN_REPORTS = 0.1       # s
 
 
 cdef class Reporter:
-    """Tells a function how far a run is, now and then; keeps the exception by which that ends the run."""
+    """Calls a function with the progress of a run, now and then; keeps the exception by which it ends the run."""
 
     cdef object function, error
     cdef double last
@@ -252,7 +252,7 @@ cdef class Reporter:
 
 
 cdef int told_to_end(void *context) noexcept nogil:
-    """Whether a run is to end, by Ctrl-C or by who is told how far it is."""
+    """Test whether a run is to end, by Ctrl-C or by the function that receives its progress."""
     cdef Record *record = <Record *>context
     if interrupted(&record.interruption):
         return 1
@@ -275,7 +275,7 @@ def checked_inputs(Model model, returned, double t):
 
 
 cdef bint are_numbers(returned, Py_ssize_t n, double *r):
-    """Whether what was returned is a list or tuple of n floats, which go to r: in a tenth of the time of an array."""
+    """Test whether a list or tuple of n floats was returned; they go to r in a tenth of an array's time."""
     cdef Py_ssize_t i
     if (type(returned) is not list and type(returned) is not tuple) or len(returned) != n:
         return False
@@ -290,7 +290,7 @@ ctypedef void (*input_function)(double t, const double *x, double *r) noexcept n
 
 
 cdef class InputFunction:
-    """A function r(t, x) as the integrators call it; keeps the exception that ends a run, and what samples gave."""
+    """A function r(t, x) as the integrators call it; keeps the exception that ends a run, and the values of samples."""
 
     cdef object function, error
     cdef Model model
@@ -338,7 +338,7 @@ cdef class InputFunction:
             self.n_kept += 1
 
     cdef int keep(self, double t, const double *r) except -1:
-        """Note what a sample gave."""
+        """Note the value of a sample."""
         if self.rows != NULL and self.n_kept == self.room:
             self.room = 2 * self.room
             self.kept = np.resize(self.kept, (self.room, 1 + self.model.n_r))
@@ -356,7 +356,7 @@ cdef int call_in_c(double t, const double *x, double *r, void *context) noexcept
 
 
 cdef int fill_signal(Model model, kc_signal *signal, knots, coefficients, function, address, InputFunction caller) except -1:
-    """The inputs of a run, which stand in two arrays; ``caller`` calls the function that gives them, if one does."""
+    """The inputs of a run, in two arrays; ``caller`` calls the function that gives them, if there is one."""
     memset(signal, 0, sizeof(kc_signal))
     signal.n_r = <uint32_t>model.n_r
     signal.n_knots = <uint32_t>knots.size
@@ -371,7 +371,7 @@ cdef int fill_signal(Model model, kc_signal *signal, knots, coefficients, functi
 
 
 cdef int hold_samples(kc_signal *signal, InputFunction caller, double period, double t0, held) except -1:
-    """The function that gives the inputs is asked once a period; ``held`` is what it gave at the start."""
+    """Call the function of the inputs once a period; ``held`` is its value at the start."""
     if period:
         caller.held, caller.room = held, 64
         caller.kept = np.empty((caller.room, 1 + signal.n_r))
@@ -382,7 +382,7 @@ cdef int hold_samples(kc_signal *signal, InputFunction caller, double period, do
 
 
 cdef object constants_of(Model model, object p, Py_ssize_t rank):
-    """The prepared constants of a run, of which the last says how many rows of G count."""
+    """The prepared constants of a run; the last is the number of rows of G that count."""
     cdef Block block = model.resolve_parameters(p, K_RHS)
     constants = np.zeros(model.n_prepared + 1)
     if model.n_prepared:
@@ -393,7 +393,7 @@ cdef object constants_of(Model model, object p, Py_ssize_t rank):
 
 
 cdef int fill_system(Model model, kc_system *system, bint project) except -1:
-    """What is integrated, but for the right-hand side, the parameters and the inputs."""
+    """Fill in the system to integrate, but for the right-hand side, the parameters and the inputs."""
     memset(system, 0, sizeof(kc_system))
     system.n_q, system.n_u = <uint32_t>model.n_q, <uint32_t>model.n_u
     system.n_unit, system.unit = model.table.n_unit, model.table.unit
@@ -404,7 +404,7 @@ cdef int fill_system(Model model, kc_system *system, bint project) except -1:
 
 
 def smallest_step(double t0, double t1):
-    """The shortest step that can be told from rounding at every t between t0 and t1."""
+    """The shortest step that exceeds rounding at every t between t0 and t1."""
     return kc_smallest_step(t0, t1)
 
 
@@ -435,7 +435,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     p : array_like or mapping, optional
         Parameters of this run.
     rank : int
-        How many rows of G count in it; -1: as the model says.
+        Number of rows of G that count in it; -1: that of the model.
     project : bool
         Bring each step back to the constraints, if there are any.
     baumgarte : (float, float), optional
@@ -445,7 +445,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     times : ndarray, optional
         Where the states are wanted, in the order of the run.
     interpolants : bool
-        Keep those of the steps.
+        Keep the interpolants of the steps.
     room : int
         Bytes that steps may take.
     drop : bool
@@ -531,7 +531,7 @@ cdef int fill_equations(Model model, kc_system *system, const kc_method *method,
 
 cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, Record *record, kc_stats *stats,
                      object x, object work):
-    """Integrate from x, which becomes the last state, and hand over what was recorded."""
+    """Integrate from x, which becomes the last state, and return the record."""
     cdef Run run = Run.__new__(Run)
     cdef double *reached = data(x)
     cdef double *scratch = data(work)
@@ -544,7 +544,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
             memcpy(record.x, reached, record.n_x * sizeof(double))
         with nogil:
             status = kc_integrate(system, plan, reached, scratch, stats)
-            if record.interruption == NULL:     # also what came while the last evaluations ran
+            if record.interruption == NULL:     # also a Ctrl-C during the last evaluations
                 interrupted(&record.interruption)
         run.t, run.x = stats.t, x
         run.error = taken_exception(&record.interruption)
@@ -576,7 +576,7 @@ def interpolate(Model model, str method, t, x, dense, steps, times, *, knots, co
                 p=None, Py_ssize_t rank=-1, bint project=True):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
 
-    ``t``, ``x`` and ``dense`` are what `Run` says of a run: ends of steps, states there, interpolants.
+    ``t``, ``x`` and ``dense`` are as in `Run`: ends of steps, states there, interpolants.
 
     ``knots`` to ``project`` are those of the run.
 

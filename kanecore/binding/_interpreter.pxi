@@ -63,7 +63,7 @@ cdef extern from "interpreter/kc_interpreter.h" nogil:
 
 
 cdef class Machine:
-    """The code of one model: what the machine reads, made of what `kanecore.emit.bytecode` writes, and checked.
+    """Code of one model for the machine, made of the output of `kanecore.emit.bytecode`, and checked.
 
     Its memory is that of NumPy arrays and bytes, which live as long as this.
     """

@@ -5,7 +5,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 cdef int interrupted(void *context) noexcept nogil:
-    """Whether the user pressed Ctrl-C: C asks now and then. ``context`` gets the exception of the signal's handler."""
+    """Test whether the user pressed Ctrl-C, for C; ``context`` gets the exception of the signal's handler."""
     cdef PyObject **error = <PyObject **>context
     with gil:
         try:

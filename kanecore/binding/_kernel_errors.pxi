@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Why a result is not finite: another attempt, or the error that says it; included by _native.pyx.
+# Errors of kernels: why a result is not finite, or another attempt; included by _native.pyx.
 
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
     """Replace a result that is not finite by one that is, or raise; it stays if t, x or r is not finite either."""
@@ -73,7 +73,7 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
 
 
 cdef bint has_values(Model m, const Arguments *at) except -1:
-    """Whether all entries of the mass matrix and of G are numbers: else no pivot, and no row, is to blame."""
+    """Test whether all entries of the mass matrix and of G are finite: else no pivot, and no row, is to blame."""
     cdef kc_kernel *kernel
     cdef int k
     for k in [K_MASS_MATRIX] + [K_CONSTRAINT_JACOBIAN] * (m.n_constraints > 0):

@@ -13,7 +13,7 @@ cdef enum:
 
 cdef void empty_kernel(double t, const double *x, const double *r, const double *c, double *work,
                        double *out) noexcept nogil:
-    """Stands in for a kernel of no elements, such as the outputs of a model without any."""
+    """Kernel of no elements, such as the outputs of a model without any."""
     pass
 
 
@@ -23,7 +23,7 @@ cdef str named(object library):
 
 
 cdef class Libraries:
-    """What the libraries of a model say: sizes and names, and the kernels that they hold.
+    """Libraries of a model: sizes and names, and the kernels that they hold.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ cdef class Libraries:
         return 0
 
     cdef int add_kernels(self, const kc_model *m) except -1:
-        """Takes over the kernels that are not there yet, and grows the work space to what they need."""
+        """Add the kernels that are not open yet, and grow the work space to their needs."""
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
@@ -179,7 +179,7 @@ cdef class Libraries:
         """Called once for a kernel before a large batch: open the library that holds it for several states."""
 
     cdef int note_unread(self, dict unread) except -1:
-        """The parameters that a library says its kernels do not read: bits of an integer, by the kernels' names."""
+        """Parameters that the kernels of a library do not read: bits of an integer, by the kernels' names."""
         cdef Py_ssize_t i
         for k, name in enumerate(KERNELS):      # a library that a later kanecore made may name others
             if name in unread:
@@ -198,7 +198,7 @@ cdef class Libraries:
         Returns
         -------
         dict
-            What the library says of itself, as `_table_info`.
+            Facts of the library about itself, as `_table_info`.
 
         Raises
         ------
@@ -215,7 +215,7 @@ cdef class Libraries:
         return table_info(m)
 
     cdef bint fits(self, const kc_model *m) except -1:
-        """Whether a table has the names and sizes of the first."""
+        """Test whether a table has the names and sizes of the first."""
         cdef const kc_model *core = self.table
         return (m.flags == core.flags and m.n_points == core.n_points and m.n_frames == core.n_frames
                 and m.n_outputs == core.n_outputs and m.n_joints == core.n_joints
@@ -230,16 +230,16 @@ cdef class Libraries:
                 and decoded(m.r_names, m.n_r) == self.input_names)
 
     def _has(self, kernel):
-        """Whether the libraries opened so far hold this kernel."""
+        """Test whether the libraries opened so far hold this kernel."""
         return self.kernels[kernel_number(kernel)] != NULL
 
     @property
     def _table_info(self):
-        """What the core library says of itself: operation counts, source, package version."""
+        """Facts of the core library about itself: operation counts, source, package version."""
         return table_info(self.opened())
 
     def _why_not(self, kernel):
-        """What the description lacks for a kernel, as far as the libraries know."""
+        """Missing part of the description that a kernel needs, as far as the libraries know."""
         return self._table_info.get("missing", {}).get(kernel)
 
     def _find(self, kernel):
@@ -283,7 +283,7 @@ cdef class Libraries:
         return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
 
     def _pivot(self, Py_ssize_t row):
-        """The speed of a pivot that vanished, as errors say it, with what moves with it where no mass does."""
+        """The speed of a vanished pivot, for errors, with all that moves with it if no mass does."""
         name = self.speed_names[row] if 0 <= row < self.n_u else row
         moving = self._table_info.get("massless", {}).get(name)
         nothing = f": nothing that moves with it, {moving}, has mass or inertia" if moving else ""

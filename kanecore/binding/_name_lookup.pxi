@@ -5,7 +5,7 @@ cdef dict CALLED = {
     "parameter": "parameter", "input": "input", "output": "output", "state": "coordinate or speed",
     "coordinate": "coordinate", "speed": "speed", "udot": "speed", "multiplier": "constraint",
 }
-"""What names of each kind belong to, in messages."""
+"""Owners of the names of each kind, in messages."""
 
 
 cdef class Named(Libraries):
@@ -51,7 +51,7 @@ cdef class Named(Libraries):
         raise unknown_name(f"{', '.join(called)} or {last} of {self.name!r} is called", symbol_name(key), names)
 
     cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1:
-        """That of a derivative, by what it is the rate of: its name may be another's."""
+        """Name of a derivative, by the variable whose rate it is: its name may be another's."""
         cdef str base = symbol_name(key.args[0])
         cdef Py_ssize_t i = self.places[what].get(base, -1)
         cdef int order = int(key.derivative_count)
@@ -80,7 +80,7 @@ cdef class Named(Libraries):
 
     @property
     def _baked(self):
-        """Names of what were parameters and became constants of the C text, as far as it is known."""
+        """Names of parameters that became constants of the C text, as far as known."""
         return ()
 
     cdef tuple by_place(self, str what, object items, str argument):
@@ -103,11 +103,11 @@ cdef class Named(Libraries):
         return numbered, others
 
     def _by_number(self, what, given, argument):
-        """The values of a mapping by the numbers of what they belong to, without those that no kernel can read."""
+        """The values of a mapping by the numbers of their entries, without those that no kernel can read."""
         return self.by_place(what, [(key, given[key]) for key in given.keys()], argument)[0]
 
     cdef str label(self, str what, Py_ssize_t i):
-        """What a value is called in messages."""
+        """Name of a value in messages."""
         kind = ("coordinate" if i < self.n_q else "speed") if what == "state" else what
         return f"{kind} {self.names[what][i]!r}"
 

@@ -8,7 +8,7 @@ cdef dict MEANING = {
     "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
     "udot": "derivatives of the speeds", "multiplier": "one for each row of G",
 }
-"""What the entries of an array are, where their names would not say it."""
+"""Meaning of the entries of an array, if their names would not say it."""
 
 
 cdef class Parametrized(Named):
@@ -42,7 +42,7 @@ cdef class Parametrized(Named):
                         served[k] = False
 
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil:
-        """Whether kernel ``k`` reads parameter i, or ANY kernel of the libraries that are open; NONE reads none."""
+        """Test whether kernel ``k`` reads parameter i, or ANY kernel of the open libraries; NONE reads none."""
         cdef Py_ssize_t other
         if k >= 0:
             return self.reads[k * self.n_p + i]
@@ -91,7 +91,7 @@ cdef class Parametrized(Named):
         return self.current(what)[self._index(what, key)].item()
 
     def _left_out(self, what):
-        """Values of the names that stand only in what has no part in the motion; NaN where none was given."""
+        """Values of names that occur only in parts without effect on the motion; NaN if none was given."""
         return dict(self.left_out[what])
 
     def _set(self, what, values):
@@ -136,7 +136,7 @@ cdef class Parametrized(Named):
                           f"dyn.{what}s[{lost[0]}] = ..., or {argument}={{{lost[0]}: ...}} in the call")
 
     cdef object rows(self, str what, object given, str argument=None, int k=ANY):
-        """What one call was given: an array (..., n), or a mapping that overrides some current values.
+        """Array (..., n) from an argument of one call: an array, or a mapping that overrides some current values.
 
         Parameters that kernel ``k`` does not read may be missing.
         """
@@ -169,7 +169,7 @@ cdef class Parametrized(Named):
         if lost:
             raise self.missing(what, lost, argument)
         for quaternion in self.unit if what == "state" else ():
-            if any([place in columns for place in quaternion]):     # what is not named of it is zero, as elsewhere
+            if any([place in columns for place in quaternion]):     # entries that are not named are zero, as elsewhere
                 base[quaternion[0]] = 0.0
         array = np.empty(joint_shape(argument, names, columns) + (len(base),))
         array[...] = base
@@ -178,7 +178,7 @@ cdef class Parametrized(Named):
         return array
 
     cdef object column(self, str what, str name, object value, str argument):
-        """What a mapping gives for one name, of any shape."""
+        """Value of one name in a mapping, of any shape."""
         values = real_values(f"{argument}[{name!r}]", value)
         if what == "parameter" and not np.isfinite(values).all():
             raise ValueError(f"parameter {name!r} is not finite in {argument}")
@@ -189,7 +189,7 @@ cdef class Parametrized(Named):
         return self.rows(what, given, argument)
 
     def _as_state(self, x, argument="x"):
-        """The array in place of a mapping by name or symbol; whatever else was given, as it is."""
+        """Array for a mapping by name or symbol; other arguments stay as they are."""
         return self.rows("state", x, argument) if hasattr(x, "keys") else x
 
     def _state_of(self, items):
@@ -212,7 +212,7 @@ cdef class Parametrized(Named):
         Returns
         -------
         ndarray, (n,)
-            Shares no memory with what was given.  NaN for parameters that `rhs` does not read and nobody gave.
+            Shares no memory with the argument.  NaN for parameters that `rhs` does not read and that are not set.
 
         Raises
         ------
@@ -230,7 +230,7 @@ cdef class Parametrized(Named):
         return values
 
     cdef int take_addresses(self, dict addresses) except -1:
-        """Of the C functions that the libraries call, by name, as the numbers that stand in c behind the parameters."""
+        """Take the addresses of C functions that the libraries call: in c they follow the parameters, as numbers."""
         names = list(self._table_info.get("functions", ()))
         if list(addresses) != names:
             raise ImportError(f"the library of {self.name!r} calls the C functions {', '.join(names) or 'none'}, and was "

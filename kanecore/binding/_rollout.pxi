@@ -37,7 +37,7 @@ cdef enum:
     BLOCKS_OF_A_ROLLOUT = 3     # at most: with more the states between steps leave the first cache
 
 FIXED_STEP_METHODS = ("rk4", "euler")
-"""Those of rollouts; simulations know them by the same names."""
+"""Methods of rollouts; simulations have them under the same names."""
 
 cdef struct Interruption:
     PyObject *error     # of Ctrl-C, owned
@@ -61,7 +61,7 @@ cdef object row_offsets(object array, tuple shape, int n_own):
 
 @cython.final
 cdef class Rollout:
-    """Rows that are advanced by fixed steps: what they read, and what came of each.
+    """Rows that are advanced by fixed steps: their operands, and the outcome of each.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ cdef class Rollout:
         return 0
 
     cdef int number_rows(self) except -1:
-        """What kernels say of where they failed, as the ``row`` of a `SingularError`."""
+        """Turn the places where kernels failed into the ``row`` of a `SingularError`."""
         for i in np.flatnonzero((self.codes != KC_OK) & (self.codes != KC_NONFINITE)).tolist():
             self.numbers[i] = row_of(self.model, self.codes[i], self.numbers[i])
         return 0

@@ -6,13 +6,13 @@ cdef object ONE = 1
 # Functions and not methods, since these a compiler does not inline.
 
 cdef inline bint is_vector(object a, Py_ssize_t n) noexcept:
-    """Whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
+    """Test whether ``a`` is a float64 array of shape (n,) that C may read as it is."""
     return ((cnp.PyArray_CheckExact(a) or type(a) is NamedArray) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(a) == 1 and cnp.PyArray_DIM(a, 0) == n and cnp.PyArray_ISCARRAY_RO(a))
 
 
 cdef inline bint plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1:
-    """Whether C may read what was given as it is, with all values that kernel ``k`` reads; then ``at`` says where."""
+    """Test whether C may read the arguments as they are, with all that kernel ``k`` reads; then ``at`` says where."""
     if not is_vector(x, m.n_x):
         return False
     if PyFloat_Check(t):
@@ -49,7 +49,7 @@ cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept:
 
 
 cdef inline bint overlapped(Model m, int k, const double *result, const Arguments *at, object r, object p) noexcept:
-    """Whether the result would be written over x, or over r and p where they were given."""
+    """Test whether the result would be written over x, or over r and p where they were given."""
     cdef Py_ssize_t size = m.size[k]
     return (overlap(result, size, at.x, m.n_x)
             or (r is not None and overlap(result, size, at.r, m.n_r))
@@ -57,7 +57,7 @@ cdef inline bint overlapped(Model m, int k, const double *result, const Argument
 
 
 cdef inline bint is_result(Model m, int k, object out) noexcept:
-    """Whether C may write the result of kernel ``k`` for one state into ``out`` as it is."""
+    """Test whether C may write the result of kernel ``k`` for one state into ``out`` as it is."""
     cdef int axis
     if not (cnp.PyArray_CheckExact(out) and cnp.PyArray_TYPE(out) == cnp.NPY_DOUBLE
             and cnp.PyArray_NDIM(out) == m.n_dims[k] and cnp.PyArray_ISCARRAY(out)):
@@ -124,7 +124,7 @@ cdef class Model(Parametrized):
 
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out,
                              object threads):
-        """Whatever NumPy would accept: conversion, broadcasting, errors that name the argument."""
+        """Convert all that NumPy accepts: conversion, broadcasting, errors that name the argument."""
         cdef Evaluation states = Evaluation.__new__(Evaluation)
         states.threads = thread_count(threads)
         self.kernel(k)
@@ -180,7 +180,7 @@ cdef class Model(Parametrized):
         raise NotImplementedError
 
     cdef object with_multipliers(self, object udot, object multipliers):
-        """What x goes on with where a kernel reads the multipliers as well: [udot, lambda]."""
+        """Continuation of x for a kernel that reads the multipliers as well: [udot, lambda]."""
         if multipliers is None:
             if self.n_constraints:
                 raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
@@ -201,7 +201,7 @@ cdef class Model(Parametrized):
         return ()
 
     def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
-        """Called for what kernel ``kind`` becomes where the dependent speeds are put in terms of the others."""
+        """Called for the results of kernel ``kind`` in the independent speeds."""
         raise NotImplementedError
 
     def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
@@ -218,7 +218,7 @@ cdef class Model(Parametrized):
 
 
 class ResultsByName(dict):
-    """Results by name; the KeyError for another name says which may have been meant."""
+    """Results by name; the KeyError for another name suggests similar ones."""
 
     def __missing__(self, name):
         raise unknown_name("result is called", name, self)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Opening a library and its table; included by _library.pyx.  What a table says of itself is checked here, and nowhere else.
+# Opening a library and its table; included by _library.pyx.  The content of a table is checked here, and nowhere else.
 
 import json
 import os
@@ -8,7 +8,7 @@ cdef extern from "kc_loader.h":
     const kc_model *kc_open_model(const char *path, char *message, size_t size)
 
 cdef const kc_model *open_table(object path) except NULL:
-    """The table of the library at ``path``, after its version and all that it says of itself have been found right."""
+    """The table of the library at ``path``, after a check of its version and content."""
     cdef char words[1024]
     cdef const kc_model *m
     path = os.path.abspath(path)
@@ -34,7 +34,7 @@ cdef const kc_model *open_table(object path) except NULL:
 
 
 cdef int check_table(const kc_model *m) except -1:
-    """Raise ValueError for what no table says of itself."""
+    """Raise ValueError for an invalid table."""
     check_sizes(m)
     check_names(m)
     check_numbers(m)
@@ -78,7 +78,7 @@ cdef int check_sizes(const kc_model *m) except -1:
 
 
 cdef int check_names(const kc_model *m) except -1:
-    """Raise ValueError for a name that is missing or no text, and for a list that does not end where its size says."""
+    """Raise ValueError for a name that is missing or no text, and for a list of the wrong length."""
     if m.name == NULL:
         raise ValueError("name is NULL")
     text_of("name", m.name)
@@ -136,7 +136,7 @@ cdef int check_numbers(const kc_model *m) except -1:
 
 
 cdef object table_info(const kc_model *m):
-    """What a library says of itself; ValueError where that is no JSON object."""
+    """Facts of a library about itself; ValueError if they are no JSON object."""
     cdef Py_ssize_t i
     if m.n_info == 0:
         return {}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The numbers of the integration methods, for who differentiates a step; included by _motion.pyx.
+# The numbers of the integration methods, for derivatives of steps; included by _motion.pyx.
 
 from kanecore._ode cimport kc_interpolant, kc_rosenbrock
 
 
 cdef object copied(const double *numbers, tuple shape):
-    """Numbers of C as an array; None where there are none."""
+    """Numbers of C as an array; None if there are none."""
     if numbers == NULL:
         return None
     cdef cnp.ndarray array = np.empty(shape)
@@ -28,7 +28,7 @@ cdef class Tableau:
     ----------
     stages, extended : int
     a, c : ndarray or None
-        Butcher's, (extended, extended) and (extended,); None where there is no tableau.
+        Butcher's, (extended, extended) and (extended,); None if there is no tableau.
     implicit : tuple of ndarray, or None
         a, c, alpha, gamma and m of a linearly implicit method.
     adaptive : bool

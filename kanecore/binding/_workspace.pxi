@@ -13,7 +13,7 @@ cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
 
 
 cdef class Entries:
-    """What `NamedArray` does in C: control loops write into a workspace at the cost of a plain array."""
+    """Part of `NamedArray` in C: control loops write into a workspace at the cost of a plain array."""
 
     def __getitem__(self, key):
         if PyLong_CheckExact(key):
@@ -34,7 +34,7 @@ cdef class Entries:
 class NamedArray(Entries, np.ndarray):
     """The x, r or p of a workspace: an array whose entries are also read and set by name or symbol.
 
-    A part of it, and what is computed from it, is a plain array.
+    Parts of it, and results computed from it, are plain arrays.
     """
 
     _model, _what, _plain = None, "", None
@@ -76,7 +76,7 @@ cdef class Buffers:
     Attributes
     ----------
     t : float
-        Time; like x, r and p, what every method reads.
+        Time; like x, r and p, every method reads it.
     x : ndarray, (n_x,)
         State [q, u].
     r : ndarray, (n_r,)
@@ -99,7 +99,7 @@ cdef class Buffers:
     cdef double *work
     cdef bint prepared                      # c belongs to the parameters in it
     cdef bint served[N_KERNELS]             # whether a kernel reads none of those missing in p
-    cdef readonly object _x, _r, _p, _udot  # what users write into
+    cdef readonly object _x, _r, _p, _udot  # for users to write into
     cdef double *x_data
     cdef double *r_data
     cdef double *p_data
@@ -154,7 +154,7 @@ cdef class Buffers:
 
     @property
     def udot(self):
-        """The derivatives of the speeds, (n_u,): a part of `xdot`, and what the kernels of udot read."""
+        """The derivatives of the speeds, (n_u,): a part of `xdot`, and read by the kernels of udot."""
         return self._udot
 
     @udot.setter
@@ -166,7 +166,7 @@ cdef class Buffers:
         return named_array(self.model, what, self.array((len(self.model.names[what]),)))
 
     cdef object array(self, tuple shape):
-        """A new array of NaN. Whatever is done to it, the memory under it lives as long as this workspace."""
+        """A new array of NaN. Its memory lives at least as long as this workspace."""
         cdef Py_ssize_t i, size = 1
         for i in range(len(shape)):
             size *= shape[i]
@@ -183,7 +183,7 @@ cdef class Buffers:
         return self.arrays[k]
 
     cdef int bind(self, int k) except -1:
-        """Fetch a kernel, make its array, and grow the work space to what its library needs."""
+        """Fetch a kernel, make its array, and grow the work space to the needs of its library."""
         cdef Model m = self.model
         cdef double *memory
         cdef kc_kernel *f = m.kernel(k)

@@ -39,7 +39,7 @@ cdef dict _shared = {}
 def share(str identity, Model model, str kernel):
     """Let XLA call a kernel under a name, from now on as long as this process lives.
 
-    Programs that JAX compiled hold the name alone, and may live longer than whoever made them.
+    Programs that JAX compiled hold the name alone, and may outlive their maker.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def share(str identity, Model model, str kernel):
 
 
 def xla_functions():
-    """The function that XLA calls on the CPU, and the one for other devices, which says that there is none."""
+    """The function that XLA calls on the CPU, and the one for other devices, which reports that there is none."""
     return PyCapsule_New(<void *>call_of_xla, NULL, NULL), PyCapsule_New(<void *>call_elsewhere, NULL, NULL)
 
 
@@ -155,7 +155,7 @@ cdef object array_of_xla(kc_xla_buffer *buffer, int n_own):
 
 
 def operand(Model model, str what, given, str kernel):
-    """What a call of a kernel takes for parameters, inputs or a state that are given by name, or for None: the current ones.
+    """Operand of a kernel for parameters, inputs or a state given by name; for None, the current ones.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kanecore.h: the contract between a compiled model and whatever runs it.
+ * kanecore.h: the contract between a compiled model and any program that runs it.
  *
  * A model is one table of sizes, names and function pointers, got by calling the only symbol
  * that its library exports, kc_get_model().  Everything is immutable: any number of threads may
@@ -15,7 +15,7 @@
  *     c     n_prepared   prepared constants: p itself, then what depends on p alone; of a model that calls C
  *                        functions (info: "functions") their addresses stand between, four doubles for
  *                        each: f and its derivatives. They are put there before prepare() is called.
- *                        Of a model without a compiler c begins with one number more, the address of its code
+ *                        In a model without a compiler c begins with one number more, the address of its code
  *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
  *                        derivatives of the speeds, and those marked [udot, lambda] then
  *                        n_constraints more, the multipliers, and vectors of the lengths that follow there

@@ -52,7 +52,7 @@ typedef struct kc_signal {
 } kc_signal;
 
 /*
- * What is integrated: dx/dt = rhs(t, x, r(t)), and with `stabilization` du/dt + 2 alpha a + beta^2 b, or
+ * The system to integrate: dx/dt = rhs(t, x, r(t)), and with `stabilization` du/dt + 2 alpha a + beta^2 b, or
  * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
  */
 typedef struct kc_system {
@@ -88,7 +88,8 @@ typedef int kc_accept(const kc_step *step, void *context);
  * Functions g(t, x) whose zeros a run looks for.  A zero is where g changes its sign, as far as both signs
  * can be told from rounding: at the ends of a step, or between them, where g is looked at in several places.
  * A function that is zero at the start has no sign before it has left zero; so has one after a change of x.
- * What is rounding at the end of the run is a zero, so that a chain of runs has those of one long run.
+ * A value that is zero to rounding at the end of the run is a zero: so a chain of runs has those of one long
+ * run.
  */
 typedef struct kc_events {
     uint32_t n;
@@ -103,10 +104,10 @@ typedef struct kc_events {
     double *work;
 } kc_events;
 
-/* What kc_events.found() says. */
+/* Results of kc_events.found(). */
 enum { KC_GO_ON, KC_CHANGED, KC_END };
 
-/* What is wanted of a run. */
+/* The caller's choices for a run. */
 typedef struct kc_plan {
     const kc_method *method;
     double t0, t1;
@@ -115,7 +116,7 @@ typedef struct kc_plan {
     const double *atol;      /* n_x absolute tolerances */
     double max_step;         /* at least the span of the run: no limit */
     uint64_t max_steps;      /* tried, accepted or not; 0: no limit */
-    kc_accept *accept;       /* NULL: steps are handed to nobody */
+    kc_accept *accept;       /* NULL: steps are not reported */
     void *context;           /* of accept() */
     const kc_events *events; /* NULL: none */
     /* NULL: every step has an interpolant.  Else only those that end beyond this time, which accept() may
@@ -156,7 +157,7 @@ enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
  */
 const kc_method *kc_find_method(const char *name);
 
-/* Whether a method chooses its steps. */
+/* True if a method chooses its steps. */
 int kc_is_adaptive(const kc_method *method);
 
 /* Numbers that the interpolant of a step has, for each component. */
@@ -168,7 +169,7 @@ size_t kc_ode_work(const kc_system *system, const kc_method *method);
 /* Doubles of work that n events of a run need. */
 size_t kc_events_work(const kc_system *system, uint32_t n);
 
-/* The shortest step that can be told from rounding at every t between t0 and t1. */
+/* The shortest step that exceeds rounding at every t between t0 and t1. */
 double kc_smallest_step(double t0, double t1);
 
 /*

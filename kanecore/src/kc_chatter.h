@@ -5,7 +5,7 @@
 
 #include "kc_method.h"
 
-/* What is kept between two steps; all zero at first. */
+/* State kept between two steps; all zero at first. */
 typedef struct kc_chatter {
     double since;          /* where counting began */
     uint64_t steps, turns; /* since then: how many steps, and in how many the slope of a speed turned */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all methods share: evaluations on one stretch of the inputs, and the way back to the constraints. */
+/* Common parts of all methods: evaluations on one stretch of the inputs, and projection to constraints. */
 #ifndef KC_STAGE_H
 #define KC_STAGE_H
 
@@ -15,7 +15,7 @@ typedef struct kc_run {
     double direction;    /* 1 forwards, -1 backwards */
     uint32_t interval;   /* of the inputs */
     double *r;           /* (n_r) the inputs at the last evaluation */
-    double *spare;       /* (n_x, or 2 n_u) what `project` or `stabilization` writes */
+    double *spare;       /* (n_x, or 2 n_u) written by `project` or `stabilization` */
     double *kernel_work; /* (n_work) */
     kc_stats *stats;
 } kc_run;
@@ -55,7 +55,7 @@ static inline kc_status kc_inputs(const kc_run *run, double t, const double *x)
     return KC_OK;
 }
 
-/* Whether a kernel that was called with run->kernel_work found a solution. */
+/* KC_OK if a kernel that was called with run->kernel_work found a solution. */
 static inline kc_status kc_solved(const kc_run *run)
 {
     if (run->kernel_work[0] == 0.0)

@@ -27,7 +27,7 @@ enum {
     MOST_ITERATIONS = 200
 };
 
-/* What is kept between two steps, and the room to look at one. */
+/* State kept between two steps, and work space to search one. */
 typedef struct watch {
     double *crowded;       /* when g first changed its sign too often to be followed */
     double *first, *count; /* the number of the first zero that stops the step; how many there are */
@@ -36,8 +36,8 @@ typedef struct watch {
     double *sign, *end;    /* (n) 1, -1, or 0: none yet; at the start and the end of a step */
     double *due, *later;   /* (n) signs after zeros on which, and after which, the step was cut; or 0 */
     double *start;         /* (n) g at the start of a step */
-    double *least;         /* (n) what rounding made of g at its last zero, where it may have been faster */
-    double *noise;         /* (n) what rounding makes of g */
+    double *least;         /* (n) rounding of g at its last zero, where it may have been faster */
+    double *noise;         /* (n) rounding of g */
     double *seam;          /* (n) the same at the end of the run, as a run that starts there finds it */
     double *turned; /* (n) where a zero may have changed x: the sign after it, times how near g is to it; else
                        0 */
@@ -103,7 +103,7 @@ static double sign_of(double g)
 }
 
 /*
- * noise becomes what rounding makes of the functions, whose values at t and w->x are g: changes of each
+ * noise becomes the rounding of the functions, whose values at t and w->x are g: changes of each
  * component of x by some units in its last place, and of t, or of an earlier time, along a slope.
  */
 static kc_status rounding_from(const kc_stride *s, const kc_events *e, const watch *w, double t,
@@ -128,7 +128,7 @@ static kc_status rounding_from(const kc_stride *s, const kc_events *e, const wat
     return status;
 }
 
-/* w->noise becomes what rounding makes of the functions in the step. */
+/* w->noise becomes the rounding of the functions in the step. */
 static kc_status rounding(const kc_stride *s, const kc_events *e, const watch *w, double t, const double *g)
 {
     return rounding_from(s, e, w, t, s->t, s->k, g, w->noise);
@@ -191,7 +191,7 @@ static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, con
         w->when[i] = goes_on ? NAN : s->t;
         if (fabs(g) <= near && (again || moved || change != 0.0)) {
             w->sign[i] = goes_on ? after : -after;
-            if (!goes_on) /* what is beyond now comes back first */
+            if (!goes_on) /* zeros that now lie beyond come back first */
                 w->least[i] = fmax(w->least[i], 2.0 * fabs(g));
         } else if (sign_of(g) == -after && (again || (moved && (change != 0.0 || w->smooth[i] != 0.0)))) {
             /* no step of a method of low order may end on the zero: this one has ended before it */
@@ -349,7 +349,7 @@ static double swing(const kc_events *e, const watch *w, uint32_t i)
     return miss > 0.0625 * (most - least) ? most - least : 0.0;
 }
 
-/* Whether g_i comes to the zero at the end of the step as a square does, and so will go back. */
+/* True if g_i touches the zero at the end of the step as a square does, and so will turn back. */
 static int touches(const kc_events *e, const watch *w, uint32_t i)
 {
     const double half = w->g[(EARLY + 3) * (size_t)e->n + i], quarter = w->g[(EARLY + 4) * (size_t)e->n + i];
@@ -457,7 +457,7 @@ static kc_status look(const kc_stride *s, const kc_events *e, const watch *w, ui
 /* -------------------------------------------------------------------------------------------- all functions
  */
 
-/* Whether a zero counts by its direction. */
+/* True if a zero counts by its direction. */
 static int counts(const kc_events *e, const watch *w, size_t k)
 {
     const int direction = e->direction[(uint32_t)w->which[k]];
@@ -650,7 +650,7 @@ kc_status kc_report(const kc_stride *s, const kc_events *e, const kc_step *step,
         return KC_OK;
     }
     if (*answer != KC_GO_ON)
-        return KC_OK; /* what comes next begins anew */
+        return KC_OK; /* the next part begins anew */
     memcpy(w.x, x, sizeof(double) * kc_n_x(s->run->system));
     status = values(s, e, step->end, w.x, w.start);
     if (status == KC_OK)

@@ -72,7 +72,7 @@ static kc_status first_step(const kc_stride *s, const kc_plan *plan, double *slo
     return KC_OK;
 }
 
-/* Whether somebody may ask for the state within the step. */
+/* True if somebody may ask for the state within the step. */
 static int has_interpolant(const kc_stride *s, const kc_plan *plan)
 {
     const double *const from = plan->interpolate_from;
@@ -201,7 +201,7 @@ static kc_status accept_jump(const kc_stride *s, const kc_plan *plan, const doub
     return plan->accept && plan->accept(&jump, plan->context) ? KC_STOPPED : KC_OK;
 }
 
-/* Where a stretch begins inputs may jump, and what they prescribe of the motion jumps with them. */
+/* Where a stretch begins inputs may jump, and prescribed motion jumps with them. */
 static kc_status jump_with_inputs(const kc_stride *s, const kc_plan *plan, double *x)
 {
     const size_t bytes = sizeof(double) * kc_n_x(s->run->system);
@@ -303,8 +303,8 @@ static kc_status fixed_steps(kc_stride *s, const kc_plan *plan, double end, doub
 }
 
 /*
- * Whether the motion never comes to t1: in the last three doublings of the number of steps, thousands of
- * them, t went ever less far, so that the ways that are left, as those of a geometric series, end before t1.
+ * True if the motion never comes to t1: in the last three doublings of the number of steps, thousands of
+ * them, t advanced ever less, so that what is left, summed as a geometric series, ends before t1.
  */
 static int stalls(kc_pace *pace, const kc_stats *stats, double t1)
 {

@@ -8,7 +8,7 @@
 
 typedef const kc_model *get_model(void);
 
-/* What kc_get_model() of a library returns. */
+/* Result of kc_get_model() of a library. */
 static const kc_model *table_of(get_model *function, char *message, size_t size)
 {
     const kc_model *table = function();
@@ -56,9 +56,9 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
 #include <link.h>
 
 /*
- * Whether a file holds all that its program headers name.  The system maps segments without looking where the
- * file ends, and who reads behind its end is killed (SIGBUS): so does dlopen() with a library that was cut
- * off. What is no ELF file, or one that cannot be read, is for dlopen() to refuse.
+ * True if a file holds all that its program headers name.  The system maps segments without looking where the
+ * file ends, and a process that reads behind its end is killed (SIGBUS), as dlopen() would be with a library
+ * that was cut off.  dlopen() itself refuses a file that is no ELF file, or that cannot be read.
  */
 static int is_whole(const char *path)
 {

@@ -26,7 +26,7 @@ typedef struct kc_stride {
     double reach;      /* of the step, see kc_method */
     int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
     int jumps;         /* whether the constraints moved x1 far */
-    double *own; /* what the method keeps from try to try: kc_rosenbrock_work() of a linearly implicit one */
+    double *own;       /* data kept from try to try: kc_rosenbrock_work() for linearly implicit ones */
 } kc_stride;
 
 typedef struct kc_rosenbrock kc_rosenbrock; /* see kc_rosenbrock.h */
@@ -51,9 +51,9 @@ struct kc_method {
     kc_status (*dense)(const kc_stride *s);
     void (*interpolate)(const kc_step *step, double theta, double *x);
     /*
-     * Of methods that may hand over to another: |h lambda|, lambda being the largest eigenvalue of df/dx that
-     * a step met; up to which reach explicit steps are stable; and the method for systems in which that keeps
-     * them short.
+     * For methods that may hand over to another: |h lambda|, lambda being the largest eigenvalue of df/dx in
+     * a step; the reach up to which explicit steps are stable; and the method for systems in which this
+     * limit keeps steps short.
      */
     double (*reach)(const kc_stride *s, const kc_plan *plan);
     double stable;
@@ -122,7 +122,7 @@ static inline uint32_t kc_n_x(const kc_system *s)
     return s->n_q + s->n_u;
 }
 
-/* What an error in component i is measured by; not zero, so that 0 / 0 does not arise. */
+/* Unit for an error in component i; not zero, so that 0 / 0 does not arise. */
 static inline double kc_tolerance(const kc_plan *p, uint32_t i, double x, double y)
 {
     return fmax(p->atol[i] + p->rtol * fmax(fabs(x), fabs(y)), DBL_MIN);

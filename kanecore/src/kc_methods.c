@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The integration methods: what is special to each, and their rows. */
+/* The integration methods: their special functions, and their rows. */
 #include "kc_method.h"
 #include "kc_rosenbrock.h"
 #include "kc_tableaux.h"

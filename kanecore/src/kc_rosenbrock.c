@@ -5,7 +5,7 @@
  */
 #include "kc_rosenbrock.h"
 
-/* What a step keeps in s->own. */
+/* Data that a step keeps in s->own. */
 typedef struct parts {
     double *jacobian; /* (n, n + n_r) df/dx and df/dr; as long as steps are tried from one state */
     double *rate;     /* (n) df/dt, that of the inputs included */

@@ -26,7 +26,7 @@ extern const double kc_dop853_e3[KC_DOP853_STAGES + 1];
 extern const double kc_dop853_d[4][KC_DOP853_EXTENDED];
 
 /*
- * Of linearly implicit methods, as in kc_rosenbrock.h; gamma[0] is gamma.
+ * Coefficients of linearly implicit methods, as in kc_rosenbrock.h; gamma[0] is gamma.
  */
 extern const double kc_rodas5p_a[KC_RODAS5P_STAGES][KC_RODAS5P_STAGES];
 extern const double kc_rodas5p_c[KC_RODAS5P_STAGES][KC_RODAS5P_STAGES];

@@ -104,7 +104,7 @@ typedef struct kc_xla_call {
     kc_xla_attributes attributes;
 } kc_xla_call;
 
-/* Whether XLA asks for the version, before it calls; then this answers. */
+/* True if XLA asks for the version, as it does before it calls; then this function answers. */
 static inline int kc_xla_asks(kc_xla_call *call)
 {
     kc_xla_metadata *question = (kc_xla_metadata *)call->extensions;

@@ -100,7 +100,7 @@ __all__ = [
     "sweep",
 ]
 
-# Where each name lives.  No module may bear the name of a function here: importing kanecore.compile, say,
+# Where each name lives.  No module may have the name of a function here: importing kanecore.compile, say,
 # would bind the module to the attribute `compile` of this package; hence _compile.
 _HOMES = {
     "ABI_VERSION": "kanecore._library",

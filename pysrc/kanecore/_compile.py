@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The whole way from a description to machine code: :func:`compile`."""
+"""Compilation of a model: the whole way from a description to machine code, :func:`compile`."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def compile(
     bake : bool
         Make the given parameters constants of the C text: faster, and no longer parameters.
     kernels : {"all"}, or names of kernels or groups, optional
-        What to compile at once beside the core group (rhs, udot, qdot, mass_matrix, forcing, outputs); the rest is
+        Kernels to compile at once beside the core group (rhs, udot, qdot, mass_matrix, forcing, outputs); the rest is
         compiled at first use.
     real : {"double", "float"}
         The type of numbers in C.  With "float" the kernels take float32 arrays, and batches twice as many states at
-        once; what needs the digits of doubles, such as `simulate`, refuses.
+        once; methods that need the digits of doubles, such as `simulate`, raise ModelError.
     cc, cflags : str or sequence of str, optional
         C compiler, and flags to add.  Default compiler: $CC, that of Python, cc, gcc, clang, ziglang.  For "none", and
-        with a warning where there is none of these, the model is code for a machine of kanecore's own: the same bits,
-        at once, in a few times the time of a call.
+        with a warning where there is none of these, the model is bytecode for kanecore's own interpreter: bit-identical
+        results, at once, in a few times the time of a call.
     cache : bool
         Look in the cache of compiled models first, and leave the result there.  Code leaves nothing.
     verbose : bool
@@ -130,7 +130,7 @@ def compile(
 def for_machine(
     write: Callable[[str], Code], name: str, info: dict[str, Any], verbose: bool = False
 ) -> Callable[[str], tuple[Code, None]]:
-    """A builder of groups of kernels as code for the machine: there is no C text, and no file."""
+    """Builder of groups of kernels as bytecode for the interpreter: there is no C text, and no file."""
     info["machine"] = True
 
     @no_collection()

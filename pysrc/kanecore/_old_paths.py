@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modules under the names that they had up to release 0.1, which pickles and other people's code may hold.
+"""Old import paths: modules under the names that they had up to release 0.1, for pickles and other people's code.
 
 An import of an old name gives the module where its content is now, with a DeprecationWarning.  For one release.
 """
@@ -263,7 +263,7 @@ MOVED = {
 
 
 class _Alias(Loader):
-    """Loads the module of the new name in place of one of the old name."""
+    """Loader that gives the module of the new name in place of one of the old name."""
 
     def __init__(self, new: str) -> None:
         self._new = new

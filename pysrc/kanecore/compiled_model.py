@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled model as users meet it: all of it that need not be fast, around `kanecore._native.Model`.
+"""Compiled models as users meet them: all parts that need not be fast, around `kanecore._native.Model`.
 
-The parameters and inputs of a compiled model as mappings that read and set it.
-
-A compiled model in single precision, ``kanecore.compile(model, real="float")``: kernels, and no searches.
-
-What iterates, counts rows or looks for a rank has tolerances of doubles, and refuses.
+The parameters and inputs are mappings that read and set those of the model.  Models in single precision,
+``kanecore.compile(model, real="float")``, have kernels alone: searches, counts of rows and ranks have tolerances for
+doubles, and raise ModelError.
 """
 
 from __future__ import annotations
@@ -92,7 +90,7 @@ class LiveValues(MutableMapping[Any, float]):
     KeyError
         A name that the model does not have; the message holds the nearest ones.
     TypeError
-        A value that is no real number; those of SymPy and others with ``__float__`` are.
+        A value that is no real number; numbers of SymPy and others with ``__float__`` are accepted.
     ValueError
         A value that is not finite, or an array.
     """
@@ -121,11 +119,11 @@ class LiveValues(MutableMapping[Any, float]):
         return len(self._names)
 
     def update(self, *args: Any, **values: float) -> None:
-        """Set several values at once: arguments as those of ``dict``."""
+        """Set several values at once, with the arguments of ``dict.update``."""
         self._model._set(self._what, dict(*args, **values))
 
     def _assign(self, values: Mapping[Any, float]) -> None:
-        """What ``dyn.parameters = values`` does: `update`, with a mapping."""
+        """Assign a mapping, as in ``dyn.parameters = values``: `update`, with a check of its type."""
         if not isinstance(values, Mapping):
             name = self._names[0] if self._names else "name"
             raise TypeError(f"dyn.{self._what}s takes a mapping, such as {{{name!r}: 1.0}}, not {values!r}")
@@ -141,7 +139,7 @@ _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that i
 
 
 def _unlock() -> None:
-    """In a forked child: the thread that was building a group stayed with the parent, and never unlocks here."""
+    """Renew the locks in a forked child: a thread that was building a group stayed with the parent."""
     for model in _models:
         model._building = RLock()
 
@@ -158,17 +156,17 @@ class CompiledModel(_native.Kernels):
     Parameters
     ----------
     libraries : dict
-        Path of the shared library of each group that is compiled; "core", or "all" for one that holds every
-        kernel.  Of a model without a compiler the code of each group, for the machine of the extension.
+        Path of the shared library of each group that is compiled; "core", or "all" for one that holds every kernel.
+        For a model without a compiler, the bytecode of each group, for the interpreter in the extension.
     source : dict
         C text of each group that is known.
     builder : callable, optional
         ``builder(group)`` compiles one more group and returns its library, as in `libraries`, and its C text, if any.
     lane_builder : callable, optional
         ``lane_builder(group)`` returns the path of a library with the group's kernels for several states at once, after
-        compiling it, or None where there is none.
+        compiling it, or None if there is none.
     info : dict, optional
-        Facts beside those in the libraries: build times, compiler, flags.
+        Facts in addition to those in the libraries: build times, compiler, flags.
     origin : tuple, optional
         ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
     functions : dict of name to CFunction, optional
@@ -224,7 +222,7 @@ class CompiledModel(_native.Kernels):
         return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}{machine}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: sizes and names, and the current values, folded."""
+        """HTML for notebooks: sizes and names, and the current values, folded."""
         from kanecore.show.notebook_pages import compiled_page
 
         return compiled_page(self)
@@ -256,7 +254,7 @@ class CompiledModel(_native.Kernels):
     # States by name -------------------------------------------------------------------------------------
 
     def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
-        """The state in which some coordinates and speeds, by name or symbol, have values, and all others rest.
+        """State with given values of some coordinates and speeds, by name or symbol; all others are at rest.
 
         Parameters
         ----------
@@ -292,14 +290,14 @@ class CompiledModel(_native.Kernels):
 
     @property
     def source(self) -> dict[str, str]:
-        """The C text of each group that is compiled; of a model on the machine there is none (``cc="none"``)."""
+        """C text of each compiled group; a model without a compiler (``cc="none"``) has none."""
         return dict(self._source)
 
     @property
     def info(self) -> dict[str, Any]:
         """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
 
-        Of a model without a compiler ``machine`` is True.
+        For a model without a compiler, ``machine`` is True.
         """
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
         groups = [group for group in self._groups if group in self._built]
@@ -344,7 +342,7 @@ class CompiledModel(_native.Kernels):
         self.build(KERNEL_GROUPS[kernel])
 
     def _find_lanes(self, kernel: str) -> None:
-        """Open the group of a kernel for several states at once, where a compiler makes it, or made it before."""
+        """Open the group of a kernel for several states at once, if a compiler makes it or made it before."""
         with self._building:
             group = KERNEL_GROUPS[kernel]
             if self._lane_builder is None or group in self._built_lanes:
@@ -374,7 +372,7 @@ class CompiledModel(_native.Kernels):
         return missing.get(kernel)
 
     def _contents(self, groups: Sequence[str]) -> list[str | Code] | None:
-        """C texts, or code, that say all of what some groups compute; None where addresses do, or it is not known."""
+        """C texts, or code, that define all results of some groups; None if addresses do, or it is not known."""
         known: dict[str, str | Code] = {**self._source, **self._codes}
         # a library that holds several groups has the text of the first of them
         found = [known.get(group) or known.get("all") or known.get("core") for group in groups]
@@ -465,7 +463,7 @@ class CompiledModel(_native.Kernels):
     identify = identify
 
     def sparsity(self, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """The places of entries that can be other than zero at some state, as pairs of numbers.
+        """Places of entries that can be nonzero at some state, as pairs of numbers.
 
         Parameters
         ----------
@@ -492,7 +490,7 @@ class CompiledModel(_native.Kernels):
     # Robotics -------------------------------------------------------------------------------------------
 
     def _forward_dynamics_of(self, q: _Values, u: _Values, tau: _Values) -> Array:
-        """What `aba` returns, of any leading axes."""
+        """Result of `aba` for arrays with any leading axes."""
         return self._forward_dynamics(0.0, self._state("aba", q, u), self._rows("speed", tau, "tau"))
 
     def rnea(self, q: _Values, u: _Values, udot: _Values) -> Array:
@@ -542,7 +540,7 @@ class CompiledModel(_native.Kernels):
         Raises
         ------
         SingularError, NonFiniteError, ValueError, TypeError, KeyError
-            From the callable: those of `rhs`.
+            From the callable: the errors of `rhs`.
 
         Examples
         --------
@@ -583,10 +581,10 @@ class CompiledModel(_native.Kernels):
         real : {"double", "float"}
             The type of all numbers, t too.
         prefix : str, optional
-            What all names begin with, so that several models can be in one program: an identifier of C; default: the
+            Prefix of all names, so that several models can be in one program: an identifier of C; default: the
             name of the model.
         integrators : bool
-            Add ``PREFIX_integrate``: the methods of `simulate` that are C, with their bits, in doubles.
+            Add ``PREFIX_integrate``: the methods of `simulate` that are C, in doubles; results are bit-identical.
 
         Raises
         ------
@@ -628,7 +626,7 @@ class CompiledModel(_native.Kernels):
         ----------
         kernel : {"rhs"}
         name : str, optional
-            Of the function, an identifier of C; default: the model's, and ``_rhs``.
+            Name of the function, an identifier of C; default: the model's, and ``_rhs``.
         wrt : sequence of {"t", "x", "r", "p"}
             The arguments by which derivatives are wanted; by the others they are zero.  CasADi's ``map`` computes all
             that there are: ``wrt="xr"`` saves time where parameters and t are numbers.
@@ -636,8 +634,8 @@ class CompiledModel(_native.Kernels):
         Returns
         -------
         casadi.Function
-            The same one for the same arguments.  Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders of
-            `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,).
+            The same function for the same arguments.  Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders
+            of `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,).
 
         Raises
         ------
@@ -689,7 +687,7 @@ class CompiledModel(_native.Kernels):
         path : str or Path
             A file that ends in ``.fmu``; one that is there is replaced, and only once the new one is whole.
         version : {"3.0", "2.0"}
-            Of FMI.
+            Version of FMI.
         x0 : array_like (n_x,), or mapping by name, optional
             The state at the start, t = 0, which must satisfy the constraints within 1e-6, as for `simulate`; default
             rest, ``dyn.consistent(0, dyn.state())``.
@@ -698,23 +696,23 @@ class CompiledModel(_native.Kernels):
             units of SymPy, or exponents of (length, mass, time). Those that are made of units of the SI are defined by
             their powers of kg, m, s, A, K, mol, cd, rad.
         method : {"dop853", "dopri5", "auto", "auto_w", "rosenbrock", "rosenbrock_w"}
-            Of co-simulation, as of `simulate`.
+            Method of co-simulation, as for `simulate`.
         tolerance : float
             Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
         drift : float
-            Of models with constraints or unit quaternions, the default of their parameter ``drift limit``: see Notes.
+            For models with constraints or unit quaternions, the default of their parameter ``drift limit``: see Notes.
         cc : str or sequence of str, optional
-            The compiler, as of `kanecore.compile`; ``"none"``: sources alone.
+            The compiler, as for `kanecore.compile`; ``"none"``: sources alone.
 
         Returns
         -------
         Path
-            Of the file.
+            Path of the file.
 
         Raises
         ------
         ModelError
-            The model calls functions by address, `kc.CFunction`, or nobody knows its description; a parameter or a
+            The model calls functions by address, `kc.CFunction`, or its description is not known; a parameter or a
             prescribed motion never got a value; no state on the constraints was found.
         ValueError, TypeError, KeyError
             A path without ``.fmu``, or in no folder; an option or a unit is wrong; x0 is off the constraints.
@@ -740,8 +738,8 @@ class CompiledModel(_native.Kernels):
         **Co-simulation** holds inputs over a communication step.  A prescribed motion whose rates are inputs goes on by
         them, as r + ṙ s + r̈ s²/2.  The state of an FMU can be saved, restored and serialized.
 
-        A singular state is told by name: ``fmiDiscard`` of derivatives, ``fmiError`` of a step, which leaves the state
-        as it was.
+        A singular state is reported by name: ``fmiDiscard`` for derivatives, ``fmiError`` for a step, which leaves the
+        state as it was.
 
         Source: Functional Mock-up Interface 2.0.4 and 3.0.1, fmi-standard.org.
 
@@ -771,7 +769,7 @@ class CompiledModel(_native.Kernels):
         kernel : str
             "rhs", or another kernel of t and x.
         threads : int
-            How many share a large batch, as of the kernels.
+            How many share a large batch, as for the kernels.
 
         Returns
         -------
@@ -798,12 +796,13 @@ class CompiledModel(_native.Kernels):
         NotImplementedError
             From the callable, differentiated: there is no kernel for this derivative.
         jax.errors.JaxRuntimeError
-            When the result is awaited: what the kernel raises, with its message, as of a singular mass matrix.
+            When the result is awaited: the error of the kernel, with its message, such as that of a singular mass
+            matrix.
 
         Notes
         -----
-        What depends on a t, x or r that is not finite is NaN.  A model that was made a function once lives as long as
-        the process: programs that JAX keeps name it by a hash of its C text.
+        Results that depend on a t, x or r that is not finite are NaN.  A model that was made a function once lives as
+        long as the process: programs that JAX keeps name it by a hash of its C text.
 
         Examples
         --------
@@ -837,14 +836,14 @@ class CompiledModel(_native.Kernels):
         kernel : str
             "rhs", or another kernel of t and x.
         over : name or symbol, or list of them, optional
-            What the integrand is a function of, in the order of its arguments: coordinates, speeds, inputs, parameters,
+            Variables of the integrand, in the order of its arguments: coordinates, speeds, inputs, parameters,
             or "t".
         component : int, tuple of int, name or symbol, optional
-            Which entry of the result, where there are several; of "rhs", "udot", "qdot" and "outputs" also by name.
+            Entry of the result, if there are several; for "rhs", "udot", "qdot" and "outputs" also by name.
         t : float
             Time, unless it varies.
         x : array_like (n_x,), or mapping, optional
-            What does not vary of the state; default, and what a mapping does not name: rest.
+            The part of the state that does not vary; default, also for names missing in a mapping: rest.
         r, p : array_like, or mapping, optional
             Inputs and parameters; default the current values, which the function keeps.
 
@@ -883,7 +882,7 @@ class CompiledModel(_native.Kernels):
         callable
             ``f(t, x, r, c, work, out)`` -> status: 0, or a ``kc_status`` of ``kanecore.h`` where out is NaN.
             All are contiguous arrays of float64 (float32 of ``real="float"``) of the caller's: c (n_prepared,) is
-            `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as of `address`, out of the
+            `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as for `address`, out of the
             shape of the result, (1,) for a number.  It allocates nothing and needs no GIL.
 
         Raises
@@ -924,7 +923,7 @@ class CompiledModel(_native.Kernels):
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """Both mappings in one: mappings under the same key are merged in turn, of other values `new` wins."""
+    """Merge two mappings: mappings under the same key are merged in turn; for other values `new` wins."""
     result = dict(old)
     for key, value in new.items():
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
@@ -933,7 +932,7 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
-    """A model from its C text, by group; from the cache where it was compiled before, from text or a description."""
+    """Model from its C text, by group: from the cache if it was compiled before, from text or a description."""
     from kanecore.build import Recipe, compile_library
 
     libraries = {}
@@ -956,7 +955,7 @@ def restored(
     inputs: Array,
     left_out: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> CompiledModel:
-    """What unpickling calls: the model made again, with the values that it had; NaN: never given."""
+    """Rebuild an unpickled model with the values that it had; NaN stands for a value that was never given."""
     model = make(*arguments)
     for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
         by_name = dict(zip(mapping, values, strict=True)) | others
@@ -982,8 +981,8 @@ class SingleModel(CompiledModel):
 
     Arrays of other types are cast, ``out=`` must be float32.  `address` is that of ``void f(double t, const float *x,
     const float *r, const float *c, float *work, float *out)``.  A float has 24 bits: results agree with those in double
-    precision to 6e-8 times the condition of what is computed, and a row of constraints that is lost at a state is not
-    looked for nearby.
+    precision to 6e-8 times the condition of the computation.  A row of constraints that is lost at a state is not
+    searched for nearby.
     """
 
     simulate = _refused("simulate")
@@ -1018,5 +1017,5 @@ class SingleModel(CompiledModel):
 
 
 def class_of(real: str) -> type[CompiledModel]:
-    """That of compiled models whose numbers are "double" or "float"."""
+    """Class of compiled models whose numbers are "double" or "float"."""
     return SingleModel if real == "float" else CompiledModel

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The exceptions of kanecore.
+"""The exceptions of kanecore, and suggestions for misspelt names.
 
 All derive from :class:`KanecoreError`.  Wrong shapes, dtypes and names raise the built-in ``ValueError``,
 ``TypeError`` and ``KeyError``, as in NumPy.
 
-Whether one name is another misspelt: a coordinate that is misspelt becomes an input, without any error.
+A misspelt coordinate would become an input, without any error: so names that are close to others are found.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class KanecoreError(Exception):
 
 
 class KanecoreWarning(UserWarning):
-    """Something in a description is suspicious, and was computed with all the same."""
+    """Warning of something suspicious in a description, which is used all the same."""
 
 
 def warn(message: str) -> None:
@@ -54,15 +54,15 @@ def warn(message: str) -> None:
 
 
 class ModelError(KanecoreError):
-    """A description is wrong or incomplete; the message names the frame, point or symbol and what to add."""
+    """Wrong or incomplete description; the message names the frame, point or symbol and what to add."""
 
 
 class CompileError(KanecoreError):
-    """The C compiler is missing or refused; the message holds its own words and the path of the log."""
+    """Missing C compiler, or failed compile; the message holds the compiler's words and the path of the log."""
 
 
 class StateError(KanecoreError):
-    """What fails at a state of the model, of one or of a batch.
+    """Failure at a state of the model, of one or of a batch.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class StateError(KanecoreError):
 
 
 class NonFiniteError(StateError, FloatingPointError):
-    """Finite input led to a result that is not: a division by zero, the root of a negative number.
+    """Non-finite result from finite input: a division by zero, the root of a negative number.
 
     Attributes
     ----------
@@ -110,9 +110,9 @@ class SingularError(StateError):
     out : ndarray or None
         For a batch: the result, NaN in the rows that failed.
     contradictory : tuple of str
-        The names of rows of G that contradict each other, where that is what failed.
+        The names of rows of G that contradict each other, if this is the cause.
     trajectory : Trajectory or None
-        From an integration: what was reached before.
+        From an integration: the run up to the failure.
     """
 
     def __init__(
@@ -129,18 +129,18 @@ class SingularError(StateError):
 
 
 class IntegrationError(KanecoreError):
-    """An integration could not go on; ``trajectory`` holds what was reached.
+    """Failed integration; ``trajectory`` holds the run up to the failure.
 
     Attributes
     ----------
     trajectory : Trajectory or None
-        Of a simulation: what was reached.
+        Trajectory of a simulation up to the failure.
     rows : ndarray of int or None
-        Of a rollout of several rows: the indices of those that failed.
+        Indices of the rows of a rollout that failed.
     out : ndarray or None
-        Of a rollout: its result, NaN where rows failed; the other rows are right.
+        Result of a rollout, NaN in rows that failed; the other rows are right.
     status : RolloutStatus or None
-        Of a rollout: what came of each row.
+        Outcome of each row of a rollout.
     """
 
     def __init__(
@@ -151,13 +151,13 @@ class IntegrationError(KanecoreError):
 
 
 class WorkerError(KanecoreError):
-    """A case of a sweep was lost, since its worker died or could not load what it was to call."""
+    """Lost case of a sweep: its worker died or could not load the function."""
 
 
 def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
-    """The KeyError for a name that is not there, with the ones it may have been meant for.
+    """KeyError for an unknown name, with similar names.
 
-    The message reads ``no {what} {name}; did you mean ...``; where no name is near it lists what there is.
+    The message reads ``no {what} {name}; did you mean ...``; if no name is near, it lists all names.
     """
     known = list(dict.fromkeys(names))
     same = [other for other in known if plain_name(other) == plain_name(str(name))]
@@ -172,7 +172,7 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
 
 
 def plain_name(name: str) -> str:
-    """A name without what is easily mistaken: capitals, underscores and braces."""
+    """Name without capitals, underscores and braces, which are easily mistaken."""
     return "".join(letter for letter in name.casefold() if letter not in "_{}")
 
 
@@ -180,7 +180,7 @@ _SYMPY = ("sympy", "mpmath")
 
 
 def require_sympy() -> None:
-    """ImportError, in one sentence, where there is no SymPy: what reads descriptions and derives begins with this."""
+    """Raise ImportError, in one sentence, without SymPy: readers of descriptions and the derivation call this first."""
     for name in _SYMPY:
         if name not in sys.modules:
             try:
@@ -190,7 +190,7 @@ def require_sympy() -> None:
 
 
 def without_sympy(error: ImportError) -> ImportError:
-    """What to raise where an import failed: advice where it is SymPy that is missing, else `error`."""
+    """Error to raise after a failed import: advice if SymPy is missing, else `error`."""
     if (error.name or "").partition(".")[0] not in _SYMPY:
         return error
     return ImportError(
@@ -201,7 +201,7 @@ def without_sympy(error: ImportError) -> ImportError:
 
 
 def without_part(name: str, error: ImportError) -> ImportError:
-    """What to raise where ``kanecore.name`` failed to import: advice where SymPy or the extension is missing."""
+    """Error to raise if ``kanecore.name`` failed to import: advice if SymPy or the extension is missing."""
     if find_spec("kanecore._library") is not None:
         return without_sympy(error)
     missing = ImportError(
@@ -217,10 +217,11 @@ LETTERS = 5  # of a name in which one edit is a slip; shorter ones differ by one
 
 
 def is_close(name: str, other: str) -> bool:
-    """Whether a name may be another misspelt.
+    """Test whether a name may be another misspelt.
 
-    Equal but for case, underscores and braces; or one letter more, less, another or exchanged with its neighbour, in a
-    name of five letters or more whose digits are the same: F1 and F2, theta and theta_d are names of their own.
+    Such names are equal but for case, underscores and braces; or, in a name of five letters or more whose digits are
+    the same, one letter is added, missing, another or exchanged with its neighbour.  F1 and F2, theta and theta_d are
+    names of their own.
     """
     if name == other:
         return False

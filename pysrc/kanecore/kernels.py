@@ -82,7 +82,7 @@ class Kernel:
 
     @property
     def beyond(self) -> tuple[str, ...]:
-        """Lengths of all that x goes on with."""
+        """Lengths of all vectors in x behind the state."""
         return ("n_u",) * self.reads_udot + ("n_constraints",) * self.reads_multipliers + self.vectors
 
     def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:

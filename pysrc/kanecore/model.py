@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A façade over `describe` and `derive`: :class:`Model` holds a user's description, and derives what is asked for."""
+"""Model: the user's description of a mechanism, as a façade over `describe` and `derive`, which derives on request."""
 
 from __future__ import annotations
 
@@ -60,16 +60,17 @@ class Model(Expressions):
         n_q kinematical differential equations, each equal to zero, linear in q̇ and u (Kane & Levinson 1985,
         section 2.12).
     q_dependent, u_dependent : sequences of dynamicsymbols, optional
-        Coordinates and speeds that depend on the others; the state is x = [q_ind, q_dependent, u_ind, u_dependent].
-        All may stand in ``q_ind`` and ``u_ind`` as well: at run time the choice is made anew at every state.
+        Coordinates and speeds that depend on the others; the state is x = [q_ind, q_dependent, u_ind, u_dependent]. All
+        may be listed in ``q_ind`` and ``u_ind`` instead: then the choice is made at run time, at every state.
     configuration_constraints : sequence of expressions, optional
         φ(q, t), each equal to zero.
     velocity_constraints : sequence of expressions, optional
         c(q, u, t), each equal to zero; linear in u and q̇, or not (then it is a complex nonholonomic constraint).
-        Derivatives of configuration constraints may stand here, and are not counted twice.
+        Derivatives of configuration constraints may be listed here, and are not counted twice.
     acceleration_constraints : sequence of expressions, optional
-        Expressions linear in u̇, each equal to zero; derivatives of the others may stand here.  Constraints of any kind
-        may have names, as {name: expression}, which messages and ``dyn.constraint_names`` then use.
+        Expressions linear in u̇, each equal to zero; derivatives of the other constraints may be listed here.
+        Constraints of any kind may have names, as {name: expression}, which messages and ``dyn.constraint_names`` then
+        use.
     u_auxiliary : sequence of dynamicsymbols, optional
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
@@ -84,23 +85,23 @@ class Model(Expressions):
         speeds, sorted by name.  Where a prescribed motion ``theta`` needs its rates they follow it as ``theta_d`` and
         ``theta_dd``.
     outputs : dict of name to expression, optional
-        What the kernel ``outputs`` computes; may hold ``u.diff()`` and `kanecore.multiplier` (row).  A Vector ``v`` has
-        components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those of
-        the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
+        Results of the kernel ``outputs``; they may hold ``u.diff()`` and `kanecore.multiplier` (row).  A Vector ``v``
+        has components ``v_x``, ``v_y``, ``v_z`` in the axes of the inertial frame, as (Vector, ReferenceFrame) in those
+        of the frame; a Point, alone or with a frame, is its position from the origin.  Entries of a Matrix ``A`` are
         ``A_0_1``, those of a row or column ``A_0``.
     functions : dict of SymPy function to Spline or CFunction, optional
         Functions of coordinates, time, inputs or parameters that are data, such as a street or a cam, or machine code:
         ``{street: kc.Spline(x, y)}`` with ``street = sympy.Function("street")``, and ``street(x(t) + l)`` anywhere in
         the description.  All kernels hold their exact derivatives.
     potentials : sequence of expressions, optional
-        Potential energies, in place of the forces that they stand for.
+        Potential energies, in place of their forces.
     feedback : dict of input to expression, optional
         Laws in t, q, u, parameters and other inputs, put in place of inputs that occur in loads and outputs.
     points, frames : sequences, optional
-        More points and frames for the kernels of positions, velocities and accelerations, and of partial velocities,
-        beside mass centres, frames of bodies, and where loads act.
+        More points and frames for the kernels of positions, velocities and accelerations, and of partial velocities, in
+        addition to mass centres, frames of bodies, and those of loads.
     joints : dict of name to (parent, child, point), optional
-        Which body, or the inertial frame, carries which body, and at which point, for the kernel ``reactions``.
+        Parent (a body or the inertial frame), child and joint point, for the kernel ``reactions``.
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
         point the first there that belongs to it, the name that of the child.
     attach : dict of row to (child, child_point, parent, parent_point, vector), optional
@@ -112,8 +113,8 @@ class Model(Expressions):
         How bodies look in pictures: ``{"wheel": kc.shapes.Disc(r)}``, a `kanecore.shapes.Box`, `Cylinder`, `Disc`,
         `Rod` or `Sphere` about the mass centre, in the axes of the body.
     unit : sequence of (e0, e1, e2, e3), optional
-        Coordinates that are a unit quaternion, normalised while integrating; default: those of which some orientation
-        is the standard matrix, as ``orient_quaternion`` writes it.
+        Coordinates that are a unit quaternion, normalised while integrating; default: those in a standard rotation
+        matrix, as ``orient_quaternion`` writes it.
     origin : Point, optional
         The point at rest that positions are measured from.  Default: the one that most bodies are located from, which
         ``report()`` names.  A point to which no positions lead from it is measured from the root of its own points.
@@ -124,7 +125,7 @@ class Model(Expressions):
     Raises
     ------
     ModelError
-        What is wrong or missing, by name, and what to write.
+        A description that is wrong or incomplete; the message names the fault and what to write.
 
     Notes
     -----
@@ -134,7 +135,7 @@ class Model(Expressions):
     """
 
     _folder: str | None = None  # of the URDF file that names meshes
-    _notes: tuple[str, ...] = ()  # lines of the report: what was in a file and is not in the description
+    _notes: tuple[str, ...] = ()  # lines of the report: parts of a file that are not in the description
 
     def __init__(
         self,
@@ -207,7 +208,7 @@ class Model(Expressions):
         self._read(arguments)
 
     def _read(self, arguments: Arguments) -> None:
-        """Make the description, in steps that each hand on what the step before left of it."""
+        """Make the description, in steps that each continue the result of the step before."""
         reader = Reader(arguments)
         description = with_tendons(reader.read())
         self._keep_words(arguments, reader)
@@ -220,7 +221,7 @@ class Model(Expressions):
         self._contradictions = self._contradicting(reader)
 
     def _keep_words(self, arguments: Arguments, reader: Reader) -> None:
-        """The user's own symbols and expressions, in which results are written."""
+        """Keep the user's own symbols and expressions, in which results are written."""
         symbols = reader.symbols
         self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
         self._laws, self._functions = arguments.feedback, arguments.functions
@@ -259,7 +260,7 @@ class Model(Expressions):
         )
 
     def _contradicting(self, reader: Reader) -> list[Contradiction]:
-        """Warn of velocities and accelerations that the user set and that positions or orientations contradict."""
+        """Warn of set velocities and accelerations that positions or orientations contradict."""
         d, k = self._description, self._derivation.kinematics
         accelerations = list(reader.set_accelerations())
         result = contradictions(d, k, accelerations, reader.symbols, lambda: symbolic_expressions.symbols_by_key(self))
@@ -276,7 +277,7 @@ class Model(Expressions):
         ----------
         kanes_method : KanesMethod
         bodies, forcelist : sequences, optional
-            Default: those that the KanesMethod was given.
+            Default: those of the KanesMethod.
         **options
             Further arguments of :class:`Model`.
         """
@@ -333,7 +334,7 @@ class Model(Expressions):
         q : sequence of dynamicsymbols
             The coordinates.
         forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
-            Forces and torques beside L.
+            Forces and torques in addition to L.
         frame : ReferenceFrame
             The inertial frame, where there are forces, points or frames.
         nonholonomic_constraints : sequence of expressions, optional
@@ -341,7 +342,7 @@ class Model(Expressions):
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
         parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, name : optional
-            As of :class:`Model`; an input whose rate the equations need is followed by it.
+            As for :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns
         -------
@@ -353,7 +354,7 @@ class Model(Expressions):
         ModelError
             L is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
         TypeError
-            What a LagrangesMethod holds is given as well.
+            An argument that a LagrangesMethod holds is given as well.
         """
         arguments = of_lagrangian(
             L,
@@ -400,19 +401,19 @@ class Model(Expressions):
         gravity : (x, y, z)
             Acceleration of a falling body, in inertial axes, m/s².
         q : sequence of functions of time, optional
-            The coordinates, in order; what else the transforms hold is prescribed.  Default: all that occur along the
-            chain and do not stand in ``inputs``.
+            The coordinates, in order; other functions in the transforms are prescribed.  Default: all that occur along
+            the chain and are not in ``inputs``.
         speeds : {"rates", "bodies"}
             ``"rates"``: u = q̇, named ``theta_d``.  ``"bodies"``: the redundant speeds p, all components of the angular
             velocity (wx1, wy1, wz1, ...) and of the mass centre's velocity (vx1, ...) of each link that has mass, in
             its own axes, the number being that of the link.  M is block-diagonal.  p# = Ψ q̇# are the kinematical
             equations, Λ = p° − Υ Ψ⁻¹ p# = 0 velocity constraints (`speed_matrices` gives Ψ and Υ).
         u : str or sequence of names, optional
-            Of rates: their names.  Of ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
+            For rates: their names.  For ``"bodies"``: the order of p, of which the first that determine q̇ are p#; names
             that are left out follow, all w, then all v.
         efforts : sequence of coordinates, or dict of coordinate to expression, optional
-            Of actuators, between a link and the one before it, of the power effort · q̇.  Those of a sequence are inputs
-            ``tau_<q>``.
+            Efforts of actuators, between a link and the one before it, of the power effort · q̇.  Those of a sequence
+            are inputs ``tau_<q>``.
         forcelist : sequence of LinkLoad, optional
         places : "centres", or sequence of (link, (x, y, z)[, point]), optional
             Redundant coordinates: inertial coordinates of a point in the axes of a link (default: its mass centre),
@@ -462,7 +463,7 @@ class Model(Expressions):
         the unit quaternion ``q_J_e0`` ... ``q_J_e3``, the velocity ``u_J_x`` ... of the link's origin and its angular
         velocity ``u_J_rx`` ..., both in the axes of the link; so has a planar one ``q_J_x``, ``q_J_y`` in the plane
         normal to its axis, the angle ``q_J_r``, and ``u_J_x``, ``u_J_y``, ``u_J_r``.  Their efforts have the names of
-        their speeds, with tau.  All links are points and frames, also those without mass; what fixed joints hold is
+        their speeds, with tau.  All links are points and frames, also those without mass; links on fixed joints are
         merged.
 
         Parameters
@@ -478,8 +479,8 @@ class Model(Expressions):
             ``m_LINK``, ``cx_LINK``, ..., ``Ixx_LINK``, ``Ixy_LINK``, ...; `compile` gives them the values of the file.
             Else they are numbers, and take no operations of their own.
         mimic : bool
-            A joint that mimics another one has no coordinate of its own: q = multiplier q_other + offset.  False: it
-            has, and follows nobody.
+            A mimic joint shares its leader's coordinate: q = multiplier q_other + offset.  With False it has its own
+            and moves independently.
         damping : bool
             Joints lose damping · u.
         friction : float, optional
@@ -517,7 +518,7 @@ class Model(Expressions):
 
     @classmethod
     def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:
-        """The model of a description that SymPy had no part in, with values of its parameters."""
+        """Model of a description made without SymPy, with values of its parameters."""
         model = cls.__new__(cls)
         d = model._description = description
         model._derived, model._values = None, dict(values)
@@ -606,7 +607,7 @@ class Model(Expressions):
 
     @property
     def values(self) -> Mapping[str, float]:
-        """The values of parameters that the description brought along, by name: those of a URDF file."""
+        """Values of parameters in the description, by name, such as those of a URDF file."""
         return MappingProxyType(self._values)
 
     @property
@@ -626,7 +627,7 @@ class Model(Expressions):
 
     @property
     def left_out(self) -> tuple[Any, ...]:
-        """Symbols that stand only in what has no part in the motion, such as the ground: they may be set by name."""
+        """Symbols that occur only in parts without effect, such as the ground: they may be set by name."""
         return self._left_out
 
     @property
@@ -651,20 +652,20 @@ class Model(Expressions):
 
     @property
     def n_constraints(self) -> int:
-        """Rows of the constraint Jacobian: derivatives that were filed as well are not counted twice."""
+        """Number of rows of the constraint Jacobian; derivatives that were given as well are not counted twice."""
         return len(self._derivation.constraints.rows) if self._description.constraints else 0
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: sizes and names, and the equations of motion, folded."""
+        """HTML for notebooks: sizes and names, and the equations of motion, folded."""
         from kanecore.show.notebook_pages import model_page
 
         return model_page(self, symbolic_expressions.equations(self))
 
     def _repr_latex_(self) -> str | None:
-        """The equations of motion where a notebook is printed; None where they are long, or names are no plain ones."""
+        """The equations of motion where a notebook is printed; None if they are long, or names are no plain ones."""
         shown = [each._repr_latex_() for each in symbolic_expressions.equations(self) or ()]
         return "\n".join(filter(None, shown)) or None
 
@@ -689,8 +690,8 @@ class Model(Expressions):
         -------
         Model
             Its state is ordered as before.  The last coordinates and speeds remain dependent, one for each independent
-            constraint that is left, if these determine them; if not, none is named dependent, and what depends on what
-            is decided at every state.
+            constraint that is left, if these determine them; if not, none is named dependent, and the choice is made at
+            every state.
 
         Raises
         ------
@@ -721,7 +722,7 @@ class Model(Expressions):
         return model
 
     def _with(self, description: Description) -> Model:
-        """The same model with another description; what follows from that is derived anew, all else is shared."""
+        """Copy of the model with another description; results are derived anew, all else is shared."""
         model = copy.copy(self)
         model._coordinates, model._speeds, model._inputs = self._coordinates, self._speeds, self._inputs
         model._whole = self._whole
@@ -788,7 +789,7 @@ class Model(Expressions):
         return symbolic_expressions.speed_matrices(self)
 
     def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
-        """What of the inertial parameters of all bodies can be identified, and in which combinations.
+        """Base parameters: the combinations of the inertial parameters of all bodies that can be identified.
 
         The rank and a QR factorization of the regressor over random states, on the constraints where there are some,
         and projected on the motions that they allow (Khalil & Dombre, *Modeling, Identification and Control of Robots*,
@@ -797,8 +798,8 @@ class Model(Expressions):
         Parameters
         ----------
         parameters : mapping of names or symbols to numbers, optional
-            Values of the parameters that stand in the regressor, such as lengths; default: random ones, and
-            coefficients are written in terms of them where they are products of two at most, or sums of two products.
+            Values of the parameters in the regressor, such as lengths; default: random ones, and coefficients are
+            written in terms of them if they are products of two at most, or sums of two products.
 
         Returns
         -------
@@ -815,14 +816,14 @@ class Model(Expressions):
         return base_parameters(self._derivation, parameters)
 
     def latex(self, kernel: str, *, nested: bool = False) -> str:
-        r"""What :meth:`symbolic` gives, as LaTeX: an ``aligned`` block, intermediates first.
+        r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
 
         A notebook typesets it; ``print`` shows the text.
         """
         return symbolic_expressions.latex(self, kernel, nested)
 
     def explain(self, full: bool = False) -> str:
-        """Which load gives which generalized active force, and which body which generalized inertia force.
+        """Explain which load gives which generalized active force, and which body which generalized inertia force.
 
         Loads, laws of feedback and outputs have the numbers that they have in :meth:`report`.
 
@@ -834,7 +835,7 @@ class Model(Expressions):
         return explanation.explain(self, full)
 
     def report(self) -> str:
-        """What was understood: the tree, where each velocity came from, how M is formed, operation counts."""
+        """Report of what was understood: the tree, the source of each velocity, how M is formed, operation counts."""
         return report.report(self)
 
     def draw(
@@ -862,7 +863,7 @@ class Model(Expressions):
         r : array_like (n_r,) or mapping, optional
             Inputs; those not given are zero.
         ax, labels, loads, view : optional
-            As of `CompiledModel.draw`.
+            As for `CompiledModel.draw`.
 
         Returns
         -------
@@ -877,6 +878,6 @@ class Model(Expressions):
         ImportError
             matplotlib is not installed.
         ValueError
-            As of `CompiledModel.draw`.
+            As for `CompiledModel.draw`.
         """
         return model_picture.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)

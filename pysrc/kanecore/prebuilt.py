@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models that were compiled elsewhere, for several instruction levels: which of their libraries this processor runs.
+"""Prebuilt models: libraries compiled elsewhere for several instruction levels, and the one that this processor runs.
 
 The gallery and model wheels lay them in a folder: ``NAME.c``, ``NAME.LEVEL.so`` with all kernels, and
 ``NAME.lanes.LEVEL.so`` with those that evaluate several states at once.
@@ -34,14 +34,14 @@ def libraries(folder: Path, name: str, level: str | None = None) -> dict[str, Pa
 
 
 def library(folder: Path, name: str) -> Path:
-    """The best library for this processor; one that is compiled now where it is older than all of them.
+    """Best library for this processor; it is compiled now if the processor is older than all of them.
 
     Raises
     ------
     FileNotFoundError
         The folder holds no library of this model for this system.
     CompileError
-        The processor is older than what the libraries were built for, and there is no C compiler.
+        The processor is older than the libraries' instruction levels, and there is no C compiler.
     """
     from kanecore._library import cpu_level
 
@@ -57,7 +57,7 @@ def library(folder: Path, name: str) -> Path:
 
 
 def lane_library(folder: Path, name: str) -> str | None:
-    """The library that evaluates as many states at once as this processor can; None where there is none."""
+    """The library that evaluates as many states at once as this processor can; None if there is none."""
     from kanecore._library import cpu_level
 
     found = libraries(folder, f"{name}.lanes")

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks of matrices at numbers, and the metric in which rows are compared.
+"""Ranks of matrices at numbers, independent columns, and the metric of the masses in which rows are compared.
 
-Which columns of a matrix are independent, of sets that serve as well the first ones.
+Among equivalent sets of independent columns the first ones are chosen.  A QR factorization that took every column of
+which some part is left would take one of which a millionth is left, as of an axis that a file gives with seven digits.
+After it would come columns of nothing but the rounding of that part.  With the largest column first this cannot happen,
+but then the choice of columns is arbitrary.  As a compromise, the next pivot is the first column that is not much
+smaller than the largest (Golub & Van Loan, *Matrix Computations*, 4th ed., 2013, section 5.4).
 
-A QR factorization that takes each column that some part is left of would take one of which a millionth is left, as of
-an axis that a file gives with seven digits, and after it columns of which nothing is left but what rounding makes of
-that part.  With the largest column first this cannot be, but then the columns are any.  In between, the next pivot is
-the first column that is not much smaller than the largest (Golub & Van Loan, *Matrix Computations*, 4th ed., 2013,
-section 5.4).
-
-Rows, coordinates and speeds of different units beside each other: the metric of the masses.
-
-A speed times √M_jj is a number of one unit, whatever the speed is; so are the coordinates that such speeds change, and
-the rows of G in these columns.  In this metric rows are compared, ranks are counted and least changes are least, so
+A speed times √M_jj has one unit, whatever the speed is; so have the coordinates that such speeds change, and the rows
+of G in these columns.  In this metric of the masses rows are compared, ranks are counted and changes are minimised, so
 that nothing depends on the units of a model.  ``emit/runtime/constraint_solver.h`` does the same in C.
 
 Functions of arrays alone; `kanecore.constraints.constraint_values` evaluates the kernels that they need.
@@ -41,7 +37,7 @@ __all__ = [
 ]
 
 _MUCH = 1e-3  # of the largest that is left: a column that is smaller waits
-_ROUNDING = 1e2  # times ε beside the smallest pivot before: what is smaller is rounding of what that pivot scaled up
+_ROUNDING = 1e2  # times ε, relative to the smallest pivot before: smaller entries are rounding, scaled up by it
 
 
 def independent_columns(
@@ -52,7 +48,7 @@ def independent_columns(
     Parameters
     ----------
     tolerance : float
-        Of a column: where less is left of it by the others, it follows from them.
+        A column of which the others leave less than this follows from them.
     n : int, optional
         As many as can be are taken from the first n columns, before others are looked at.
     """
@@ -69,7 +65,7 @@ def independent_columns(
             j = first + int(np.flatnonzero(sizes >= _MUCH * largest)[0])
             axis = rest[:, j] / sizes[j - first]
             rest -= np.outer(axis, axis @ rest)
-            rest -= np.outer(axis, axis @ rest)  # once more: what rounding put back
+            rest -= np.outer(axis, axis @ rest)  # once more, against rounding
             rest[:, found] = rest[:, [j]] = 0.0
             found.append(j)
             least = min(least, largest)
@@ -83,7 +79,7 @@ NEAR = 1e-2
 
 
 def speed_units(mass: Array, rows: Array) -> Array:
-    """1/√|M_jj|, (..., n_u): how much of each speed is one unit; of one that moves no mass as its rows tell."""
+    """Units of the speeds, 1/√|M_jj|, (..., n_u); a speed that moves no mass has one from its rows."""
     weights = np.abs(np.diagonal(mass, axis1=-2, axis2=-1))
     heavy = weights > 0.0
     units = np.where(heavy, 1.0 / np.sqrt(np.where(heavy, weights, 1.0)), 0.0)
@@ -96,19 +92,19 @@ def speed_units(mass: Array, rows: Array) -> Array:
 
 
 def coordinate_units(slopes: Array, units: Array) -> Array:
-    """How far each coordinate goes at units of the speeds, with slopes ∂q̇/∂u, (..., n_q); 0 where no speed moves it."""
+    """Units of coordinates, from those of the speeds and slopes ∂q̇/∂u, (..., n_q); 0 if no speed moves one."""
     return np.asarray(np.linalg.norm(slopes * units[..., np.newaxis, :], axis=-1))
 
 
 def extents(values: Array, units: Array) -> Array:
-    """What is large for each coordinate or speed: its value, and what the largest of all is in its unit."""
+    """Reference magnitude of each coordinate or speed: its value plus the largest of all, in its unit."""
     moved = units > 0.0
     largest = np.max(np.abs(values[moved]) / units[moved], initial=0.0)
     return np.asarray(np.abs(values) + (largest * units if largest > 0.0 else 1.0))
 
 
 def clear(entries: Array, scaled: Array) -> Array:
-    """The entries of a matrix but for those that are nothing beside their row or all, as scaled to equal units."""
+    """Matrix without entries that are tiny relative to their row or to all, as scaled to equal units."""
     size = np.abs(scaled)
     limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
     return np.where(size > limit, entries, 0.0)
@@ -134,7 +130,7 @@ def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
     Parameters
     ----------
     scaled : (m, n)
-        Rows of equal size, in columns of equal units; rows that are small beside it are no pivots.
+        Rows of equal size, in columns of equal units; smaller rows are no pivots.
     count : int, optional
         How many rows count, of a G of which that is known: pivots beyond it must be clear, not only no rounding.
     """
@@ -150,20 +146,20 @@ def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
 
 
 def rank_of(rows: Array, units: Array, count: int | None = None) -> int:
-    """The rank of one matrix, scaled as the kernels do it, which decide the same."""
+    """Rank of one matrix, scaled and decided as in the kernels."""
     scaled = rows * _power_of_two(units)
     sizes = np.maximum(size_of(scaled), np.finfo(np.float64).tiny)
     return len(independent_rows(scaled * _power_of_two(1.0 / sizes)[:, np.newaxis], count))
 
 
 def _power_of_two(x: Array) -> Array:
-    """The least that is not smaller, or 0: a factor that rounds nothing."""
+    """Least power of two that is not smaller, or 0: a factor without rounding."""
     mantissa, exponent = np.frexp(x)
     return np.where(x > 0.0, np.ldexp(1.0, exponent - (mantissa == 0.5)), 0.0)
 
 
 def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
-    """Columns of a matrix, as many as its rank, each as far from those before as can be; of equal ones the last."""
+    """Independent columns of a matrix, as many as its rank, each farthest from those before; of equal ones the last."""
     rest, chosen = rows.copy(), list[int]()
     for _ in range(rank):
         sizes = np.linalg.norm(rest, axis=0)
@@ -174,6 +170,6 @@ def pivots(rows: Array, rank: int) -> npt.NDArray[np.intp]:
 
 
 def null_space(rows: Array, units: Array) -> Array:
-    """An orthonormal basis, in units, of what the rows of one matrix leave free: (n, n − rank)."""
+    """Orthonormal basis, in units, of the null space of one matrix: (n, n − rank)."""
     _, _, of_columns = np.linalg.svd(equilibrated(rows, units))
     return np.asarray(of_columns[rank_of(rows, units) :].T)

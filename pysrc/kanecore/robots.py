@@ -34,7 +34,7 @@ def to_pinocchio(dyn: Kernels, x: npt.ArrayLike, model: Any) -> tuple[Array, Arr
     Parameters
     ----------
     dyn : CompiledModel
-        Of `Model.from_urdf`, with ``mimic=False`` where the file has joints that mimic others.
+        Model of `Model.from_urdf`, with ``mimic=False`` where the file has joints that mimic others.
     x : array_like, (..., n_x)
     model : pinocchio.Model
         ``pinocchio.buildModelFromUrdf(path)``, with a JointModelFreeFlyer where the base floats.
@@ -74,7 +74,7 @@ def from_pinocchio(dyn: Kernels, q: npt.ArrayLike, v: npt.ArrayLike, model: Any)
 
 
 def _joints(dyn: Kernels, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
-    """Each joint of Pinocchio, and where its coordinates and speeds are in x, in its order."""
+    """Joints of Pinocchio, in its order, and the places of their coordinates and speeds in x."""
     places = {name: i for i, name in enumerate((*dyn.coordinate_names, *dyn.speed_names))}
 
     def found(names: list[str]) -> list[int]:

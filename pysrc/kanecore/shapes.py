@@ -23,7 +23,7 @@ _ANGLES = np.linspace(0.0, 2.0 * np.pi, 49)
 
 @dataclass(frozen=True)
 class Shape:
-    """What `Box`, `Cylinder`, `Disc`, `Rod` and `Sphere` make.
+    """Shape of a body, as `Box`, `Cylinder`, `Disc`, `Rod` and `Sphere` make it.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class Shape:
     sizes : tuple of float or str
         Lengths in m, or names of parameters.
     axis : {"x", "y", "z"}
-        The axis of the body along which the shape stands.
+        The axis of the body along which the shape is aligned.
     place : tuple of float
         Where it is moved to: nine numbers of a rotation, row by row, and three of an offset; or none.
     file : str
-        Of a ``Mesh``, as a URDF names it; its sizes are the scales along x, y, z.
+        File of a ``Mesh``, as a URDF names it; its sizes are the scales along x, y, z.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class Shape:
         return replace(self, place=tuple(map(float, numbers)))
 
     def lines(self) -> tuple[Array, ...]:
-        """Its lines, (k, 3) each; the sizes must be numbers.  Those of a mesh are in its file, not here."""
+        """Lines of the shape, (k, 3) each; the sizes must be numbers.  A mesh has none here: they are in its file."""
         sizes = tuple(map(float, self.sizes))
         return self.put([line[:, _ORDER[self.axis]] for line in _LINES.get(self.kind, _nothing)(*sizes)])
 

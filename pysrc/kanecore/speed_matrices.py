@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What speed_matrices and projected_efforts return, of a Model as of a compiled one."""
+"""Results of speed_matrices and projected_efforts, of a Model as of a compiled one."""
 
 from __future__ import annotations
 

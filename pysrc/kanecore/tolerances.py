@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What counts as equal.
+"""Tolerances within which numbers count as equal.
 
-Each number is relative to what the number compared with it is made of: the terms of a sum, the row of a matrix in the
-metric of the masses, the largest of the values compared.  So no result depends on the units in which a model is
-written.  Those that the C of models needs as well (`IN_C`) are written into its text.
+Each is relative to the magnitude of what is compared: the terms of a sum, the row of a matrix in the metric of the
+masses, the largest of the values compared.  So no result depends on the units in which a model is written.  Those that
+the C of models needs as well (`IN_C`) are written into its text.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ IN_C = {
 
 
 def of_floats(epsilon: float) -> dict[str, float]:
-    """The same for floats: each the same share of the digits, so that 1e-9 becomes 1e-4; multiples stay."""
+    """Tolerances for floats: the same share of the digits, so that 1e-9 becomes 1e-4; multiples stay."""
     share = math.log(epsilon) / math.log(EPSILON)
     scaled = {name: value**share if value < 1.0 else value for name, value in IN_C.items()}
     return scaled | {"PIVOT": PIVOT_OF_FLOATS}

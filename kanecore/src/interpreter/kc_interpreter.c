@@ -18,7 +18,7 @@ const kc_machine_kind *kc_this_machine(void)
 #define KC_FACTS(name, operands, results) {#name, operands, results},
 const kc_operation kc_operations[] = {KC_OPERATIONS(KC_FACTS){NULL, 0, 0}};
 
-/* Whether the n operands at k are registers below `made`. */
+/* True if the n operands at k are registers below `made`. */
 static int are_made(const uint16_t *k, int n, uint32_t made)
 {
     int good = 1;

@@ -69,7 +69,7 @@ enum { KC_OPERATIONS(KC_NUMBERED) KC_N_OPERATIONS };
 /* Arrays that a program reads, or writes. */
 enum { KC_IN_T, KC_IN_X, KC_IN_R, KC_IN_C, KC_IN_W, KC_IN_OUT, KC_ARRAYS };
 
-#define KC_NEGATIVE UINT32_C(0x80000000) /* in `stores`: what is stored is the negative of a register */
+#define KC_NEGATIVE UINT32_C(0x80000000) /* in `stores`: the stored value is the negative of a register */
 
 /*
  * A part of a program.  Its values stand in registers z, of which none is written twice: constants, what is
@@ -83,7 +83,7 @@ typedef struct kc_coded_part {
     uint32_t n_constants;
 } kc_coded_part;
 
-/* A function of a model: a program, or one that solves what others fill. */
+/* A function of a model: a program, or a solver of equations that others fill. */
 typedef struct kc_coded_function {
     int way;                    /* the number of the way; KC_PROGRAM */
     int n_parts;                /* of a program */
@@ -97,8 +97,8 @@ typedef struct kc_coded_function {
 
 enum { KC_PROGRAM = -1 };
 
-/* What the table of a model calls: a function that fills `out` from `offset` on, and for `rhs` one that fills
- * what stands before; of `n` numbers in all. */
+/* A kernel in the table of a model: a function that fills `out` from `offset` on, and for `rhs` one that
+ * fills the numbers before; of `n` numbers in all. */
 typedef struct kc_coded_kernel {
     const kc_coded_function *function, *before;
     uint32_t offset, n;
@@ -133,7 +133,7 @@ typedef struct kc_coded_way {
     int (*room)(const int *sizes); /* how many numbers its arrays take */
 } kc_coded_way;
 
-/* What calls a function of the model whose code c names: a kc_function (emit/runtime/equations.h). */
+/* A function of the model whose code c names, as a kc_function (emit/runtime/equations.h). */
 typedef int kc_coded_call(double t, const double *x, const double *r, const double *c, double *w,
                           double *out);
 

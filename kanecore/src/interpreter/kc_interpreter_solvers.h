@@ -42,7 +42,7 @@ static int go_shortly(const short_way *s, ARGUMENTS)
         return function(&s, GIVEN);                                                                          \
     }
 
-/* Ways with equations: what these change belongs to the call. */
+/* Solvers with equations: memory that these change belongs to the call. */
 #define SOLVING(name, type, function)                                                                        \
     static int run_##name(const kc_coded_function *f, ARGUMENTS)                                             \
     {                                                                                                        \

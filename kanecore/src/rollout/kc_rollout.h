@@ -7,7 +7,7 @@
  * its neighbours, nor on whether there are lanes.  They are those of kc_integrate() with inputs that are
  * held.
  *
- * Of a model in single precision (`single`) all numbers are floats but times, as in kanecore.h.
+ * In a model in single precision (`single`) all numbers but times are floats, as in kanecore.h.
  */
 #ifndef KC_ROLLOUT_H
 #define KC_ROLLOUT_H

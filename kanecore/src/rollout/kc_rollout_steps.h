@@ -48,9 +48,9 @@ typedef struct KC_TYPED(group) {
     uint32_t alive[KC_MOST_BLOCKS];               /* a bit for each lane that holds a row which goes on */
     uint32_t undone[KC_MOST_BLOCKS];              /* of the last call */
     uint64_t step;                                /* that is being taken: as many are done */
-    double time;                                  /* what g->t holds; NaN: nothing */
+    double time;                                  /* content of g->t; NaN: none */
     KC_NUMBER *to[KC_MOST_BLOCKS][KC_MOST_LANES]; /* where the next state of each row goes */
-    const KC_NUMBER *from[KC_MOST_LANES];         /* what is gathered */
+    const KC_NUMBER *from[KC_MOST_LANES];         /* gathered values */
     /* in lanes, block behind block */
     KC_NUMBER *t, *x, *y, *k1, *k2, *k3, *k4, *r, *c, *work;
     /* of one row */
@@ -140,7 +140,7 @@ static inline int KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC
     return rest == 0;
 }
 
-/* Whether n numbers are finite, each `stride` behind the one before. */
+/* True if n numbers are finite, each `stride` behind the one before. */
 static inline int KC_TYPED(finite)(size_t n, const KC_NUMBER *x, size_t stride)
 {
     const KC_NUMBER zero = 0;
@@ -314,7 +314,7 @@ static kc_status KC_TYPED(return_row)(KC_TYPED(group) * g, double t, uint32_t bl
     return KC_TYPED(normalize)(plan->n_unit, plan->unit, x, g->n_lanes);
 }
 
-/* What comes after a step that led to time t: back to the manifold, and rows end that are not finite. */
+/* Finish a step that led to time t: project to the manifold, and end rows that are not finite. */
 static void KC_TYPED(settle)(KC_TYPED(group) * g, double t, int all_finite)
 {
     const int returns = g->plan->n_unit > 0 || g->plan->project != NULL;

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether a model is right: audits, equivalence, conserved quantities."""
+"""Checks of a model: audits, equivalence of two derivations, conserved quantities."""

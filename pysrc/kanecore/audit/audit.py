@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`CompiledModel.audit`: a model beside itself, derived in other ways, at random states.
+"""Audit of a compiled model, `CompiledModel.audit`: its results compared with others derived in other ways.
 
 An audit that repeats a derivation finds nothing.  This one takes raw facts of the kernels (positions, orientations,
-masses and loads as written), and does the mechanics anew, in NumPy and by differences: what each file
-``*_audit.py`` has rows of.
+masses and loads as written) at random states, and does the mechanics anew, in NumPy and by differences.  Each file
+``*_audit.py`` has rows about one subject.
 
-Its own rows are about what is right in itself and seldom meant.
+The rows of this file name settings that are consistent but seldom intended.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit", "suspicions"]
 
-_SAME = 1e-6  # of a potential's virtual work: what loads that it doubles may miss
+_SAME = 1e-6  # of a potential's virtual work: tolerance for loads that double it
 
 
 def suspicions(b: Bodies) -> list[Row]:
-    """Potentials that loads are given beside, and constraints that determine more speeds than are called dependent."""
+    """Rows about suspicious models: loads given twice, as potentials too, and dependent speeds not declared as such."""
     return [*_doubled(b), *_lifted(b)]
 
 
 def _doubled(b: Bodies) -> list[Row]:
-    """Loads whose virtual work is that of a potential: one by one, all of one kind together, or some that add up."""
+    """Rows for loads whose virtual work equals that of a potential: singly, all of one kind, or some together."""
     if not b.dyn.n_potentials or not b.loads or b.oblique:
         return []
     n = len(b.loads)
@@ -110,7 +110,7 @@ class Audit(Verdicts):
 
 
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
-    """Compare the equations of motion with what other principles give, at n random states on the constraints.
+    """Compare the equations of motion with the results of other principles, at n random states on the constraints.
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
     derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
@@ -120,22 +120,22 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     Parameters
     ----------
     n : int
-        How many states.
+        Number of states.
     x0 : array_like, (n_x,), or mapping by name, optional
         A state around which others are taken, on the constraints or near them; default: the guess of the model, else
         random ones.
     units : mapping of name or symbol to unit, optional
-        Of coordinates, speeds, parameters and inputs, as for `export_fmu`: a text such as ``"m/s"`` or ``"kg*m**2"``, a
-        unit of SymPy, or exponents of (length, mass, time). Then the equations are also compared in other units. What
-        is not named is a pure number, as an angle; outputs may be named, and are not compared.
+        Units of coordinates, speeds, parameters and inputs, as for `export_fmu`: a text such as ``"m/s"`` or
+        ``"kg*m**2"``, a unit of SymPy, or exponents of (length, mass, time). Then the equations are also compared in
+        other units. Names that are left out are pure numbers, as angles; outputs may be named, and are not compared.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------
     Audit
-        A row for each quantity, with the number of digits that agree at the worst state, beside the terms that it is
-        summed from: 6 must where differences are used or equations solved, 8 elsewhere.
+        A row for each quantity, with the number of digits that agree at the worst state, relative to the terms of the
+        quantity: 6 are needed where differences are used or equations solved, 8 elsewhere.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     rows = [
         row
         for part in _PARTS
-        for row in found(part.CHECKS, bodies, (NotApplicable, ModelError))  # what the model does not have
+        for row in found(part.CHECKS, bodies, (NotApplicable, ModelError))  # for missing parts of a model
     ]
     rows += suspicions(bodies)
     if units is not None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The random states at which an audit looks: on the constraints, with rates and virtual motions that these allow.
+"""Random states of an audit: on the constraints, with rates and virtual motions that these allow.
 
-An angle is of the size of one, and what is no angle as large as moves as much mass as one radian does: so the states of
-a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn frames.
+The reference magnitude of an angle is one.  That of any other coordinate moves as much mass as one radian does: so the
+states of a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn
+frames.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ MOST = 100_000
 
 _TRIES = 30  # random states for each that is wanted
 _SPREAD = 0.5  # of the sizes: how far states are from a given one
-_REGULAR = 1e-3  # of the largest singular value of G: what the smallest that counts is at a state that serves
-_LOST = 1e-8  # of the same: what is left of one that does not count
+_REGULAR = 1e-3  # of the largest singular value of G: the smallest that counts must exceed this
+_LOST = 1e-8  # of the same: the others must be below this
 _VIRTUAL = 3  # virtual motions at each state
 
 
@@ -48,7 +49,7 @@ class Places:
     dyn : CompiledModel
     t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
-        What is large for each coordinate and speed.
+        Reference magnitude of each coordinate and speed.
     """
 
     dyn: Kernels
@@ -80,7 +81,7 @@ class Places:
 
     @cached_property
     def input_rates(self) -> Array:
-        """Derivatives of the inputs: of those that have one, others are constant."""
+        """Derivatives of the inputs; zero for inputs without a rate among the inputs."""
         rates = np.zeros_like(self.r)
         for i, rate in enumerate(self.dyn.input_rates):
             if rate >= 0:
@@ -106,7 +107,7 @@ class Places:
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
 
     def tangent(self, dx: Array) -> Array:
-        """Directions of x, (..., n, n_x), without what would change the norm of a unit quaternion.
+        """Directions of x, (..., n, n_x), without the components that change the norm of a unit quaternion.
 
         With another norm it turns nothing, and equations that are the same in every orientation need not be there.
         """
@@ -154,7 +155,7 @@ class States(Places):
     loose : ndarray, (3, n, n_u)
         Any changes of the speeds.
     rank : int
-        Of G at all of them.
+        Rank of G at all of them.
     allowed : ndarray, (n, n_u, n_u - rank)
         A basis of the motions that the constraints allow, in columns.
     """
@@ -174,7 +175,7 @@ class States(Places):
 
 
 def whole_number(n: Any) -> int:
-    """How many states a caller wants."""
+    """Check the number of states that a caller wants."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"n is {n!r}; it must be a whole number of states")
     if not 1 <= n <= MOST:
@@ -183,7 +184,7 @@ def whole_number(n: Any) -> int:
 
 
 def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
-    """N random states, always the same for one seed; ModelError where none was found."""
+    """N random states, always the same for one seed; ModelError if none was found."""
     rng = np.random.default_rng(seed)
     start = _start(dyn, x0)
     sizes = _sizes(dyn, start)
@@ -224,7 +225,7 @@ def _start(dyn: Kernels, x0: Any) -> Array | None:
 
 
 def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
-    """Random inputs; at each third state those that are no motion are zero, lest they cover what else acts."""
+    """Random inputs; in every third state all but prescribed motions are zero, since they could cover other forces."""
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
     if trial % 3 == 2:
         moving = {i for i, rate in enumerate(dyn.input_rates) if rate >= 0} | set(dyn.input_rates)
@@ -233,7 +234,7 @@ def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
 
 
 def _sizes(dyn: Kernels, start: Array | None) -> Array:
-    """What is large for each coordinate and speed, beside one radian and one radian a unit of time."""
+    """Reference magnitude of each coordinate and speed, matched to one radian and one radian a unit of time."""
     x = np.zeros(dyn.n_x) if start is None else start.copy()
     rng = np.random.default_rng(0)
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
@@ -256,7 +257,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
 
 
 def _centre(dyn: Kernels, start: Array | None) -> Array | None:
-    """A state on the constraints that others are looked for around; None where they may lie anywhere."""
+    """A state on the constraints that others are looked for around; None if they may lie anywhere."""
     if start is None and not (dyn.n_constraints or dyn.n_configuration):
         return None
     with warnings.catch_warnings():
@@ -268,7 +269,7 @@ def _centre(dyn: Kernels, start: Array | None) -> Array | None:
 def _state(
     dyn: Kernels, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
 ) -> Array | None:
-    """A random state on the constraints that has accelerations; None where this one is none."""
+    """A random state on the constraints that has accelerations; None if this one is none."""
     if centre is None:
         x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
     else:
@@ -285,7 +286,7 @@ def _state(
 
 
 def _rank(at: Constraints) -> int | None:
-    """How many rows of G are independent at one state; None where some nearly are."""
+    """Number of independent rows of G at one state; None if some are nearly independent."""
     if not at.dyn.n_constraints:
         return 0
     s = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False)
@@ -296,7 +297,7 @@ def _rank(at: Constraints) -> int | None:
 def _with_motions(
     dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
 ) -> States:
-    """The states with random u̇ and virtual motions, the largest entry of which is of the size of the speeds."""
+    """States with random u̇ and virtual motions, whose largest entry has the magnitude of the speeds."""
     at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model conserves, decided at random states on its constraints.
+"""Conserved quantities of a model, decided at random states on its constraints.
 
     dp_k/dt = ∂L/∂q_k + Q_k + (Aᵀλ)_k,    dH/dt = −∂L/∂t + Q·q̇ + λ·(A q̇),    dE/dt = the power of loads and drives,
     dP/dt = −Σ R*,    dL_O/dt = −Σ (r − r_O) × R* + T*
 
-(Goldstein, *Classical Mechanics*, 3rd ed., 2002, sections 1.2, 2.6 and 2.7.)  A quantity is conserved where its rate
-vanishes along the motion at every state.  A rate vanishes that is as small as what rounding changes it by: each state
-is looked at again with all numbers changed in their last digits.  So the terms that cancel tell, in whatever units.
+(Goldstein, *Classical Mechanics*, 3rd ed., 2002, sections 1.2, 2.6 and 2.7.)  A quantity is conserved if its rate
+vanishes along the motion at every state.  A rate counts as zero if it is as small as its change by rounding: each state
+is evaluated again with all numbers changed in their last digits.  This holds in all units, and where terms cancel.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 _STATES = 8  # that decide
-_FEWEST = 3  # with fewer nothing is said
+_FEWEST = 3  # with fewer there is no verdict
 _NUDGE, _NUDGES = 1e-14, 6  # changes of last digits, and how many times each state is looked at with others
 _TRIALS = 60  # of states near which one on the constraints is looked for
-_SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: what damps shows at high speeds, what holds at low ones
-_SPREADS = (0.1, 0.3, 0.05, 1.0)  # of what is large for each coordinate: how far from the guess
-_CLEAR = 1e3  # times what vanishes: states that tell directions
+_SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: damping shows at high speeds, stiction at low ones
+_SPREADS = (0.1, 0.3, 0.05, 1.0)  # of the coordinates' magnitudes: how far from the guess
+_CLEAR = 1e3  # times the limit for zero: states that decide directions
 _TIMES = (0.0, 0.37, -1.3, 2.9, 0.0, 7.1, 13.0, 41.0)
 
 
 @dataclass(frozen=True)
 class Conserved:
-    """What `CompiledModel.conserved` found; ``str()`` says it in words.
+    """Result of `CompiledModel.conserved`; ``str()`` lists the quantities in words.
 
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     momenta : tuple of str
         Coordinates whose generalized momentum p_k = ∂L/∂q̇_k is conserved.
     cyclic : tuple of str
@@ -88,18 +88,19 @@ class Conserved:
 
 
 def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
-    """Which momenta and energies the motion conserves, with some inputs and parameters.
+    """Find the momenta and energies that the motion conserves, with some inputs and parameters.
 
     Parameters
     ----------
     r, p : optional
-        Inputs and parameters, as of the kernels.
+        Inputs and parameters, as for the kernels.
 
     Returns
     -------
     Conserved
-        Of every motion on the constraints. Inputs stay as they are, but for those whose rates are inputs as well: these
-        move with them. So what is conserved at a force of zero need not be at another one.
+        Quantities conserved in every motion on the constraints. Inputs stay as they are, but for those whose rates are
+        inputs as well: these move with them. So a quantity that is conserved at a force of zero need not be at another
+        one.
 
     Raises
     ------
@@ -126,7 +127,7 @@ def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
 
 
 def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
-    """Places of the motion that decide, always the same; ModelError where there are too few."""
+    """Places of the motion that decide, always the same; ModelError if there are too few."""
     inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
     rng, places, error = np.random.default_rng(0), list[_Place](), None
@@ -148,7 +149,7 @@ def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
 
 
 def _start(at: ConstraintState, trial: int) -> ConstraintState:
-    """A state that need not be on the constraints: numbers of size 1, or in turn what is as much by the masses."""
+    """Start of the search for a state: entries of size 1, or in turn of equal size in the metric of the masses."""
     dyn, guess = at.dyn, at.dyn._table_info.get("guess", {})
     center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2
     for place, value in guess.items():
@@ -169,7 +170,7 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
 
 
 def _inputs_at(dyn: Kernels, inputs: Array, t: float) -> Array:
-    """Inputs at a time: those whose rates are inputs have moved with these."""
+    """Inputs at a time: inputs whose rates are inputs have moved with these."""
     moved = inputs.copy()
     for i in range(len(inputs)):
         order, power, rate = 1, t, dyn.input_rates[i]
@@ -181,7 +182,7 @@ def _inputs_at(dyn: Kernels, inputs: Array, t: float) -> Array:
 
 
 class _Place:
-    """A state, then the same with all numbers changed in their last digits: what is asked of them, (1 + 6, ...)."""
+    """A state with copies in which all numbers change in their last digits: kernels return (1 + 6, ...) results."""
 
     def __init__(self, state: ConstraintState, rng: np.random.Generator) -> None:
         def nudged(values: Any) -> Array:
@@ -201,7 +202,7 @@ class _Place:
         return np.asarray(kernel(*self._state, *after, **self._values))
 
     def at_udot(self, kernel: Callable[..., Any]) -> Array:
-        """Those of one that reads u̇."""
+        """Results of a kernel that reads u̇."""
         return self(kernel, self._udot)
 
     def constraint_forces(self) -> Array:
@@ -219,7 +220,7 @@ class _Motion:
     places: list[_Place]
 
     def rates(self, kernel: Callable[..., Any]) -> Array:
-        """Those of a kernel that reads u̇."""
+        """Results of a kernel that reads u̇, at all places."""
         return np.stack([place.at_udot(kernel) for place in self.places])
 
     @cached_property
@@ -229,7 +230,7 @@ class _Motion:
 
     @cached_property
     def is_heavy(self) -> npt.NDArray[np.bool_]:
-        """Which bodies have inertia: (n_bodies,)."""
+        """Mask of the bodies that have inertia: (n_bodies,)."""
         if not self.dyn.n_bodies:  # equations from a Lagrangian
             return np.zeros(0, dtype=np.bool_)
         momenta = np.stack([place(self.dyn.body_momenta) for place in self.places])
@@ -242,7 +243,7 @@ class _Motion:
 
     @cached_property
     def positions(self) -> Array:
-        """Of all points, each from the root of its tree: (..., n_points, 3)."""
+        """Positions of all points, each from the root of its tree: (..., n_points, 3)."""
         return np.stack([place(self.dyn.positions) for place in self.places])
 
     def angular_momentum(self, about: Array) -> Array:
@@ -253,21 +254,21 @@ class _Motion:
         return np.asarray(np.sum(moments, axis=-2))
 
 
-# ------------------------------------------------------------------------------------------- what vanishes
+# ------------------------------------------------------------------------------------------- rates of zero
 
 
 def _vanishes(rates: Array) -> npt.NDArray[np.bool_]:
-    """Where a rate is, at all places, as small as what the last digits of all numbers change it by."""
+    """Mask of the rates that are zero at all places, to changes of the last digits of all numbers."""
     return np.asarray(np.all(np.abs(rates[:, 0]) <= CONSERVED * _rounding(rates), axis=0))
 
 
 def _rounding(rates: Array) -> Array:
-    """What the last digits of all numbers change rates by, at each place."""
+    """Largest change of the rates at each place when all numbers change in their last digits."""
     return np.asarray(np.max(np.abs(rates[:, 1:] - rates[:, :1]), axis=1))
 
 
 def _momenta(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Coordinates whose generalized momentum is conserved, and those that are cyclic; and why these differ."""
+    """Coordinates with conserved generalized momenta, and cyclic coordinates; with reasons for the difference."""
     dyn = motion.dyn
     if (why := dyn._why_not("generalized_momenta")) is not None:
         reasons["momenta"] = why
@@ -306,7 +307,7 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
     info, names = motion.dyn._table_info, motion.dyn.points
     trees, bodies = info.get("roots", [0] * len(names)), info.get("bodies", [])
-    start = list(zip(trees, info.get("origins", []), strict=True))  # names alone do not tell points apart
+    start = list(zip(trees, info.get("origins", []), strict=True))  # points may share a name
     used = {start[place] for (place, _), heavy in zip(bodies, motion.is_heavy.tolist(), strict=True) if heavy}
     if len(used) != 1 or not all(origin for _, origin in used):
         if used:
@@ -331,7 +332,7 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
 
 
 def _is_axis_of(axis: Vector, apart: Array, others: Sequence[Vector]) -> bool:
-    """Whether an axis goes through another point, which is some vector apart, and follows from the axes there."""
+    """Test whether an axis passes through another point, at the vector ``apart``, and is spanned by the axes there."""
     beside, components = np.linalg.norm(np.cross(apart, axis)), np.asarray(axis)
     if not others or beside > EQUAL * np.linalg.norm(apart):
         return False
@@ -358,7 +359,7 @@ def _axes(rates: Array) -> tuple[Vector, ...]:
 
 
 def _readable(direction: Array) -> Vector:
-    """The direction or its opposite, whichever has the largest component positive; no negative zeros."""
+    """Direction or its opposite, so that the largest component is positive; without negative zeros."""
     sign = 1.0 if direction[np.argmax(np.abs(direction))] > 0.0 else -1.0
     x, y, z = (float(sign * c) if abs(c) > NOISE else 0.0 for c in direction)
     return x, y, z

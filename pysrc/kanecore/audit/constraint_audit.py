@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of an audit about constraints and reactions.
 
-Rows of an audit about constraints: their rates and derivatives, the rank of G, the way back to them.
-
-Rows of an audit about reactions: each body, cut free, is in balance.
+Constraints: their rates and derivatives, the rank of G, the projection to the constraints.  Reactions: each body, cut
+free, is in balance.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SMALL = 1e-6  # of the largest term: what smaller ones are compared with
+_SMALL = 1e-6  # of the largest term: floor for the comparison of smaller ones
 _NEAR = 1e-3  # of the sizes of coordinates and speeds: how far off the constraints a state is brought back from
 
 
 def _constraint_rates(name: str, b: Bodies) -> Row:
-    """d/dt of φ and c along any motion, also one that they do not allow."""
+    """Row for d/dt of φ and c along any motion, also one that violates the constraints."""
     states, dyn, at = b.states, b.dyn, b.states.at
     if not (dyn.n_velocity or dyn.n_configuration):
         raise NotApplicable("there are no constraints on coordinates or speeds")
@@ -87,7 +86,7 @@ def _rank(name: str, b: Bodies) -> Row:
 
 
 def _projection(name: str, b: Bodies) -> Row:
-    """States near those that were drawn are brought back to the constraints."""
+    """Row for the projection of states near the random ones to the constraints."""
     states, dyn = b.states, b.dyn
     if not (dyn.n_velocity or dyn.n_configuration):
         raise NotApplicable("there are no constraints on coordinates or speeds")
@@ -120,7 +119,7 @@ _LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at 
 
 
 def _reactions(name: str, b: Bodies) -> Row:
-    """Loads, reactions, constraints and inertia of each body by itself add up to nothing."""
+    """Row for the balance of each body by itself: loads, reactions, constraints and inertia add up to zero."""
     udot = b.states.call("udot")
     given = _reaction_kernel(b)
     total, sizes = _balances(b, given)
@@ -140,7 +139,7 @@ def _reactions(name: str, b: Bodies) -> Row:
 
 
 def _reaction_slopes(name: str, b: Bodies) -> Row:
-    """Reactions of unit multipliers balance what the constraints do to each body."""
+    """Row for the balance of reactions to unit multipliers with the forces of constraints on each body."""
     if not b.dyn.n_constraints:
         raise NotApplicable("there are no constraints")
     _reaction_kernel(b)
@@ -167,7 +166,7 @@ def _reaction_kernel(b: Bodies) -> Array:
 
 
 def _held(b: Bodies) -> list[int]:
-    """The bodies that a joint holds: what the ground does to a wheel that stands on it is no reaction of the model."""
+    """Bodies that a joint holds; the ground's force on a wheel is no reaction of the model."""
     held = [child for _, child, free in b.joints if not free]
     if not held:
         raise NotApplicable("no joint holds a body")
@@ -187,7 +186,7 @@ def _balances(b: Bodies, on_children: Array) -> tuple[Array, Array]:
 
 
 def _act(total: Array, sizes: Array, force: Array, torque: Array, arm: Array) -> None:
-    """Add a force and a torque, (n, 3), to a body's (n, 6), and how large they are to (n, 2)."""
+    """Add a force and a torque, (n, 3), to a body's (n, 6), and their magnitudes to (n, 2)."""
     total[:, :3] += force
     total[:, 3:] += torque + np.cross(arm, force)
     sizes[:, 0] += np.linalg.norm(force, axis=-1)
@@ -208,7 +207,7 @@ def _loads_on_bodies(b: Bodies, vectors: Array) -> tuple[Array, Array]:
 
 
 def _attached(b: Bodies) -> tuple[Array, Array]:
-    """What constraints do to each body, by their multipliers."""
+    """Wrenches of the constraint forces on each body, and the magnitudes of their terms."""
     if not b.dyn.n_constraints:
         zero = np.zeros((len(b.states.t), len(b.point), 6))
         return zero, _norms(zero)
@@ -217,7 +216,7 @@ def _attached(b: Bodies) -> tuple[Array, Array]:
 
 
 def _reach(b: Bodies) -> Array:
-    """How far the farthest joint of each body is from its mass centre, (n, n_bodies)."""
+    """Distance of the farthest joint of each body from its mass centre, (n, n_bodies)."""
     joints, places = b.states.call("joint_positions"), b.states.call("positions")[:, b.point]
     reach = np.zeros(places.shape[:2])
     for i, (parent, child, _) in enumerate(b.joints):

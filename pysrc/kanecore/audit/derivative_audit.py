@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 
 
 def _parameters(name: str, b: Bodies) -> Row:
-    """∂ẋ/∂p δp, and with t as one more parameter, beside differences of rhs."""
+    """Row for ∂ẋ/∂p δp, with t as one more parameter, against differences of rhs."""
     states, dyn = b.states, b.dyn
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")
@@ -37,7 +37,7 @@ def _parameters(name: str, b: Bodies) -> Row:
 
 
 def _outputs(name: str, b: Bodies) -> Row:
-    """∂y/∂x δx + ∂y/∂r δr beside differences of the outputs."""
+    """Row for ∂y/∂x δx + ∂y/∂r δr against differences of the outputs."""
     states, dyn = b.states, b.dyn
     if not dyn.n_outputs:
         raise NotApplicable("there are no outputs")
@@ -70,7 +70,7 @@ def _of_slope(name: str, products: Array, slope: Slope, reason: str) -> Row:
 
 
 def _coriolis(name: str, b: Bodies) -> Row:
-    """C u beside −F* at u̇ = 0, and C + Cᵀ beside Ṁ by differences."""
+    """Row for C u against −F* at u̇ = 0, and C + Cᵀ against Ṁ by differences."""
     states = b.states
     matrix = states.call("coriolis_matrix")
     slope = states.rate("mass_matrix", np.zeros_like(states.udot))
@@ -79,7 +79,7 @@ def _coriolis(name: str, b: Bodies) -> Row:
     flat = (len(states.x), -1)
     both = (matrix + np.swapaxes(matrix, 1, 2)).reshape(flat)
     difference = np.concatenate([np.sum(products, axis=-1) + forces, both - slope.value.reshape(flat)], axis=-1)
-    # what cancels in one component is compared with the others, in the metric of the masses
+    # components that cancel are compared with the others, in the metric of the masses
     units = speed_units(states.call("mass_matrix"), matrix)
     of_forces, of_entries = np.sum(np.abs(products), axis=-1) + np.abs(forces), np.abs(matrix).reshape(flat)
     pairs = (units[:, :, np.newaxis] * units[:, np.newaxis, :]).reshape(flat)
@@ -95,7 +95,7 @@ def _floored(sizes: Array, units: Array) -> Array:
 
 
 def _regressor(name: str, b: Bodies) -> Row:
-    """Y π beside −F* without the loads that hold u̇, and the weights."""
+    """Row for Y π against −F* without the loads that depend on u̇, and the weights."""
     if b.has_inertial_loads:
         raise NotApplicable("loads hold udot")
     states = b.states
@@ -111,7 +111,7 @@ def _regressor(name: str, b: Bodies) -> Row:
 
 
 def _joint_regressor(name: str, b: Bodies) -> Row:
-    """Its columns beside Wᵀ q̇, Wᵀ sign q̇ and Wᵀ q̈, with q̈ by differences."""
+    """Row for its columns against Wᵀ q̇, Wᵀ sign q̇ and Wᵀ q̈, with q̈ by differences."""
     states, dyn = b.states, b.dyn
     found = states.call("joint_regressor", states.udot).reshape(-1, dyn.n_u, dyn.n_q, 3)
     w, second = states.at.rates[0], states.rate("qdot", states.udot)

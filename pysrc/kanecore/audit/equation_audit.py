@@ -114,7 +114,7 @@ def _residual(name: str, b: Bodies) -> Row:
 
 
 def _inertial_terms(b: Bodies) -> Array:
-    """Σ |M_ij u̇_j| and the terms of F: what forces that vanish are compared with."""
+    """Magnitude Σ |M_ij u̇_j| and the terms of F, with which vanishing forces are compared."""
     return np.asarray(np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1)) + b.load_terms()
 
 
@@ -123,7 +123,7 @@ def _solved(name: str, b: Bodies) -> Row:
 
 
 def _pushed(name: str, b: Bodies) -> Row:
-    """Under τ = M δ the constraints let u̇ change by δ, and pull as before."""
+    """Row for u̇ under τ = M δ: the constraints let it change by δ, and their forces stay the same."""
     tau = np.sum(b.states.at.mass @ b.states.allowed, axis=-1)
     return _equations(name, b, b.states.call("_forward_dynamics", tau), tau, "M u̇ is not f + τ + Gᵀλ")
 
@@ -175,7 +175,7 @@ def _power(name: str, b: Bodies) -> Row:
 
 
 def _linearization(name: str, b: Bodies) -> Row:
-    """A δx + B δr beside differences of rhs."""
+    """Row for A δx + B δr against differences of rhs."""
     states, dyn = b.states, b.dyn
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")

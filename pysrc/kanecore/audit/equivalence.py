@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`kanecore.equivalent`: two derivations of one mechanism, in other coordinates and speeds, beside each other."""
+"""Equivalence of two models, `kanecore.equivalent`: derivations of one mechanism in other coordinates and speeds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SAME = 1e-6  # of the larger: works of one load or body in both models
 
 @dataclass(frozen=True, repr=False)
 class Equivalence(Verdicts):
-    """What `kanecore.equivalent` found of the models ``names``, at states of the first; ``str()`` is a table."""
+    """Result of `kanecore.equivalent` for the models ``names``, at states of the first; ``str()`` is a table."""
 
     names: tuple[str, str]
 
@@ -63,20 +63,20 @@ def equivalent(
     Parameters
     ----------
     a, b : Model or CompiledModel
-        A Model is compiled; its parameters that nobody gives take values near 1.
+        A Model is compiled; parameters that are not given take values near 1.
     map : mapping or callable, optional
         Coordinates and speeds of b in terms of those of a: {name or symbol of b: SymPy expression in a's symbols, or
-        number}, or a function of a state (n_x,) of a. What is left out has the same name in a; speeds that have not
-        follow from the coordinates, redundant ones with the constraints. Inputs of b may stand here as well.
+        number}, or a function of a state (n_x,) of a. Names that are left out are those of a; other speeds follow from
+        the coordinates, redundant ones with the constraints. Inputs of b may be given here as well.
     parameters : mapping, optional
-        Of b's parameters: {name or symbol: number, or the name or symbol of a's}. Those of one name are shared.
+        Values of b's parameters: {name or symbol: number, or the name or symbol of a's}. Those of one name are shared.
     n : int
         How many states.
     x0 : optional
-        A state of a around which others are taken, as of `CompiledModel.audit`.  A map that holds in a region only, as
+        A state of a around which others are taken, as for `CompiledModel.audit`.  A map that holds in a region only, as
         that of polar coordinates where r > 0, needs one that is deep in it.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def _with_values(model: Model | CompiledModel) -> CompiledModel:
 
 
 def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, Any]) -> CompiledModel:
-    """The second model with the parameters of the first; another one where the user's would change."""
+    """Second model with the parameters of the first; a copy if the user's would change."""
     if not isinstance(given, Mapping):
         raise TypeError(f"parameters is {given!r}; it must be a mapping of b's parameters to numbers or a's parameters")
     values = dict(second.parameters) | {x: v for x, v in first.parameters.items() if x in second.parameter_names}
@@ -134,7 +134,7 @@ def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, An
 
 
 class _Mapping:
-    """States and inputs of b for those of a."""
+    """Map from states and inputs of a to those of b."""
 
     def __init__(self, first: CompiledModel, second: CompiledModel, given: Map | None) -> None:
         self.first, self.second = first, second
@@ -217,7 +217,7 @@ class _Mapping:
         return self._columns(self.second.coordinate_names, t, x, r)
 
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
-        """As the map gives them."""
+        """Speeds as the map gives them."""
         if self._whole:
             return self._states(x)[..., self.second.n_q :]
         return self._columns(self.second.speed_names, t, x, r)
@@ -246,7 +246,7 @@ class _Pair:
         return self.ours.along(self.mapping.coordinates, motion, 1.0, self.ours.input_rates).value
 
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
-        """The speeds of b: of the map, or those that its coordinates move by."""
+        """Speeds of b: from the map, or from the rates of its coordinates."""
         mapping, dyn = self.mapping, self._dyn
         if mapping.has_speeds:
             return mapping.speeds(t, x, r)
@@ -286,7 +286,7 @@ class _Pair:
         return States(dyn, ours.t, x, mapping.inputs(*arguments), sizes, udot, virtual, virtual, 0, none)
 
     def _finite(self, names: Sequence[str], values: Array) -> Array:
-        """What the map gives at the states, or ModelError where that is no number."""
+        """Return the map's values at the states; raise ModelError if one is not finite."""
         bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             state, i = bad[0]
@@ -342,7 +342,7 @@ def _accelerations(name: str, pair: _Pair) -> Row:
 
 
 def _alike(pair: _Pair, values: Array) -> Array:
-    """(n_u,): how large each speed of b is, or its rate, if it had as much energy as the largest one."""
+    """Size (n_u,) of each speed of b, or of its rate, at the same energy as the largest one."""
     units = pair.theirs.at.speed_units.reshape(-1, pair.theirs.dyn.n_u).max(axis=0)
     units = np.where(np.isfinite(units), units, 0.0)
     return np.asarray(units * np.max(np.abs(values) / np.where(units > 0.0, units, np.inf), initial=0.0))
@@ -403,9 +403,9 @@ def _bodies_that_differ(pair: _Pair, works: Sequence[Array], what: str) -> str:
 
 
 def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: str) -> str:
-    """Which loads or bodies of a have no equal in b, and which of b none in a, in words; (..., n_works) each.
+    """Phrase that names loads or bodies of a without an equal in b, and of b without one in a; (..., n_works) each.
 
-    Equal works belong together, first those of one name; of what is left, those of one name are compared.
+    Equal works are matched, first those with one name; among the rest, works with one name are compared.
     """
     flat = [part.reshape(-1, part.shape[-1]) for part in works]
     ours, theirs = ([i for i in range(part.shape[1]) if np.any(part[:, i])] for part in flat)
@@ -438,7 +438,7 @@ def _ratio(one: Array, other: Array) -> str:
 
 
 def _potential(name: str, pair: _Pair) -> Row:
-    """Up to a constant; each model decides what it keeps in U, so what differs is said where forces differ as well."""
+    """Row for U up to a constant; it does not apply if only the choice of loads in U differs, and forces agree."""
     try:
         ours, theirs = (states.call("potential_energy") for states in (pair.ours, pair.theirs))
     except ModelError as error:

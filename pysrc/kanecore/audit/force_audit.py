@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an audit about generalized forces: Kane beside d'Alembert, Newton and Euler, Lagrange, Gibbs and Appell.
+"""Rows of an audit about generalized forces: Kane against d'Alembert, Newton and Euler, Lagrange, Gibbs and Appell.
 
-All along virtual motions δu that the constraints allow: Σ F_r δu_r is the virtual work Σ R·δr + T·δθ.
+All rows use virtual motions δu that the constraints allow: Σ F_r δu_r is the virtual work Σ R·δr + T·δθ.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def _along(b: Bodies, forces: Array) -> Array:
 
 
 def potential_works(b: Bodies) -> Slope:
-    """−δU of each potential that stands for forces: (3, n, n_potentials)."""
+    """Virtual work −δU of each potential that stands for forces: (3, n, n_potentials)."""
     dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)
     slope = b.states.slope("_potentials", dx)
     return Slope(-slope.value, slope.uncertainty)
 
 
 def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: list[str], reason: str) -> Row:
-    """A virtual power beside a sum of works (3, n, n_works); where they differ, the works that explain it."""
+    """Row for a virtual power against a sum of works (3, n, n_works); it names works that explain a difference."""
     difference, terms = forces - np.sum(works, axis=-1), np.sum(np.abs(works), axis=-1) + np.abs(forces)
     row = judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
     if row.verdict != "fails":
@@ -52,7 +52,7 @@ def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: li
 
 
 def _displacement_gap(b: Bodies, sizes: Array) -> Array:
-    """How well displacements are known, as work of forces (n, ...) of these sizes: (3, n)."""
+    """Uncertainty of displacements, as work of forces (n, ...) of these sizes: (3, n)."""
     moved = b.displacement
     gap = np.max(moved.points.uncertainty, axis=(-2, -1), initial=0.0)
     gap = np.maximum(gap, np.max(moved.frames.uncertainty, axis=(-2, -1), initial=0.0))
@@ -75,14 +75,14 @@ def _active_forces(name: str, b: Bodies) -> Row:
 
 
 def _active_power(b: Bodies) -> Array:
-    """Σ F_r δu_r without freed constraints of which nobody said where they act: their multipliers are zero."""
+    """Power Σ F_r δu_r without freed constraints at unknown places: their multipliers are zero."""
     r = b.states.r.copy()
     r[:, b.unlocated] = 0.0
     return _along(b, b.states.call("generalized_active_forces", r=r))
 
 
 def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
-    """The part of L at q̇ = 0 is −U; of loads beside L, U holds those that have a potential."""
+    """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless loads beside L have a potential in U."""
     forces = _active_power(b)
     if b.loads:
         raise NotApplicable("the potential energy of L and that of loads beside it are one")
@@ -93,7 +93,7 @@ def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
 
 
 def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
-    """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of what u̇ adds to loads; their gaps."""
+    """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of loads in u̇; their uncertainty."""
     rates = b.momentum_rates(udot)
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
@@ -135,7 +135,7 @@ def _gibbs(name: str, b: Bodies) -> Row:
 
 
 def _why_not_lagrange(b: Bodies) -> str:
-    """The reason why −F* is not Lagrange's expression; empty where it is."""
+    """The reason why −F* is not Lagrange's expression; empty if it is."""
     dyn, rates = b.dyn, b.states.at.rates[0]
     if dyn.n_u != dyn.n_q:
         return f"{dyn.n_q} coordinates and {dyn.n_u} speeds"
@@ -152,7 +152,7 @@ def _why_not_lagrange(b: Bodies) -> str:
 
 
 def _fits_everywhere(b: Bodies) -> bool:
-    """Whether partial velocities are derivatives of positions along motions that the constraints do not allow, too."""
+    """Test whether partial velocities are derivatives of positions also along motions that violate constraints."""
     states, dyn = b.states, b.dyn
     dx = np.concatenate([states.coordinate_change(states.loose), np.zeros_like(states.loose)], axis=-1)
     moved = b.moved(dx, 0.0, None)
@@ -169,7 +169,7 @@ def _fits_everywhere(b: Bodies) -> bool:
 
 
 def _varies(b: Bodies) -> bool:
-    """Whether a mass, or an inertia in the axes of its body, changes by virtual motions."""
+    """Test whether a mass, or an inertia in the axes of its body, changes along virtual motions."""
     states = b.states
 
     def facts(t: Array, x: Array, r: Array) -> Array:
@@ -189,9 +189,10 @@ def _varies(b: Bodies) -> bool:
 
 
 def _lagrange(name: str, b: Bodies) -> Row:
-    """With η = δq constant along the motion, −Σ F*_r δu_r = d/dt (∂T/∂q̇·η) − ∂T/∂q·η, T a function of q, q̇ and t.
+    """Row for Lagrange's equations along η = δq: −Σ F*_r δu_r = d/dt (∂T/∂q̇·η) − ∂T/∂q·η.
 
-    T is quadratic in q̇: ∂T/∂q̇·η is exact by differences.
+    η is constant along the motion, and T a function of q, q̇ and t.  T is quadratic in q̇: ∂T/∂q̇·η is exact by
+    differences.
     """
     if not len(b.point):
         return _inertia_of_lagrangian(name, b)
@@ -235,7 +236,7 @@ def _lagrange(name: str, b: Bodies) -> Row:
 
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
-    """The part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with what loads that hold u̇ add."""
+    """Row for the part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with loads in u̇."""
     states, n_q = b.states, b.dyn.n_q
     works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works

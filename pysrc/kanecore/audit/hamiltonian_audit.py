@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an audit about Hamilton's quantities: p, H, the parts of T and their rates, beside L by differences.
+"""Rows of an audit about Hamilton's quantities: p, H, the parts of T and their rates, compared with L by differences.
 
-The part K of L = K − U that holds the speeds is T where there are bodies, p·u − T of a model that was made of a
-Lagrangian, and p·q̇ − H + U of one in q and p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇
-is.
+K is the part of L = K − U that holds the speeds.  It is T if there are bodies, p·u − T of a model made of a Lagrangian,
+and p·q̇ − H + U of one in q and p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇ is.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SMALL = 1e-6  # of the largest at all states: what vanishes at one of them is compared with this
+_SMALL = 1e-6  # of the largest at all states: floor for values that vanish at one
 
 
 def _kinetic_part(b: Bodies, t: Array, x: Array, r: Array) -> Array:
@@ -46,12 +45,12 @@ def _slope(b: Bodies, dx: Array) -> Slope:
 
 
 def _of_speeds(b: Bodies, change: Array) -> Array:
-    """A direction in which speeds change alone."""
+    """Direction in which only speeds change."""
     return np.concatenate([np.zeros((*change.shape[:-1], b.dyn.n_q)), change], axis=-1)
 
 
 def _of_coordinates(b: Bodies) -> Array:
-    """Random directions in which coordinates change alone, (3, n, n_x)."""
+    """Random directions in which only coordinates change, (3, n, n_x)."""
     dx = b.states.sizes * np.random.default_rng(4).uniform(-1.0, 1.0, (3, *b.states.x.shape))
     dx[..., b.dyn.n_q :] = 0.0
     return np.asarray(dx)
@@ -88,7 +87,7 @@ def _hamiltonian(name: str, b: Bodies) -> Row:
 
 
 def _parts(name: str, b: Bodies) -> Row:
-    """T at q̇, 0 and -q̇: a sum of degrees 2, 1, 0 is determined by them."""
+    """Row for T at q̇, 0 and −q̇, which determine its parts of degrees 2, 1, 0."""
     states, w = b.states, _homogeneous(b)
     given = states.call("kinetic_energy_parts")
     q = states.x[:, : b.dyn.n_q]
@@ -116,7 +115,10 @@ def _momentum_rates(name: str, b: Bodies) -> Row:
 
 
 def _position_slopes(name: str, b: Bodies) -> Row:
-    """As q changes at constant u, q̇ changes as well: ∂L/∂q at constant q̇ is the slope of L − p·q̇, with p held."""
+    """Row for ∂L/∂q at constant q̇: the slope of L − p·q̇, with p held.
+
+    As q changes at constant u, q̇ changes as well.
+    """
     states, dx = b.states, _of_coordinates(b)
     products = states.call("_momentum_rates", states.udot)[:, 1] * dx[..., : b.dyn.n_q]
     p = states.call("generalized_momenta")
@@ -130,7 +132,7 @@ def _position_slopes(name: str, b: Bodies) -> Row:
 
 
 def _hamiltonian_rate(name: str, b: Bodies) -> Row:
-    """Along the motion of the model; beside what T and U change by, which may be more."""
+    """Row for dH/dt along the motion, relative to the changes of T and U, which may be larger."""
     b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
     given = states.call("_hamiltonian_rate", udot)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mechanics from raw facts: where points are, how frames are turned, masses and loads as the user wrote them.
+"""Mechanics from raw facts, as an audit needs them: positions, orientations, masses and loads as the user wrote them.
 
 Velocities are derivatives of positions by differences, angular velocities those of orientations, the vector of Ṙ Rᵀ;
-inertias are moved to mass centres here.  Nothing of what an audit judges is used, but for points and frames of which a
-model says no more than how they move.
+inertias are moved to mass centres here.  Results under audit are not used, except for points and frames
+of which a model gives velocities alone.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["Bodies", "Motion", "turning"]
 
 Array = npt.NDArray[np.float64]
 
-_ORTHOGONAL = 1e-6  # what products of axes may differ from 0 and 1 by
+_ORTHOGONAL = 1e-6  # tolerance for products of axes against 0 and 1
 
 
 @dataclass(frozen=True)
 class Motion:
-    """How points and frames move along one direction, or are displaced: (..., n_points, 3) and (..., n_frames, 3)."""
+    """Motion or displacement of points and frames along one direction: (..., n_points, 3), (..., n_frames, 3)."""
 
     points: Slope
     frames: Slope
@@ -56,7 +56,7 @@ class Bodies:
 
     @cached_property
     def point_names(self) -> list[str]:
-        """Of each point: that of the body whose mass centre it is, or its own."""
+        """Label of each point: its name, with that of the body if it is a mass centre."""
         names = [f"point {name}" for name in self.dyn.points]
         for body, place in zip(self.dyn.bodies, self.point, strict=True):
             names[place] = f"mass centre {self.dyn.points[place]} of body {body}"
@@ -75,7 +75,7 @@ class Bodies:
     # -------------------------------------------------------------------------------------- by differences
 
     def moved(self, dx: Array, dt: float, dr: Array | None) -> Motion:
-        """What differences of positions and orientations say of a direction; adrift and unoriented ones are zero."""
+        """Derivatives of positions and orientations along a direction; zero for adrift points and unoriented frames."""
         self.require_rotations()
         turned = np.zeros_like(self.states.r) if dr is None else dr
         points = self.states.slope("positions", dx, dt, turned)
@@ -95,7 +95,7 @@ class Bodies:
         change = self.states.coordinate_change(self.states.virtual)
         return self.moved(np.concatenate([change, np.zeros_like(self.states.virtual)], axis=-1), 0.0, None)
 
-    # ------------------------------------------------------------------------------------------- as the model says
+    # ------------------------------------------------------------------------------------------ facts of the model
 
     def partials(self, kernel: str) -> tuple[Array, Array]:
         """Partial velocities and remainders: (n, n_points, n_u, 3) and (n, n_points, 3)."""
@@ -113,7 +113,7 @@ class Bodies:
 
     @cached_property
     def virtual_points(self) -> Array:
-        """δr of each point, (3, n, n_points, 3): by partial velocities where positions do not tell."""
+        """Virtual displacement δr of each point, (3, n, n_points, 3): by partial velocities if positions fail."""
         dr = self.displacement.points.value.copy()
         if self.adrift:
             partials = self.states.call("partial_velocities")[:, self.adrift]
@@ -122,7 +122,7 @@ class Bodies:
 
     @cached_property
     def virtual_frames(self) -> Array:
-        """δθ of each frame, (3, n, n_frames, 3): by partial angular velocities where no orientation is known."""
+        """Virtual rotation δθ of each frame, (3, n, n_frames, 3): by partial angular velocities without orientation."""
         turn = self.displacement.frames.value.copy()
         if self.unoriented:
             partials = self.states.call("partial_angular_velocities")[:, self.unoriented]
@@ -166,7 +166,7 @@ class Bodies:
 
     @cached_property
     def oblique(self) -> list[str]:
-        """Frames whose axes inputs bend, as a quaternion that is prescribed: four random numbers."""
+        """Frames whose axes are not orthonormal for random inputs, such as those of a prescribed quaternion."""
         here, there = (
             axes @ np.swapaxes(axes, -1, -2)
             for axes in (self.states.call("orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
@@ -175,17 +175,17 @@ class Bodies:
         return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
 
     def require_rotations(self) -> None:
-        """NotApplicable where frames are oblique."""
+        """NotApplicable if frames are oblique."""
         if self.oblique:
             raise NotApplicable(f"the axes of frame {self.oblique[0]} are not orthogonal at random inputs")
 
     def require_bodies(self) -> None:
-        """NotApplicable where there are none, as in what is made of a Lagrangian."""
+        """Raise NotApplicable if there are no bodies, as in a model made of a Lagrangian."""
         if not len(self.point):
             raise NotApplicable("there are no bodies")
 
     def require_accelerations(self) -> None:
-        """NotApplicable where accelerations are not the derivatives of velocities along the motion."""
+        """NotApplicable if accelerations are not the derivatives of velocities along the motion."""
         for body, point in zip(self.dyn.bodies, self.point.tolist(), strict=True):
             if point in self.instant:
                 raise NotApplicable(
@@ -212,23 +212,23 @@ class Bodies:
     # ----------------------------------------------------------------------------------------------------- loads
 
     def load_vectors(self, udot: Array | None = None) -> Array:
-        """Forces and torques in inertial axes, (n, n_loads, 3); with what u̇ adds to them."""
+        """Forces and torques in inertial axes, (n, n_loads, 3), with the part that u̇ adds."""
         vectors = self.states.call("_load_vectors")
         return vectors if udot is None else vectors + self.inertial_loads(udot)
 
     @property
     def has_inertial_loads(self) -> bool:
-        """Whether some load holds u̇."""
+        """Test whether some load depends on u̇."""
         return bool(self.loads) and self.dyn._has("inertial_loads")
 
     def inertial_loads(self, udot: Array) -> Array:
-        """What u̇ adds to forces and torques, (n, n_loads, 3)."""
+        """Forces and torques that u̇ adds to the loads, (n, n_loads, 3)."""
         if not self.has_inertial_loads:
             return np.zeros((len(self.states.t), len(self.loads), 3))
         return self.states.call("_inertial_loads", udot)
 
     def load_terms(self) -> Array:
-        """What each F_r is summed from, in magnitude: (n, n_u)."""
+        """Magnitude of the terms of each F_r: (n, n_u)."""
         if not self.loads:
             return np.zeros_like(self.states.u)
         places = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The row of an audit about units: lengths, masses and times in other ones give the same motion.
+"""Row of an audit about units: the motion is the same in other units of length, mass and time.
 
 Dimensions of results follow from those of q, u and the energy: M_ij u_i u_j and f_i u_i t are energies.  A model in
 which a number has a dimension, such as 9.81, is not the same in other units.
@@ -25,7 +25,7 @@ Array = npt.NDArray[np.float64]
 
 _FACTORS = np.array([3.7, 0.23, 1.9])  # of length, mass, time: no products of small powers of each other
 _ENERGY, _TIME = np.array([2.0, 1.0, -2.0]), np.array([0.0, 0.0, 1.0])
-_SMALL = 1e-5  # of the largest entry: what is smaller may be the rounding of a zero
+_SMALL = 1e-5  # of the largest entry: smaller ones may be rounding of a zero
 _LENGTH = np.array([1.0, 0.0, 0.0])
 _BASE = ("m", "kg", "s")
 
@@ -46,7 +46,7 @@ def exponents(unit: Any, whose: str = "a variable") -> Array:
 
 
 class _Dimensions:
-    """Of everything that a model is given."""
+    """Dimensions of the parameters, coordinates, speeds and inputs of a model."""
 
     def __init__(self, states: States, units: Mapping[Any, Any]) -> None:
         dyn = states.dyn
@@ -110,7 +110,7 @@ def _factor(dimensions: Array) -> Array:
 
 
 def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[Array], Any], str]]:
-    """Kernels with the dimensions of their results, and what entries that vanish are compared with."""
+    """Kernels with the dimensions of their results, and the values with which vanishing entries are compared."""
     states, u, at = b.states, dims.u, b.states.at
     force, coordinates = _ENERGY - _TIME - u, np.where(at.coordinate_units > 0.0, at.coordinate_units, 1.0)
     units = at.speed_units
@@ -118,7 +118,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
     inertial = np.sum(np.abs(at.mass * states.udot[:, np.newaxis, :]), axis=-1) + b.load_terms()
 
     def beside(sizes: Array) -> Callable[[Array], Array]:
-        """Of the largest entry, each in its size."""
+        """Floor of each entry: a small fraction of the largest entry, in units of ``sizes``."""
         return lambda values: np.asarray(_SMALL * sizes * np.max(np.abs(values) / sizes, initial=0.0))
 
     pairs = 1.0 / (units[:, :, np.newaxis] * units[:, np.newaxis, :])
@@ -133,7 +133,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
         ("forcing", force, lambda _: _SMALL * inertial, "the forcing"),
         ("rhs", dims.x - _TIME, bound, "the rate"),
     ]
-    if states.dyn._why_not("generalized_active_forces"):  # in q and p: M is 1, and what stands for f is no force
+    if states.dyn._why_not("generalized_active_forces"):  # in q and p: M is 1, and f is no force
         forces = ("mass_matrix", "generalized_active_forces", "forcing")
         return [row for row in expected if row[0] not in forces]
     return expected

@@ -17,7 +17,7 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SLOW = 1e-4  # of the fastest: what moves less is compared with this
+_SLOW = 1e-4  # of the fastest: floor for the comparison of slower ones
 
 
 def _norm(vectors: Array) -> Array:
@@ -25,9 +25,9 @@ def _norm(vectors: Array) -> Array:
 
 
 def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, places: Sequence[int], what: str) -> Row:
-    """Velocities as partial velocities and remainders give them, beside those of places."""
+    """Row for velocities from partial velocities and remainders against derivatives of positions."""
     names = b.point_names if what == "position" else [f"frame {frame}" for frame in b.dyn.frames]
-    raw = b.velocity if what == "position" else b.omega  # what the other rows go on with
+    raw = b.velocity if what == "position" else b.omega  # for the other rows
     difference = np.maximum(_norm(given - slope.value), _norm(raw - slope.value))[:, places]
     size = terms + _SLOW * np.max(terms, axis=1, keepdims=True, initial=0.0)
     row = judged(
@@ -71,7 +71,7 @@ def _angular_velocities(name: str, b: Bodies) -> Row:
 
 
 def _rates(name: str, b: Bodies, kind: str, given: str, places: Sequence[int], names: Sequence[str]) -> Row:
-    """What a kernel says at u̇, beside the derivatives of (angular) velocities along the motion."""
+    """Row that compares a kernel at u̇ with the derivatives of (angular) velocities along the motion."""
     b.require_rotations()
     value, slope = b.states.call(given, b.states.udot)[:, places], b.states.rate(kind, b.states.udot)
     partials = b.states.call(f"partial_{kind}")[:, places]
@@ -88,7 +88,7 @@ def _rates(name: str, b: Bodies, kind: str, given: str, places: Sequence[int], n
 
 
 def _accelerations(name: str, b: Bodies) -> Row:
-    """But of points that are written in axes which turn otherwise than they are oriented: see `Bodies`."""
+    """Row for accelerations, without points written in axes that turn otherwise than oriented: see `Bodies`."""
     places = [i for i in range(b.dyn.n_points) if i not in b.instant]
     if b.instant and not places:
         raise NotApplicable("accelerations are those of vectors as written, which is true at an instant")
@@ -101,7 +101,7 @@ def _angular_accelerations(name: str, b: Bodies) -> Row:
 
 
 def _partial_velocities(name: str, b: Bodies) -> Row:
-    """Along virtual motions: Σ v_r δu_r is the derivative of the position by δq = Y δu; so is Σ ω_r δu_r."""
+    """Row along virtual motions: Σ v_r δu_r is the derivative of the position by δq = Y δu; so is Σ ω_r δu_r."""
     results = []
     for kernel, moved, left_out in (
         ("partial_velocities", b.displacement.points, b.adrift),
@@ -153,7 +153,7 @@ def _body_momenta(name: str, b: Bodies) -> Row:
 
 
 def _momenta(name: str, b: Bodies) -> Row:
-    """Along any change of the speeds, of which T is quadratic: differences are exact."""
+    """Row for momenta along changes of the speeds; T is quadratic in these, so differences are exact."""
     b.require_bodies()
     change, n_q = b.states.loose, b.dyn.n_q
     ahead, behind = (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A row of an audit: two ways to one quantity, how many digits of them agree, and what that means."""
+"""Rows of an audit and their verdicts: two ways to one quantity, the digits that agree, and their meaning."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ BY_SOLUTION = 6.0
 
 _SETTLED = 1e-7  # of the terms: how well two steps must agree about a derivative that judges
 _DIGITS = 16.0
-_SPARSE = 1e-3  # of a difference: what one term may leave unexplained
+_SPARSE = 1e-3  # of a difference: limit for the part that one term leaves unexplained
 
 
 class NotApplicable(Exception):
@@ -56,20 +56,20 @@ class NotApplicable(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """What an audit says of one quantity.
+    """Verdict of an audit on one quantity.
 
     Attributes
     ----------
     name : str
-        The quantity, and what it was compared with.
+        The quantity, and the one with which it was compared.
     verdict : {"passes", "fails", "does not apply", "suspicious"}
     digits : float
-        How many digits agree at the worst state, beside the terms that the quantity is summed from; NaN where nothing
-        was compared.
+        Number of digits that agree at the worst state, relative to the terms of the quantity; NaN if nothing was
+        compared.
     needed : float
         How many must.
     reason : str
-        Why it does not apply, or what is wrong.
+        Reason why it does not apply, or the fault.
     worst : str
         The body, load, point or constraint where the ways agree least.
     state : int
@@ -90,7 +90,7 @@ Check: TypeAlias = Callable[[str, Any], Row]
 
 @dataclass(frozen=True)
 class Verdicts(ABC):
-    """Rows, and the random states at which they were found; it is true where none of them fails.
+    """Rows, and the random states at which they were found; true if none of them fails.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Verdicts(ABC):
 
     @property
     def passed(self) -> bool:
-        """Whether no row fails.  What is suspicious may be meant: it is named, and fails nothing."""
+        """Test whether no row fails.  Suspicious rows are named, but do not fail: they may be intended."""
         return not self.failures
 
     @property
@@ -127,7 +127,7 @@ class Verdicts(ABC):
     @property
     @abstractmethod
     def _title(self) -> str:
-        """What was looked at, and what came of it."""
+        """Title of the table: the models, the number of states and the verdict."""
 
     def __str__(self) -> str:
         return table(self._title, self.rows)
@@ -136,7 +136,7 @@ class Verdicts(ABC):
         return str(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the table."""
+        """Table as HTML, for notebooks."""
         from kanecore.show.notebook_pages import verdicts_page
 
         return verdicts_page(self._title, [(row.name, *cells(row)) for row in self.rows])
@@ -145,7 +145,7 @@ class Verdicts(ABC):
 def found(
     checks: Iterable[tuple[str, Check]], subject: Any, excused: tuple[type[Exception], ...] = (NotApplicable,)
 ) -> list[Row]:
-    """The rows of some checks; one that raises an excused error does not apply."""
+    """Rows of some checks; a check that raises an excused error does not apply."""
     rows = []
     for name, check in checks:
         try:
@@ -160,7 +160,7 @@ def absent(name: str, reason: str) -> Row:
 
 
 def verdict(name: str, good: bool, reason: str) -> Row:
-    """A row that is a fact, without digits."""
+    """Row for a fact, without digits."""
     return Row(name, PASSES if good else FAILS, reason=reason)
 
 
@@ -180,13 +180,13 @@ def judged(
     ----------
     difference : ndarray, (n_states, ...)
     terms : ndarray, broadcastable
-        What the quantity is summed from, in magnitude.
+        Magnitude of the terms of the quantity.
     uncertainty : ndarray or float, broadcastable
-        Of derivatives by differences: entries that they do not settle are not judged.
+        Uncertainty of derivatives by differences: entries that they do not settle are not judged.
     labels : sequence of str
-        Of the axis after that of the states.
+        Labels of the axis after that of the states.
     reason : str
-        What is wrong if the row fails.
+        Reason to report if the row fails.
     """
     difference, terms = np.abs(difference), np.broadcast_to(terms, difference.shape)
     judges = np.broadcast_to(uncertainty, difference.shape) <= _SETTLED * terms
@@ -208,12 +208,12 @@ def judged(
 
 
 def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]) -> str:
-    """Which terms explain a difference of sums, in words; empty where none do.
+    """Phrase that names the terms that explain a difference of sums; empty if none do.
 
     Parameters
     ----------
     difference, terms : ndarray, (n,)
-        Kernel less sum, and what the sum is made of.
+        Kernel less sum, and the magnitude of the terms of the sum.
     features : ndarray, (n, n_features)
         The terms of the sum.
     """
@@ -240,7 +240,7 @@ def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]
 
 
 def table(title: str, rows: Sequence[Row]) -> str:
-    """Rows below each other, with what is wrong, or why one does not apply, behind the verdict."""
+    """Table of rows; the verdict is followed by the fault, or by the reason why a row does not apply."""
     width = max(_width(row.name) for row in rows)
     lines = [title, f"{'':{width}}  digits  needed  verdict"]
     for row in rows:
@@ -251,12 +251,12 @@ def table(title: str, rows: Sequence[Row]) -> str:
 
 
 def cells(row: Row) -> tuple[str, str, str, str]:
-    """The digits of a row, those needed, the verdict, and what is wrong or why it does not apply."""
+    """Cells of a row: its digits, those needed, the verdict, and the fault or the reason why it does not apply."""
     digits, needed = ("" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed))
     said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
     return digits, needed, row.verdict, said
 
 
 def _width(text: str) -> int:
-    """How many columns a text takes: a dot above a letter takes none."""
+    """Number of columns that a text takes: a dot above a letter takes none."""
     return sum(not unicodedata.combining(letter) for letter in text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C text to shared library: finding the compiler, calling it, and keeping what it made.
+"""Compilation of C text to a shared library: the compiler, its call, and the cache of its results.
 
 The only part of kanecore that runs another process.
 """

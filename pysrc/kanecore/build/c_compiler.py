@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C compiler: which one, with which flags, on which processor; called with a list, never through a shell.
+"""The C compiler: its choice, flags and target processor; called with a list, never through a shell.
 
 The key of a library is the SHA-256 of its C text, of ``kanecore.h`` and what it includes, of the
 compiler's identity, of the flags, and of the processor that ``-march=native`` stands for.  All of that is
@@ -92,7 +92,7 @@ _LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3, "amd64": 
 _LANE_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3 | _V4, "amd64": _V3 | _V4}
 _ANY: Mapping[str, tuple[str, ...]] = {"baseline": ()}
 
-# What tells one processor's instructions from another's in /proc/cpuinfo, over all architectures.
+# Fields of /proc/cpuinfo that distinguish the instructions of processors, over all architectures.
 _CPUINFO = {
     *("vendor_id", "cpu family", "model", "model name", "flags"),
     *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"),
@@ -128,7 +128,7 @@ _MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log 
 
 @dataclass(frozen=True)
 class Recipe:
-    """C text that is written only where the cache does not hold its library.
+    """C text that is written only if the cache does not hold its library.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Built:
     key : str
         SHA-256 of everything it depends on, 64 hexadecimal digits.
     from_cache : bool
-        True where nothing was compiled.
+        True if nothing was compiled.
     seconds : float
         Duration of this call.
     command : tuple of str
@@ -192,14 +192,14 @@ def compile_library(
         The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
         ``gcc``, ``clang``, the ``ziglang`` package.
     cflags : str or sequence of str, optional
-        Further flags, after kanecore's own and those of the environment's KANECORE_CFLAGS.  They enter the key as
-        text: what lies in a file that they name does not.
+        Further flags, after kanecore's own and those of the environment's KANECORE_CFLAGS.  They enter the key as text:
+        the content of a file that they name does not.
     cache : bool
         False compiles in any case, into a temporary folder that goes with the process.
     verbose : bool
         Print the command and the compiler's messages.
     name : str
-        What the library is called in the cache, in debuggers and in profilers.
+        Name of the library in the cache, in debuggers and in profilers.
 
     Raises
     ------
@@ -227,12 +227,12 @@ def compile_library(
 
 
 def levels(machine: str) -> tuple[str, ...]:
-    """Names of the instruction levels that models are prebuilt for, the lowest first; `machine` is ``x86_64``, say."""
+    """Names of the instruction levels of prebuilt models, the lowest first; `machine` is, for example, ``x86_64``."""
     return tuple(_LEVELS.get(machine.lower(), _ANY))
 
 
 def lane_levels(machine: str) -> tuple[str, ...]:
-    """The same for libraries that evaluate several states at once: more of them in wider registers."""
+    """Names of the levels for libraries that evaluate several states at once: more of them in wider registers."""
     return tuple(_LANE_LEVELS.get(machine.lower(), _ANY))
 
 
@@ -274,7 +274,7 @@ def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Seq
     sources : sequence of Path
         The first one is named in messages.
     library : Path
-        What is made.
+        Path of the library to make.
     include : Path
         Folder of the headers.
     cc : str or sequence of str, optional
@@ -296,7 +296,7 @@ def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Seq
 
 
 def integrators() -> tuple[Path, Path]:
-    """The folders of the headers, and of the C sources of the integrators over them."""
+    """Folders of the headers, and of the C sources of the integrators over them."""
     include = include_dir()
     return include, include.parent / "src"
 
@@ -339,9 +339,9 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
-    """Whether a compiler shall compile: not where "none" was asked for, nor where none was, and there is none.
+    """Test whether to compile: no if "none" is asked for, or if no compiler is named and none is installed.
 
-    The latter warns, with the name of the model.
+    The latter case warns, with the name of the model.
     """
     asked = cc if cc is not None else os.environ.get("CC", "").strip() or None
     if asked is None and _installed() is None:
@@ -354,13 +354,13 @@ def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
 
 
 def is_there() -> bool:
-    """Whether there is a compiler for what is compiled without being asked which."""
+    """Test whether a default compiler is available: the one that ``CC`` names, else an installed one."""
     asked = os.environ.get("CC", "").strip()
     return asked != NO_COMPILER if asked else _installed() is not None
 
 
 def _installed() -> tuple[str, ...] | None:
-    """The compiler that is taken where none was asked for."""
+    """Default compiler, if none was asked for."""
     for candidate in (sysconfig.get_config_var("CC"), "cc", "gcc", "clang"):
         argv = _resolve(_words(candidate)) if candidate else None
         if argv and not _is_msvc(argv) and not _is_empty_shim(argv):
@@ -394,13 +394,13 @@ def _resolve(words: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def _is_msvc(words: Sequence[str]) -> bool:
-    """Whether MSVC, or clang under its name, is called: by any path, or by a launcher such as sccache."""
+    """Test whether a command calls MSVC, or clang under its name: by any path, or by a launcher such as sccache."""
     programs = (PureWindowsPath(word).name.lower() for word in words if not word.startswith("-"))
     return any(program in _MSVC for program in programs)
 
 
 def _is_empty_shim(argv: Sequence[str]) -> bool:
-    """Whether this is the /usr/bin/cc of a macOS without developer tools, which only asks to install them."""
+    """Test whether this is the /usr/bin/cc of a macOS without developer tools, which only asks to install them."""
     if sys.platform != "darwin" or Path(argv[0]).parent != Path("/usr/bin"):
         return False
     return "DEVELOPER_DIR" not in os.environ and not any(Path(place).exists() for place in _DEVELOPER_TOOLS)
@@ -411,7 +411,7 @@ def _is_zig(argv: Sequence[str]) -> bool:
 
 
 def _ziglang() -> tuple[str, ...] | None:
-    """``python -m ziglang cc``, less the Python that would only start this same program."""
+    """Command ``python -m ziglang cc``, without the Python process that would only start this program."""
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         return None
@@ -467,7 +467,7 @@ def _identity(argv: Sequence[str]) -> list[str]:
 def _processor() -> tuple[str, ...]:
     """Describe the processor that ``-march=native`` means: in a shared home, each kind has its own libraries.
 
-    Where its features cannot be read, the machine's own name stands for them.
+    If its features cannot be read, the machine's own name replaces them.
     """
     machine = (sys.platform, platform.machine())
     if sys.platform == "win32":
@@ -512,16 +512,16 @@ def _darwin_features() -> list[str]:
 
 @dataclass(frozen=True)
 class _Target:
-    """A compiler and how it is called, whatever the text.
+    """A compiler and the way to call it, for any text.
 
     Attributes
     ----------
     argv : tuple of str
         The compiler, with arguments if any.
     native : str or None
-        The flag for code that this very processor runs best; None where such code is not wanted.
+        The flag for code that this very processor runs best; None if such code is not wanted.
     flags : tuple of str
-        What follows kanecore's own flags.
+        Flags after kanecore's own.
     include : Path
         The folder of kanecore.h.
     """
@@ -540,12 +540,12 @@ def _command(target: _Target, text: str | Path, library: str | Path) -> tuple[st
         if not target.native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
             processor = ["-mcpu=baseline"]
     own = (*_BASE, *_PIC, *processor, "-I", str(target.include))
-    # The user's flags last, so that they win, and so that libraries among them follow what needs them.
+    # The user's flags last, so that they win, and so that libraries among them follow the objects that need them.
     return (*target.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
 
 
 def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Target, start: float) -> Built:
-    """Take the library from the cache `parent`, or compile it there; OSError where `parent` cannot take it."""
+    """Take the library from the cache `parent`, or compile it there; OSError if `parent` cannot take it."""
     key = _key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     cached = store.load(parent / entry_name)
@@ -585,7 +585,7 @@ def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple
         result = store.publish(
             folder, parent / entry_name, library, {"command": command, "log": words, "text": _digest(source)}
         )
-    with contextlib.suppress(OSError):  # what could not be removed now goes another time
+    with contextlib.suppress(OSError):  # files that cannot be removed now are removed later
         store.trim(parent, parent / entry_name, limit)
     return result
 
@@ -593,7 +593,7 @@ def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple
 def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run the compiler; its exit status and its words, in English and ASCII.
 
-    Its temporary files lie in `folder`, so that those of a killed compiler go where the folder goes.
+    Its temporary files lie in `folder`, so that those of a killed compiler are removed with the folder.
     """
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         try:
@@ -611,7 +611,7 @@ def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
 
 
 def _full(words: str, folder: Path) -> OSError | None:
-    """Return the error of a compiler that had no room for the library, if that was it."""
+    """Return the error of a compiler that had no room for the library, if that was the cause."""
     for number in (errno.ENOSPC, errno.EDQUOT):
         if os.strerror(number) in words:
             return OSError(number, os.strerror(number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The folder of compiled models: content-addressed, private to its owner, limited in size.
+"""The cache of compiled models: a folder that is content-addressed, private to its owner, limited in size.
 
 An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the entry's own
 name, the SHA-256 of library and text, the command, the compiler's messages).  It is filled under a temporary
@@ -84,7 +84,7 @@ class Entry:
 
 
 def configured() -> Path:
-    """Return ``KANECORE_CACHE_DIR`` where it is set, else the platform's own folder for caches.
+    """Return ``KANECORE_CACHE_DIR`` if it is set, else the platform's own folder for caches.
 
     RuntimeError where the user has no home.
     """
@@ -109,7 +109,7 @@ def folder() -> Path:
     Raises
     ------
     CompileError
-        Another user owns the folder or may write to it: what lies there would be run as one's own code.
+        Another user owns the folder or may write to it: libraries in it would be run as one's own code.
     """
     try:
         path = configured()
@@ -122,7 +122,7 @@ def folder() -> Path:
 
 
 def _may_run(path: Path) -> bool:
-    """Whether code that lies in a folder may be run: not on a file system that is mounted noexec."""
+    """Test whether code in a folder may be run: not on a file system that is mounted noexec."""
     if sys.platform in ("win32", "darwin"):
         return True
     return not os.statvfs(path).f_flag & os.ST_NOEXEC
@@ -183,11 +183,11 @@ def _private_folder(pid: int) -> Path:
     return path
 
 
-# What lies there -----------------------------------------------------------------------------------------
+# Entries ------------------------------------------------------------------------------------------------
 
 
 def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
-    """Library and record of an entry, with its C text, marked as used now; None where it is absent or damaged."""
+    """Library and record of an entry, with its C text, marked as used now; None if it is absent or damaged."""
     library = library_path(entry)
     try:
         record = json.loads((entry / _RECORD).read_bytes())
@@ -205,7 +205,7 @@ def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
 
 
 def library_path(entry: Path) -> Path:
-    """``arm-<key>/arm.so``: debuggers and profilers show a library by this name."""
+    """Path ``arm-<key>/arm.so``: debuggers and profilers show a library by this name."""
     return entry / (entry.name.partition("-")[0] + SUFFIX)
 
 
@@ -223,22 +223,22 @@ def scratch(parent: Path) -> Iterator[Path]:
 def alone(parent: Path, entry_name: str) -> Iterator[None]:
     """Wait until no other process compiles the entry, which may be there then.
 
-    The lock is a record lock: it goes with its process, and a forked child does not hold it.  A child does not wait for
-    its parent either, which may be waiting for the child: for the end of a pipe that this inherited.  Where the system
-    or the file system has no locks nobody waits, and both compile.
+    The lock is a record lock: it ends with its process, and a forked child does not hold it.  A child does not wait for
+    its parent either, since the parent may be waiting for the child: for the end of a pipe that the child inherited.
+    If the system or the file system has no locks, no process waits, and both compile.
     """
     path = parent / f"{_TEMPORARY}{entry_name}"
     with contextlib.ExitStack() as stack:
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 lock = stack.enter_context(path.open("a+b", buffering=0))
-                stack.callback(path.unlink, missing_ok=True)  # while it is held: who waits sees the entry all the same
+                stack.callback(path.unlink, missing_ok=True)  # while it is held: others see the entry all the same
                 _wait_for(lock)
         yield
 
 
 def _wait_for(lock: IO[bytes]) -> None:
-    """Lock a file, which then holds the number of this process; or lose patience."""
+    """Lock a file, which then holds the number of this process; give up after a while."""
     if sys.platform != "win32":
         for _ in range(int(PATIENCE / _POLL)):
             try:
@@ -278,7 +278,7 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
 
 
 def write_log(parent: Path, entry_name: str, text: str) -> Path:
-    """Keep the log of a failed compile in `parent`; where that goes at exit, among the temporary files."""
+    """Keep the log of a failed compile in `parent`, or among the temporary files if `parent` is removed at exit."""
     if parent != private_folder() and private_folder() not in parent.parents:
         with contextlib.suppress(OSError), scratch(parent) as path:
             (path / "log").write_text(text, encoding="utf-8")
@@ -323,7 +323,7 @@ def size() -> int:
     return sum(n_bytes for _, n_bytes, _ in _items(folder()))
 
 
-# What goes -----------------------------------------------------------------------------------------------
+# Removal ------------------------------------------------------------------------------------------------
 
 
 def limit() -> int:
@@ -339,7 +339,7 @@ def limit() -> int:
 
 
 def trim(parent: Path, keep: Path, limit: int) -> None:
-    """Remove what was least recently used beyond `limit` bytes, but never `keep`; and stale folders."""
+    """Remove the least recently used entries beyond `limit` bytes, but never `keep`; and stale folders."""
     items = _items(parent)
     total = sum(n_bytes for _, n_bytes, _ in items)
     for _, n_bytes, path in items:
@@ -351,7 +351,7 @@ def trim(parent: Path, keep: Path, limit: int) -> None:
 
 
 def _made_here(prefix: str) -> str:
-    """How names of temporary folders begin: with this machine, which may share the cache with others, and process."""
+    """Prefix of temporary folders: it names the process and its machine, which may share the cache with others."""
     return f"{prefix}{_machine()}-{os.getpid()}-"
 
 
@@ -361,7 +361,7 @@ def _machine() -> str:
 
 
 def _is_orphan(name: str, prefix: str) -> bool:
-    """Whether a temporary folder was made on this machine, by a process that is no more."""
+    """Test whether a temporary folder was made on this machine by a process that has ended."""
     made = re.fullmatch(f"{re.escape(prefix)}{_machine()}-([0-9]+)-.*", name)
     if made is None or sys.platform == "win32":  # there os.kill ends a process
         return False
@@ -375,7 +375,7 @@ def _is_orphan(name: str, prefix: str) -> bool:
 
 
 def _remove_stale(parent: Path, prefix: str) -> None:
-    """Remove the folders of killed processes; what belongs to another user stays."""
+    """Remove the folders of killed processes; those of another user stay."""
     now = time.time()
     for path in parent.glob(prefix + "*"):
         with contextlib.suppress(OSError):
@@ -387,7 +387,7 @@ def _remove_stale(parent: Path, prefix: str) -> None:
 
 
 def clear() -> int:
-    """Remove every entry and log, and what killed compiles left; return the number of libraries.
+    """Remove every entry and log, and remains of killed compiles; return the number of libraries.
 
     What a process has loaded stays loaded.
     """
@@ -398,7 +398,7 @@ def clear() -> int:
 
 
 def _discard(path: Path) -> bool:
-    """Remove an entry or log, from its name at one stroke; False where it cannot be (Windows: loaded)."""
+    """Remove an entry or log, from its name at one stroke; False if it cannot be (Windows: loaded)."""
     try:
         with scratch(path.parent) as bin:
             path.replace(bin / "gone")

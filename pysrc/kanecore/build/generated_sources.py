@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the files that follow from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
+"""Write the generated source files from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
 
-``python -m kanecore.build.generated_sources`` in the source folder does so.
-
-They are checked in, since people read them; a test holds them to the rows.
+``python -m kanecore.build.generated_sources`` in the source folder does so.  The files are checked in, since people
+read them; a test compares them with the rows.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _HASH = f"# {_ORIGIN}\n# {_LICENCE}\n"
 _STAR = f"/* {_ORIGIN} */\n/* {_LICENCE} */\n"
 _WIDTH = 112  # of a docstring's lines, before they are indented
 
-AXES = 3  # of a result, beside leading ones: as many as the binding has room for
+AXES = 3  # of a result, beside leading ones: the limit of the binding
 
 _ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
@@ -79,7 +78,7 @@ cdef extern from "kanecore.h" nogil:
 
 
 def generated() -> dict[str, str]:
-    """Texts of the files, by their paths in the source folder; ValueError where a row cannot be right."""
+    """Texts of the files, by their paths in the source folder; ValueError if a row cannot be right."""
     check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
@@ -97,7 +96,7 @@ def generated() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the files that are not as they should be, and name them."""
+    """Write the files that are out of date, and name them."""
     own = Path(__file__).resolve().parents[1] / "kernels.py"
     if Path("pysrc/kanecore/kernels.py").resolve() != own:
         sys.exit(
@@ -113,7 +112,7 @@ def main() -> None:
 
 # ----------------------------------------------------------------------------------------------------------- rows
 def check(kernels: Sequence[Kernel]) -> None:
-    """Raise a ValueError for a row of which no right files can be written."""
+    """Raise a ValueError for a row from which no correct files can be written."""
     of_model, of_workspace = _own_names("Model", "CompiledModel"), _own_names("Buffers")
     sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
     names = [kernel.name for kernel in kernels]
@@ -145,7 +144,7 @@ def check(kernels: Sequence[Kernel]) -> None:
 
 
 def _own_names(*classes: str) -> set[str]:
-    """Methods and attributes that classes of the binding, and the compiled model, have by hand."""
+    """Methods and attributes that classes of the binding, and the compiled model, define by hand."""
     package = Path(__file__).resolve().parents[1]
     text = "".join((package / name).read_text(encoding="utf-8") for name in ("_binding.pyi", "compiled_model.py"))
     bodies = re.findall(rf"^class (?:{'|'.join(classes)})\b.*?:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The groups of kernels of one model, each compiled when it is asked for."""
+"""Groups of kernels of one model, each compiled when it is first called."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def group_builders(
     *,
     warns: str | None = None,
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
-    """What compiles one group of kernels, and returns the path of its library and its C text; the same in lanes.
+    """Functions that compile a group of kernels: one returns library path and C text, one the library in lanes.
 
     Parameters
     ----------
     groups : callable
-        Returns what writes their C text; called where the cache lacks a group.
+        Returns the object that writes their C text; called if the cache lacks a group.
     fingerprinted : str
         Stands for all that the text depends on, but for the package.
     built_groups : dict
         Where it notes how long each group took.
     options : mapping
-        Those of `compile_library`.
+        Options of `compile_library`.
     warns : str, optional
         A group whose derivation warns.  So that every compile does, it is derived each time, and its C text is the key
         of the cache.

@@ -62,11 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error = raised
     lost = output.close()
     if lost is not None and (error is None or error is lost or (isinstance(error, SystemExit) and not error.code)):
-        if isinstance(lost, BrokenPipeError):  # the reader, `head` say, has seen enough
+        if isinstance(lost, BrokenPipeError):  # the reader, such as `head`, has closed the pipe
             return status
         error = ModelError(f"standard output cannot be written: {lost.strerror}").with_traceback(lost.__traceback__)
     if isinstance(error, SystemExit):
-        raise error  # --help and --version, and wrong uses that argparse has told
+        raise error  # --help and --version, and errors that argparse has printed
     if error is None:
         return status
     if shown:
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Output:
-    """Standard output that remembers why it could not be written: argparse, for one, does not say."""
+    """Standard output that remembers why it could not be written, which argparse, for example, does not report."""
 
     def __init__(self, stream: IO[str] | None) -> None:
         self._stream = stream  # None: it was closed before the process began
@@ -97,10 +97,10 @@ class _Output:
         self._tried(lambda stream: stream.flush())
 
     def close(self) -> OSError | None:
-        """Write what is left, and return why the output was lost, if it was."""
+        """Write the rest, and return the reason if the output was lost."""
         with contextlib.suppress(OSError):
             self.flush()
-        if self._lost is not None:  # what is left must not fail once more at exit
+        if self._lost is not None:  # the rest must not fail once more at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
         return self._lost
 
@@ -216,7 +216,7 @@ def _on_model(
 
 
 def _with_traceback(parser: argparse.ArgumentParser) -> None:
-    """The global option behind the command as well; absent there, it leaves what stood before the command."""
+    """Accept the global option behind the command as well; if absent there, it keeps its earlier value."""
     parser.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
@@ -237,7 +237,7 @@ def _version() -> str:
 
 
 def _file(*suffixes: str) -> Callable[[str], Path]:
-    """A type of arguments: a file to write, whose suffix says as what."""
+    """Argument type for a file to write, whose suffix gives the format."""
 
     def checked(name: str) -> Path:
         path = Path(name)
@@ -341,7 +341,7 @@ _OPTIONS_OF_EXPORTS = {
 
 
 def _refuse_others(options: argparse.Namespace) -> None:
-    """An option that means nothing for what is written is a mistake."""
+    """Raise an error for an option that has no meaning for the chosen output."""
     given = vars(options)
     chosen = next(form for form in _OPTIONS_OF_EXPORTS if given[form] is not None)
     for form, names in _OPTIONS_OF_EXPORTS.items():
@@ -391,7 +391,7 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _give_values(dyn: CompiledModel) -> None:
-    """Values near 1 for parameters that have none: equations that hold hold for any."""
+    """Give values near 1 to unset parameters: valid equations hold for any."""
     values = dict(zip(dyn.parameter_names, dyn._values("parameter").tolist(), strict=True))
     missing = [name for name, value in values.items() if math.isnan(value)]
     rng = random.Random(0)
@@ -402,7 +402,7 @@ def _give_values(dyn: CompiledModel) -> None:
 
 
 def _units(name: str) -> Any:
-    """The dimensions that a module of the gallery states; None where SymPy, which it needs, is missing."""
+    """The dimensions that a module of the gallery states; None if SymPy, which it needs, is missing."""
     try:
         module = import_module(f"kanecore.gallery.{name}")
     except ImportError:

@@ -26,7 +26,7 @@ START = np.array([0.0, 0.6, 0.5, 0.0, 0.0, 0.0])  # theta1, theta2, d3, and thei
 TARGET = np.array([1.5, 1.0, 0.8])
 STIFFNESS = np.array([15.0, 60.0, 80.0])
 DAMPING = np.array([8.0, 20.0, 25.0])
-KERNELS = ["energies", "bodies"]  # beside the core: the drift of the energy, and the picture
+KERNELS = ["energies", "bodies"]  # more than the core: for the drift of the energy, and the picture
 REPEATS = 20000
 POSES = np.array([0.0, 0.3, 0.6, 1.0, 1.5, 6.0])  # s, of the picture
 VIEW = (22.0, -35.0)
@@ -50,7 +50,7 @@ def run(picture: Path) -> None:
     def control(t: float, x: Array) -> Array:
         return np.asarray(STIFFNESS * (TARGET - x[:3]) - DAMPING * x[3:] + weight, dtype=np.float64)
 
-    weight = -dyn.forcing(0.0, np.concatenate([TARGET, np.zeros(3)]))  # what holds the robot at the target
+    weight = -dyn.forcing(0.0, np.concatenate([TARGET, np.zeros(3)]))  # the torques that hold the robot at the target
     sol = _stage("simulate 6 s with a controller in Python", lambda: dyn.simulate((0.0, 6.0), START, inputs=control))
     print(f"    {sol.n_steps} steps, {sol.nfev} evaluations, end at q = {np.round(sol.q[-1], 4).tolist()}")
     print(f"    energy drift {sol.energy_drift:.1e} of the largest kinetic energy, work of the motors counted")
@@ -61,7 +61,7 @@ def run(picture: Path) -> None:
 
 
 def _picture(dyn: CompiledModel, sol: Trajectory) -> Any:
-    """The robot on its way, beside its coordinates, speeds and energy error over time."""
+    """Picture of the robot on its path, next to its coordinates, speeds and energy error over time."""
     figure = sol.plot()
     figure.set_size_inches(13.0, 7.0)
     figure.get_layout_engine().set(rect=(0.42, 0.0, 0.58, 1.0))
@@ -78,7 +78,7 @@ def _stage(name: str, work: Callable[[], T]) -> T:
 
 
 def _maker(dyn: CompiledModel) -> str:
-    """What compiled a model."""
+    """Phrase that says how a model was compiled."""
     if dyn.info.get("machine"):
         return "as code for the machine, without a C compiler"
     cached = all(group["from_cache"] for group in dyn.info["build"].values())
@@ -86,7 +86,7 @@ def _maker(dyn: CompiledModel) -> str:
 
 
 def _cost(call: Callable[[], object]) -> float:
-    """Nanoseconds per call, the loop's own cost taken off; the least of five runs."""
+    """Nanoseconds per call, less the cost of the loop; the least of five runs."""
 
     def run(f: Callable[[], object]) -> float:
         start = time.perf_counter()

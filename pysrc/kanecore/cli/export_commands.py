@@ -50,7 +50,7 @@ def export_c(
     kernels: str | None,
     **named: Any,
 ) -> None:
-    """Write C; values are NAME=VALUE each, kernels stand between commas."""
+    """Write C; values are NAME=VALUE each, kernels are separated by commas."""
     with _in_one_line():
         _give(dyn, parameters, inputs)
         names = None if kernels is None else [name.strip() for name in kernels.split(",") if name.strip()]
@@ -88,7 +88,7 @@ def _give(dyn: CompiledModel, parameters: Sequence[str], inputs: Sequence[str]) 
 
 @contextlib.contextmanager
 def _in_one_line() -> Iterator[None]:
-    """What a user of Python gets as an exception of Python is one of kanecore here."""
+    """Raise a KeyError, ValueError or TypeError as a ModelError, which the command prints in one line."""
     try:
         yield
     except (KeyError, ValueError, TypeError) as error:

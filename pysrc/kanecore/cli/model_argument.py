@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What MODEL on the command line names: a model of the gallery, ``file.py:variable``, or a URDF file."""
+"""The MODEL argument on the command line: a model of the gallery, ``file.py:variable``, or a URDF file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["check_floating_base", "compiled", "described", "in_gallery"]
 
 
 def in_gallery(name: str) -> bool:
-    """Whether a name is neither ``file.py:variable`` nor that of a URDF file."""
+    """Test whether a name is neither ``file.py:variable`` nor that of a URDF file."""
     return not name.lower().endswith(".urdf") and _in_a_file(name) is None
 
 
 def check_floating_base(name: str, floating_base: bool) -> None:
-    """Only the root of a URDF file's robot moves on demand; ModelError otherwise."""
+    """Raise ModelError if a floating base is asked for and the model is no URDF file."""
     if floating_base and not name.lower().endswith(".urdf"):
         raise ModelError(f"--floating-base is of robots in URDF files; {name!r} names none")
 
@@ -49,7 +49,7 @@ def compiled(name: str, floating_base: bool = False) -> CompiledModel:
     Raises
     ------
     ModelError
-        As of `described`; there is no gallery model of that name.
+        As for `described`; there is no gallery model of that name.
     """
     from kanecore.compiled_model import CompiledModel
 
@@ -92,7 +92,7 @@ def _as_model(model: object, file: Path, variable: str) -> Model:
 
 
 def _bound(file: Path, variable: str) -> object:
-    """What a Python file binds to a name."""
+    """Value of a variable in a Python file, which is run."""
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
     sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
@@ -108,7 +108,7 @@ def _bound(file: Path, variable: str) -> object:
 
 
 def _line_of(error: BaseException, file: Path) -> str:
-    """Where in a file an exception arose: the last of its lines that ran."""
+    """File and line where an exception arose: the last line of the file that ran."""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == str(file)]
     if isinstance(error, SyntaxError) and error.filename == str(file) and error.lineno is not None:
         lines.append(error.lineno)

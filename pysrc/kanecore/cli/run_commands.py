@@ -28,7 +28,7 @@ _LONG_ENOUGH = 0.02  # s, of one measurement
 
 
 def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path | None) -> None:
-    """Run a model from a state for some seconds, and say how that went."""
+    """Simulate a model from a state for some seconds, and print the outcome."""
     x0 = named_state(dyn, given)
     begin = time.perf_counter()
     sol = dyn.simulate((0.0, end), x0)
@@ -76,7 +76,7 @@ def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
 
 
 def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
-    """The state with some numbers by name, NAME=VALUE, on the constraints; unit quaternions turn nothing."""
+    """State on the constraints with some numbers given as NAME=VALUE; unit quaternions default to the identity."""
     values = numbers(given, "--state", f"{dyn.coordinate_names[0]}=0.5")
     try:
         x = np.array(dyn.state(values))
@@ -89,7 +89,7 @@ def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
 
 
 def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and what stands behind the last ``=``."""
+    """Names and the text behind the last ``=``."""
     result = {}
     for item in items:
         name, equals, text = item.rpartition("=")

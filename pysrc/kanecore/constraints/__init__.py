@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What constraints say at numbers: states that satisfy them, ranks, allowed motions."""
+"""Constraints at numbers: consistent states, ranks, allowed motions."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The motions that G allows, as columns: any basis, or the one of Kane's nonholonomic quantities, and these.
+"""Motions that constraints allow, as columns: the null space of G, or Kane's nonholonomic partial velocities.
 
-At states of any leading axes, as the kernels whose results are put in terms of such columns.
+States may have any leading axes, as those of the kernels whose results are put in terms of such columns.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def dependence(at: Constraints) -> Array:
     ModelError
         The dependent speeds that the model was described with are not as many as G has independent rows.
     SingularError
-        At a state they cannot be told from the independent ones; others can.
+        At a state they do not follow from the independent ones; others may.
     """
     dyn = at.dyn
     n, rank = dyn.n_u_dependent, counted_rows(dyn, at.p)
@@ -70,7 +70,7 @@ def dependence(at: Constraints) -> Array:
 
 
 def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
-    """The error of states at which the dependent speeds do not follow from the others."""
+    """Error for states at which the dependent speeds do not follow from the others."""
     dyn = at.dyn
     where = np.unravel_index(int(np.argmax(lost)), lost.shape)
     x = np.broadcast_to(np.asarray(at.x, dtype=np.float64), (*lost.shape, dyn.n_x))[where]
@@ -86,7 +86,7 @@ def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
 
 
 def counted_rows(dyn: Kernels, p: Any) -> int:
-    """How many rows of G count with the parameters of a call, the most of a batch."""
+    """Number of independent rows of G with the parameters of a call; the largest of a batch."""
     several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
     return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States on the constraints: given ones are checked, others are brought there.
+"""Consistent states: states on the constraints.
 
-States that a user gives and that must be on the constraints: starts of runs, of searches, and of linear systems.
-
-States on the constraints, from any state: dependent ones for given independent ones, or the nearest.
+States that a user gives must satisfy the constraints, such as starts of runs, of searches, and of linear systems; they
+are checked here.  Other states are brought to the constraints: dependent coordinates and speeds for given independent
+ones, or the nearest state.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def normalized(dyn: Kernels, x: Array, argument: str) -> Array:
 
 
 def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
-    """The state on the constraints next to one that must satisfy them; ValueError where it does not."""
+    """The state on the constraints next to one that must satisfy them; ValueError if it does not."""
     dyn, t, x = start.dyn, start.t, start.x
     if not start.satisfied(FEASIBLE):
         raise ValueError(
@@ -89,7 +89,7 @@ def consistent(
         Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change.
         None: all may move, in steps of least change, weighted by mass.
     r, p : optional
-        Inputs and parameters, as of the kernels.
+        Inputs and parameters, as for the kernels.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def consistent(
     SingularError
         The mass matrix of the motions that the constraints allow is singular.
     ValueError, TypeError, KeyError
-        As the kernels.  KeyError where keep names what is neither a coordinate nor a speed.
+        As for the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
     """
     return consistent_state(state_of(dyn, t, x, r, p), _kept(dyn, keep)).x.copy()
 
@@ -115,7 +115,7 @@ def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None
 
 
 def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
-    """One state, as it was given; ValueError or TypeError where it is none."""
+    """One state, as it was given; ValueError or TypeError if it is none."""
     array = np.array(dyn._as_state(x))
     if array.dtype.kind not in "fiub":
         raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
@@ -131,7 +131,7 @@ def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -
 
 
 def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
-    """The state on the constraints that `consistent` returns, with all that is known of it; ``keep`` as places."""
+    """State on the constraints that `consistent` returns, with its known facts; ``keep`` as places."""
     dyn, x = state.dyn, state.x.copy()
     normalise(dyn, x)
     start = state.moved(x)
@@ -159,13 +159,13 @@ def consistent_state(state: ConstraintState, keep: str | Places | None) -> Const
 
 
 def _independent(dyn: Kernels) -> Places:
-    """Where q_ind and u_ind are in a state."""
+    """Places of q_ind and u_ind in a state."""
     coordinates = range(dyn.n_q - dyn.n_q_dependent)
     return np.array([*coordinates, *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)], dtype=np.intp)
 
 
 def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
-    """The other coordinates and speeds for given ones; None where these do not decide them."""
+    """The other coordinates and speeds for given ones; None if these do not decide them."""
     dyn, state = start.dyn, start
     unknowns = np.delete(np.arange(dyn.n_x), kept)
     if dyn.n_configuration:
@@ -179,7 +179,7 @@ def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | 
 
 
 def _warn_of_changes(start: ConstraintState, result: ConstraintState, independent: Places) -> None:
-    """Say which independent ones moved, since the dependent ones do not follow from them; no others are independent."""
+    """Warn of independent coordinates and speeds that moved, because the dependent ones do not follow from them."""
     dyn = start.dyn
     named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
     names = [*dyn.coordinate_names, *dyn.speed_names]
@@ -195,7 +195,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
 
 
 def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
-    """The error where those that should stay do not leave enough to the others."""
+    """Error if the values that should stay violate constraints, whatever the others are."""
     dyn = start.dyn
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return ModelError(
@@ -210,7 +210,7 @@ def _dependent(
 ) -> ConstraintState | None:
     """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
 
-    None where they are not decided by the rest, at the solution or where it was looked for, or there are none.
+    None if they are not decided by the rest, at the solution or where it was looked for, or there are none.
     """
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
@@ -223,7 +223,7 @@ def _dependent(
 
 
 def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places) -> Solution | None:
-    """The first solution from other values of the unknowns, further and further away; None where there is none."""
+    """The first solution from other values of the unknowns, further and further away; None if there is none."""
     level, rng = start.level(kind), np.random.default_rng(0)
     first = level.part.start
     far = extents(start.x[level.part], units_of(level))[unknowns - first]
@@ -237,7 +237,7 @@ def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"],
 
 
 def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
-    """The error where no values of the unknowns were found for the other coordinates, or speeds."""
+    """Error if no values of the unknowns were found for the other coordinates, or speeds."""
     dyn = start.dyn
     names = [*dyn.coordinate_names, *dyn.speed_names]
     independent = ", ".join(
@@ -254,7 +254,7 @@ def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) ->
 
 
 def _nearest(start: ConstraintState) -> ConstraintState:
-    """The state of least change that is on the constraints."""
+    """State on the constraints with the least change."""
     try:
         if start.projected.satisfied(SOLVED):
             return start.projected
@@ -277,7 +277,7 @@ def _nearest(start: ConstraintState) -> ConstraintState:
 
 
 def _no_state(state: ConstraintState) -> ModelError:
-    """The error where no state on the constraints was found: what is missed at the last one, and what to do."""
+    """Error if no state on the constraints was found: the residual of the last one, and advice."""
     sizes = np.concatenate([np.max(np.abs(level.slopes), axis=-1, initial=0.0) for level in state.levels])
     stationary = [
         name

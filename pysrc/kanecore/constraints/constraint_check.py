@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `CompiledModel.check` says of the constraints at a state: rank, redundancy, consistency, integrability."""
+"""Diagnosis of constraints at a state, `CompiledModel.check`: rank, redundancy, consistency, integrability."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _TRIALS = 20  # of states near which one on the constraints is looked for
 
 @dataclass(frozen=True)
 class Check:
-    """What `CompiledModel.check` found at one state on the constraints; ``str()`` says it in words.
+    """Result of `CompiledModel.check` at one state on the constraints; ``str()`` says it in words.
 
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     t, x : float, ndarray
         The state; ``x`` is on the constraints.
     n_constraints, rank, dof : int
@@ -51,13 +51,13 @@ class Check:
     undetermined_reactions : tuple of str
         Joints whose reactions depend on how these are shared.
     residuals : dict of str to float
-        By how much the state that was given misses each constraint, beside the terms it is summed from.
+        Residual of each constraint at the given state, relative to the terms of the constraint.
     condition : float
-        Of the independent part of G, in rows of equal size: largest by smallest singular value.
+        Condition number of the independent part of G, in rows of equal size: largest by smallest singular value.
     mass_condition : float
-        Of the mass matrix of the motions that the constraints allow, speeds in units of √M_jj.
+        Condition number of the mass matrix of the motions that the constraints allow, speeds in units of √M_jj.
     integrable : bool or None
-        Whether all constraints on velocities together follow from some on coordinates (Frobenius); None where they are
+        Whether all constraints on velocities together follow from some on coordinates (Frobenius); None if they are
         not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
     """
 
@@ -114,7 +114,7 @@ def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = No
         Default: a state on the constraints near a random one, always the same.
     t : float
     r, p : optional
-        Inputs and parameters, as of the kernels.
+        Inputs and parameters, as for the kernels.
 
     Returns
     -------
@@ -168,19 +168,19 @@ def _default_state(dyn: Kernels, t: float, r: Any, p: Any) -> ConstraintState:
 
 
 def _redundant(state: ConstraintState) -> tuple[str, ...]:
-    """The rows that follow from those before them."""
+    """Rows that follow from those before them."""
     ranks = [rank_of(state.clear_rows[:n], state.speed_units) for n in range(len(state.clear_rows) + 1)]
     return tuple(name for i, name in enumerate(state.dyn.constraint_names) if ranks[i + 1] == ranks[i])
 
 
 def _condition(state: ConstraintState) -> float:
-    """Largest by smallest singular value of the independent part of G, in rows of equal size."""
+    """Condition number of the independent part of G, in rows of equal size."""
     s = state.row_factors[1]
     return float(s[0] / s[state.rank - 1]) if state.rank else 1.0
 
 
 def _mass_condition(state: ConstraintState) -> float:
-    """Largest by smallest eigenvalue of the mass matrix of the motions that G allows."""
+    """Condition number of the mass matrix of the motions that G allows."""
     units, allowed = state.speed_units, state.row_factors[2][state.rank :].T
     masses = np.abs(np.linalg.eigvals(allowed.T @ (state.mass * np.outer(units, units)) @ allowed))
     smallest = float(np.min(masses, initial=np.inf))
@@ -188,19 +188,19 @@ def _mass_condition(state: ConstraintState) -> float:
 
 
 def _free_multipliers(state: ConstraintState) -> Array:
-    """Multipliers that move nothing, Gᵀλ = 0: (n_constraints, n_constraints − rank)."""
+    """Multipliers without effect on the motion, Gᵀλ = 0: (n_constraints, n_constraints − rank)."""
     null = state.row_factors[0][:, state.rank :].copy()
     null[np.abs(null) < EQUAL] = 0.0
     return np.asarray(null / size_of(state.clear_rows * state.speed_units)[:, np.newaxis])
 
 
 def _undetermined_reactions(state: ConstraintState, free_multipliers: Array) -> tuple[str, ...]:
-    """Joints whose reactions change with multipliers that move nothing."""
+    """Joints whose reactions change with multipliers that have no effect on the motion."""
     if not free_multipliers.any():
         return ()
     try:
         slopes = state.dyn._reaction_slopes(state.t, state.x, **state.values)
-    except ModelError:  # nobody said where constraints act
+    except ModelError:  # it is not known where constraints act
         return ()
     change, terms = np.abs(slopes @ free_multipliers), np.abs(slopes) @ np.abs(free_multipliers)
     changes = (change > EQUAL * np.max(terms, axis=(1, 2), keepdims=True)).any(axis=(1, 2))

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constraints at one state: facts, rows that say nothing, and the count of rows.
+"""The constraints at one state: rank of G, residuals, contradictory rows, and the number of rows that count.
 
-All facts of the constraints at one state: how many rows are independent, here and around, which constraints are
-missed, which rows contradict each other.
+The checks, consistent states and the start of a simulation ask one object for these facts, so that each is computed
+once.
 
-The checks, consistent states and the start of a simulation ask one object for them, so that each is found once.
+Flat rows say nothing of motions wherever they hold, and yet follow from no others: x² + y² = 0 says that x = y = 0, and
+its rate says nothing.  A redundant row holds wherever the others do, a flat row does not.  A state nearby that
+satisfies the other rows tells one from the other.
 
-Rows that say nothing of motions wherever they hold, and yet follow from no others.
-
-x² + y² = 0 says that x = y = 0, and its rate says nothing.  A redundant row holds wherever the others do; these do not:
-that tells one from the other, at a state nearby that satisfies the other rows.
-
-How many rows of G count.
-
-Their rank at states on the constraints is a fact of the parameters, and found when these are prepared (``kc_count`` in
-``emit/runtime/projection_and_rank.h``).  At a state where rows are lost, neighbours on the constraints tell a dead
-point from a part of the manifold on which fewer rows are independent; what they say holds for that call, and is not
-kept.
+The number of rows that count is the rank of G at states on the constraints.  It depends on the parameters, and is found
+when these are prepared (``kc_count`` in ``emit/runtime/projection_and_rank.h``).  If rows are lost at a state,
+neighbours on the constraints tell a dead point from a part of the manifold on which fewer rows are independent.  Their
+answer holds for that call, and is not kept.
 """
 
 from __future__ import annotations
@@ -46,9 +41,9 @@ _STEPS = 20  # of Newton's method, to such a place
 
 
 def flat_row(state: Constraints, extents: Array) -> str | None:
-    """The name of a row that is lost at a state and does not hold where the others do; None where there is none.
+    """Name of a row that is lost at a state and does not hold where the others do; None if there is none.
 
-    ``extents``, (n_x,), is what is large for each coordinate and speed.
+    ``extents``, (n_x,), are the reference magnitudes of the coordinates and speeds.
     """
     for level in state.levels:
         independent = independent_rows(equilibrated(level.slopes, level.units))
@@ -62,7 +57,7 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
 
 
 def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array:
-    """|f| of all rows beside their terms, at a state nearby where some of them hold, which count as 0."""
+    """Relative |f| of all rows at a state nearby where some of them hold; these count as 0."""
     near = _where_these_hold(level, rows, far)
     beside = np.maximum(near.term_sizes, np.max(np.abs(near.slopes) * far, axis=-1, initial=0.0))
     size = np.abs(near.residual)
@@ -72,7 +67,7 @@ def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array
 
 
 def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
-    """A state a little along what all rows leave free, at which some of them hold: by Gauss and Newton."""
+    """State nearby, along the directions that all rows leave free, at which some of them hold: by Gauss and Newton."""
     dyn, part, units = level.at.dyn, level.part, level.units
     x = level.at.x.copy()
     free = null_space(level.slopes, units)
@@ -90,15 +85,15 @@ def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
     return level.moved(x)
 
 
-_THIN = 1e-4  # of what an entry is around: a row whose entries all are smaller where it holds says nothing
+_THIN = 1e-4  # of an entry's values around: a row whose entries all are smaller where it holds is flat
 _PLACES = 6  # around a state that are tried
 _NEIGHBOURS = 3  # on the constraints that are enough
 
 
 class ConstraintState(Constraints):
-    """Everything that is asked of one state, (n_x,), of a model with some inputs and parameters.
+    """Constraints at one state, (n_x,), of a model with some inputs and parameters.
 
-    Each fact is found when it is first asked for, and never again.  States nearby are states of their own.
+    Each fact is computed when it is first asked for, and kept.  States nearby are objects of their own.
     """
 
     def __init__(self, dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
@@ -116,23 +111,23 @@ class ConstraintState(Constraints):
 
     @cached_property
     def extents(self) -> Array:
-        """What is large for each coordinate and speed: (n_x,)."""
+        """Reference magnitude of each coordinate and speed: (n_x,)."""
         return frozen(np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units)]))
 
     @cached_property
     def projected(self) -> ConstraintState:
-        """The state on the constraints of least change; SingularError where no motion leads there."""
+        """The state on the constraints of least change; SingularError if no motion leads there."""
         return self.moved(np.asarray(self.dyn._project(self.t, self.x, **self.values)))
 
     # --------------------------------------------------------------------------------------------- residuals
 
     def satisfied(self, limit: float) -> bool:
-        """Whether no constraint is missed by more than a limit."""
+        """Test whether all constraints hold within a limit."""
         return bool(np.max(self.misses, initial=0.0) <= limit)
 
     @property
     def residual_names(self) -> list[str]:
-        """Of the entries of `misses`; the derivative of a configuration constraint bears its name."""
+        """Names of the entries of `misses`; the derivative of a configuration constraint has its name."""
         coordinates, speeds = (level.names for level in self.levels)
         return [*coordinates, *(f"rate of {name}" if name in coordinates else name for name in speeds)]
 
@@ -176,12 +171,12 @@ class ConstraintState(Constraints):
 
     @cached_property
     def count(self) -> int:
-        """How many rows of G count: a fact of the parameters."""
+        """Number of independent rows of G in general, which depends on the parameters alone."""
         return self.dyn._count(self.p)
 
     @cached_property
     def clear_rows(self) -> Array:
-        """G without rows of which rounding is left: those that are nothing beside what they are at neighbours."""
+        """G with zeros for rows that are only rounding: those that are tiny relative to their values at neighbours."""
         around = [self, *self.neighbours]
         size = np.max([size_of(other.rows * self.speed_units) for other in around], axis=0)[:, np.newaxis]
         left = size_of(self.rows * self.speed_units)[:, np.newaxis]
@@ -195,19 +190,19 @@ class ConstraintState(Constraints):
 
     @cached_property
     def rank(self) -> int:
-        """How many rows of G are independent here."""
+        """Number of independent rows of G here."""
         return rank_of(self.clear_rows, self.speed_units, self.count)
 
     @cached_property
     def typical_rank(self) -> int | None:
-        """How many rows of G are independent at the neighbours or here, thin ones apart; None without neighbours."""
+        """Number of independent rows of G at the neighbours or here, without thin rows; None without neighbours."""
         if not self.neighbours:
             return None
         return max(self._rank_without_thin_rows, *(self._thick_rank(other) for other in self.neighbours))
 
     @cached_property
     def flat_row(self) -> str | None:
-        """The name of a row that says nothing wherever it holds, and yet does not follow from the others."""
+        """Name of a row that constrains no motion wherever it holds, and yet does not follow from the others."""
         rank, typical = self._rank_without_thin_rows, self.typical_rank
         nothing_lost = rank == min(self.dyn.n_constraints, self.dyn.n_u)
         dead_point = typical is not None and rank < typical
@@ -218,7 +213,7 @@ class ConstraintState(Constraints):
         return self._thick_rank(self)
 
     def _thick_rank(self, other: ConstraintState) -> int:
-        """The rank of G at this state or a neighbour, without entries that are thin beside what they are nearby."""
+        """Rank of G at this state or a neighbour, without entries that are tiny relative to those nearby."""
         thick = np.abs(other.rows) > _THIN * np.max(np.abs(self.nearby.rows), axis=0)
         return rank_of(np.where(thick, other.rows, 0.0), other.speed_units)
 
@@ -247,7 +242,7 @@ class ConstraintState(Constraints):
         return self._row_names(self._opposed(slopes, self.velocity_residual - slopes @ self.u))
 
     def _opposed(self, rows: Array, offset: Array) -> list[int]:
-        """Which rows of A y + b = 0 have no solution together: what is left of b beside the terms that cancel in it."""
+        """Rows of A y + b = 0 without a common solution: their residual is large beside its terms."""
         if not rows.size:
             return []
         repetition, b = _repetition(rows, self.speed_units), offset / size_of(rows * self.speed_units)
@@ -270,9 +265,9 @@ _warned_counts: WeakKeyDictionary[Kernels, set[int]] = WeakKeyDictionary()  # of
 
 
 def count_near(state: ConstraintState) -> int:
-    """How many rows count at a state: as with these parameters in general, unless fewer are independent all around.
+    """Number of rows that count at a state: that of the parameters, unless fewer are independent all around.
 
-    ModelError where that is since a row says nothing.
+    ModelError if fewer are because a row says nothing.
     """
     typical = state.typical_rank
     if typical is None or typical >= state.count:
@@ -282,7 +277,7 @@ def count_near(state: ConstraintState) -> int:
 
 
 def refuse_flat_rows(state: ConstraintState) -> None:
-    """Refuse rows that are lost wherever they hold, and yet do not follow from the others.
+    """Raise ModelError for rows that are lost wherever they hold, and yet do not follow from the others.
 
     Raises
     ------
@@ -298,7 +293,7 @@ def refuse_flat_rows(state: ConstraintState) -> None:
 
 
 def warn_of_count(state: ConstraintState) -> None:
-    """Warn, once a model, where the description calls more or fewer speeds dependent than rows of G count."""
+    """Warn, once a model, if more or fewer speeds are declared dependent than rows of G count."""
     dyn, count = state.dyn, state.count
     dependent, warned = dyn.n_u_dependent, _warned_counts.setdefault(dyn, set())
     if not dependent or count == dependent or count in warned:

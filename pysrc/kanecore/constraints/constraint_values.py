@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which coordinates are angles, those that turn frames: they are of the size of one, in whatever units of length.
+"""Values of the constraints of a model at one or many states; each kernel is called once.
 
-The constraints of a model at one or many states: what the kernels say of them, each called once.
-
-All that the package finds out about constraints at numbers begins here.  `kanecore.constraints.constraint_state` goes
-on with what needs the surroundings of a state, `kanecore.constraints.allowed_motions` with Kane's nonholonomic
-quantities.
+Every numerical check of constraints begins here.  `kanecore.constraints.constraint_state` adds what needs the
+surroundings of a state, `kanecore.constraints.allowed_motions` Kane's nonholonomic quantities.  Here it is also decided
+which coordinates are angles: those that turn frames.  Their reference magnitude is one, in all units of length.
 """
 
 from __future__ import annotations
@@ -34,12 +32,12 @@ Array = npt.NDArray[np.float64]
 class Constraints:
     """G, γ, φ, c, their slopes, the masses and units at states of any leading axes, evaluated when first asked for.
 
-    It owns its states and hands out arrays that nobody can write to.  The model keeps nothing of it.
+    It owns its states and returns read-only arrays.  The model keeps no reference to it.
 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels.  Parameters and inputs are those at the time of the first question where r or p is None.
+        As for the kernels.  If r or p is None, inputs or parameters are those at the time of the first evaluation.
     """
 
     def __init__(self, dyn: Kernels, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
@@ -97,7 +95,7 @@ class Constraints:
 
     @cached_property
     def term_sizes(self) -> Array:
-        """What each of φ, then c, is summed from: (..., n_configuration + n_velocity)."""
+        """Magnitude of the terms of each φ, then of each c: (..., n_configuration + n_velocity)."""
         return frozen(self.dyn._constraint_sizes(self.t, self.x, **self.values))
 
     @cached_property
@@ -119,26 +117,26 @@ class Constraints:
 
     @cached_property
     def speed_units(self) -> Array:
-        """How much of each speed is one unit: (..., n_u)."""
+        """Units of the speeds: (..., n_u)."""
         return frozen(speed_units(self.mass, self.rows))
 
     @cached_property
     def coordinate_units(self) -> Array:
-        """How far each coordinate goes at units of the speeds, 0 where none moves it: (..., n_q)."""
+        """Units of the coordinates, which units of the speeds give; 0 if no speed moves one: (..., n_q)."""
         return frozen(coordinate_units(self.rates[0], self.speed_units))
 
     def level(self, kind: Literal["coordinates", "speeds"]) -> Level:
-        """The constraints on coordinates, φ = 0, or those on speeds, c = 0."""
+        """Constraints on coordinates, φ = 0, or on speeds, c = 0."""
         return CoordinateLevel(self) if kind == "coordinates" else SpeedLevel(self)
 
     @property
     def levels(self) -> tuple[Level, Level]:
-        """The constraints on coordinates, then those on speeds."""
+        """Constraints on coordinates, then constraints on speeds."""
         return CoordinateLevel(self), SpeedLevel(self)
 
     @cached_property
     def misses(self) -> Array:
-        """|φ|, then |c|, beside the terms that each is summed from: (..., n_configuration + n_velocity)."""
+        """Relative residuals |φ|, then |c|, by the magnitude of their terms: (..., n_configuration + n_velocity)."""
         if not (self.dyn.n_constraints or self.dyn.n_configuration):
             return np.zeros((*self.x.shape[:-1], 0))
         return frozen(np.concatenate([level.misses for level in self.levels], axis=-1))
@@ -163,17 +161,17 @@ class Level(ABC):
     @property
     @abstractmethod
     def part(self) -> slice:
-        """Where y is in a state."""
+        """Place of y in a state."""
 
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """Of the equations."""
+        """Names of the equations."""
 
     @property
     @abstractmethod
     def residual(self) -> Array:
-        """What is to vanish, f."""
+        """Residual f, which vanishes where the equations hold."""
 
     @property
     @abstractmethod
@@ -183,24 +181,24 @@ class Level(ABC):
     @property
     @abstractmethod
     def term_sizes(self) -> Array:
-        """What each entry of f is summed from."""
+        """Magnitude of the terms of each entry of f."""
 
     @property
     @abstractmethod
     def units(self) -> Array:
-        """Of y, in the metric of the masses; 0 for a coordinate that no speed moves."""
+        """Units of y, in the metric of the masses; 0 for a coordinate that no speed moves."""
 
     @property
     def residual_in_units(self) -> Array:
-        """f, each beside the largest coefficient of its row: in units of the coordinates, or of the speeds."""
+        """Residual f relative to the largest coefficient of its row: in units of the coordinates, or of the speeds."""
         return np.asarray(self.residual / size_of(self.slopes))
 
     @property
     def misses(self) -> Array:
-        """|f|, beside the terms that each is summed from: (..., number of equations).
+        """Relative residuals |f| by the magnitude of their terms: (..., number of equations).
 
-        What is below `RANK` of the largest coordinate or speed, in the metric of the masses, is nothing, as a
-        coefficient is that is smaller: where all terms of a row are as small, and where a row counts as one of others.
+        Values below `RANK` of the largest coordinate or speed, in the metric of the masses, count as zero, as do
+        coefficients that small: all terms of a row may be that small, and a row may count as one of others.
         """
         y, units = np.abs(self.at.x[..., self.part]), self.units
         largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
@@ -271,7 +269,7 @@ def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p
 
 
 def normalise(dyn: Kernels, x: Array) -> None:
-    """Divide the unit quaternions of states, (..., n_x), by their norms; one that is zero stays."""
+    """Divide the unit quaternions of states, (..., n_x), by their norms; a zero quaternion stays."""
     for quaternion in dyn.unit:
         places = list(quaternion)
         size = np.linalg.norm(x[..., places], axis=-1, keepdims=True)
@@ -288,7 +286,7 @@ _TURN = 0.3  # rad
 
 
 def angles(at: Constraints) -> npt.NDArray[np.bool_]:
-    """Whether each coordinate turns a frame at one state, (n_q,); of a model without frames none does."""
+    """Test for each coordinate whether it turns a frame at one state, (n_q,); False in a model without frames."""
     dyn = at.dyn
     if not dyn.n_frames:
         return np.zeros(dyn.n_q, dtype=bool)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether the constraints on velocities together follow from some on coordinates: Frobenius' theorem, by differences.
+"""Integrability of velocity constraints: whether they follow from some on coordinates, by Frobenius' theorem.
 
-With D(q, t) the orthogonal projector onto the directions of (q, t) that they allow and a, b any two of these,
-[D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the error of the
-differences.  Time is a variable as the coordinates are, and inputs are unknown functions of it: each changes by the
-input that is its rate, or where there is none by any rate.
+D(q, t) is the orthogonal projector onto the directions of (q, t) that the constraints allow, and a, b are any two of
+these.  Then [D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the
+error of the differences.  Time is a variable as the coordinates are.  Inputs are unknown functions of time: each
+changes by the input that is its rate, or by any rate if there is none.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["integrable"]
 
 Array = npt.NDArray[np.float64]
 
-_STEPS = (1e-4, 1e-6)  # of the differences, of what is large for each coordinate: a short one for what changes fast
+_STEPS = (1e-4, 1e-6)  # of the differences, by the coordinates' magnitudes: a short one for fast changes
 _NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places, beside what is long for the motion
-_AWAY = 1e-1  # how far from the state these are, of what is large for each coordinate
+_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places, relative to the duration of the motion
+_AWAY = 1e-1  # distance of these from the state, by the coordinates' magnitudes
 
 
 def integrable(state: ConstraintState) -> bool | None:
-    """Whether the Lie brackets of motions that the constraints allow are allowed, at this state and around it.
+    """Test whether Lie brackets of motions that the constraints allow are allowed, at this state and around it.
 
-    None where constraints are not linear in the speeds, where some speed is the rate of no coordinate, where the
+    None if constraints are not linear in the speeds, where some speed is the rate of no coordinate, where the
     directions that are allowed have edges, or where there are no constraints on velocities.
     """
     if not state.dyn.n_velocity:
@@ -51,7 +51,7 @@ def integrable(state: ConstraintState) -> bool | None:
 
 
 def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
-    """Whether the rows are the same at rest and at other speeds."""
+    """Test whether the rows are the same at rest and at other speeds."""
     n_q, m, units = state.dyn.n_q, state.dyn.n_velocity, state.speed_units
     x = state.x.copy()
     x[n_q:] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
@@ -60,14 +60,14 @@ def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
 
 
 def _has_all_rates(state: ConstraintState) -> bool:
-    """Whether all speeds follow from the rates of the coordinates."""
+    """Test whether all speeds follow from the rates of the coordinates."""
     units = state.coordinate_units
     slopes = state.rates[0][units > 0.0]
     return rank_of(slopes.T, 1.0 / units[units > 0.0]) >= state.dyn.n_u
 
 
 def _duration(state: ConstraintState) -> float:
-    """A time that is long for a motion: as far as its coordinates go at its speeds."""
+    """A long time for a motion: its coordinates divided by its speeds."""
     moved = state.coordinate_units > 0.0
     far = np.max(np.abs(state.q[moved]) / state.coordinate_units[moved], initial=0.0)
     fast = np.max(np.abs(state.u) / state.speed_units, initial=0.0)
@@ -75,7 +75,7 @@ def _duration(state: ConstraintState) -> float:
 
 
 def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> Iterator[_Place]:
-    """The state and places around, on the constraints at other times and inputs: what holds at one is no constraint."""
+    """Places at and around the state, at other times and inputs; a condition at one place is no constraint."""
     dyn = state.dyn
     inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
     for trial, later in enumerate(_TIMES):
@@ -96,7 +96,7 @@ def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> I
 
 
 def _input_rates(state: ConstraintState, r: Array, rng: np.random.Generator) -> Array:
-    """The rates of the inputs; random numbers for those that are no inputs themselves."""
+    """Rates of the inputs; random numbers if they are no inputs themselves."""
     rates = np.array(state.dyn.input_rates, dtype=np.intp)
     any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
     return np.where(rates >= 0, r[rates], any_rate) if len(r) else r
@@ -115,7 +115,7 @@ class _Place:
     scale : ndarray, (n_q + 1,)
         Units of coordinates and time.
     units : ndarray, (n_u,)
-        Of the speeds.
+        Units of the speeds.
     """
 
     at: ConstraintState
@@ -125,7 +125,7 @@ class _Place:
     units: Array
 
     def is_involutive(self) -> bool | None:
-        """Whether the brackets stay within what is allowed; None where that has edges."""
+        """Test whether the brackets stay within the allowed directions; None if these have edges."""
         rank = rank_of(self.at.velocity_slopes, self.units)
         basis, is_allowed = self._directions(self.at, rank)
         allowed = basis[:, is_allowed]
@@ -156,7 +156,7 @@ class _Place:
         return np.asarray((projectors[:, :, 0] - projectors[:, :, 1]) / (2.0 * h)[:, np.newaxis, np.newaxis])
 
     def _at_rest(self, places: Array) -> Constraints:
-        """At other (q, t), (..., n_q + 1), with the inputs of that time."""
+        """State at rest at other (q, t), (..., n_q + 1), with the inputs of that time."""
         x = np.concatenate([places[..., :-1], np.zeros((*places.shape[:-1], self.at.dyn.n_u))], axis=-1)
         t = places[..., -1]
         r = self.r + self.input_rates * (t - self.at.t)[..., np.newaxis]
@@ -186,7 +186,7 @@ class _Place:
 
 
 def _leaves(outside: Array, first: Array, second: Array, rounding: float) -> bool:
-    """Whether the bracket of two directions leaves what is allowed: of the terms by the step, then by its half."""
+    """Test whether the bracket of two directions leaves the allowed ones, from terms by a step and by its half."""
     wide, narrow = (outside @ (first[k] - second[k]) for k in (0, 1))
     size = max(_largest(first[1]), _largest(second[1]))
     error = max(10.0 * _largest(wide - narrow), rounding)

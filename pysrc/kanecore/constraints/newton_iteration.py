@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Newton's method for constraints on coordinates, or on speeds, from far away and where rows are redundant.
+"""Newton's method for constraints on coordinates, or on speeds, from far away and with redundant rows.
 
-A step is the one of least norm, by a truncated singular value decomposition, and is damped after Levenberg and
-Marquardt where the whole step does not lessen the residual.
+A step is the one of least norm, by a truncated singular value decomposition.  It is damped after Levenberg and
+Marquardt if the whole step does not lessen the residual.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ __all__ = ["Newton", "Places", "Solution"]
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-_DECIDES = 1e-6  # of what a column is summed from: Newton's method ends at the root of rounding from a dead point
+_DECIDES = 1e-6  # of the terms of a column: Newton's method ends at the root of rounding from a dead point
 _ITERATIONS = 60
-_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, beside the largest singular value squared
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, relative to the largest singular value squared
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What Newton's method came to.
+    """Result of Newton's method.
 
     Attributes
     ----------
     state : ConstraintState or None
-        Where the constraints hold; None where it stalled.
+        Where the constraints hold; None if it stalled.
     decided : bool
         Whether the unknowns follow from the others, there or, where it stalled, at the start: no combination of rows
         that says nothing of the unknowns says something of the others.
@@ -56,7 +56,7 @@ class _Iterate:
 
 
 class Newton:
-    """The equations φ = 0, or c = 0, as they are solved from one state on.
+    """Newton's method for φ = 0, or c = 0, from one state on.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Newton:
         self._units = units_of(level)
 
     def solve(self) -> Solution:
-        """Steps until the constraints hold and the residual is no longer halved, or nothing lessens it."""
+        """Iterate until the constraints hold and the residual is no longer halved, or no step lessens it."""
         first = iterate = self._iterate(self._start)
         for _ in range(_ITERATIONS):
             scale = size_of(iterate.jacobian)
@@ -92,7 +92,7 @@ class Newton:
         return Solution(None, self._decided(first))
 
     def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
-        """The end of the first step, of those damped more and more, that lessens the residual; None where none does."""
+        """End of the first step, among steps damped more and more, that lessens the residual; None if none does."""
         rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
         of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
         along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
@@ -128,7 +128,7 @@ class Newton:
     def _decided(self, iterate: _Iterate) -> bool:
         equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
         of_rows, s, _ = np.linalg.svd(equal[:, self._columns])
-        silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows that say nothing of the unknowns
+        silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows without the unknowns
         others = np.delete(equal, self._columns, axis=1)
         terms = np.abs(silent) @ np.abs(others)  # of each column: the mass of its speed is no matter
         return bool((np.abs(silent @ others) <= np.maximum(_DECIDES * terms, RANK)).all())

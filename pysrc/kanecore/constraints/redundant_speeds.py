@@ -42,7 +42,7 @@ def speed_matrices(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; x satisfies the constraints.
+        As for the kernels; x satisfies the constraints.
     coordinates, independent : sequences of names or symbols, optional
         q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent ones that the
         model was described with.
@@ -50,7 +50,7 @@ def speed_matrices(
     Returns
     -------
     SpeedMatrices
-        Of arrays; without constraints Υ has no rows.
+        Arrays; without constraints Υ has no rows.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def projected_efforts(
     Parameters
     ----------
     t, x, coordinates, independent, r, p
-        As of `speed_matrices`.
+        As for `speed_matrices`.
     efforts : sequence of names or symbols, optional
         The inputs that are efforts.  Default: all but prescribed motions and their rates.
 
@@ -94,7 +94,7 @@ def projected_efforts(
     Raises
     ------
     ModelError, KeyError, SingularError
-        As of `speed_matrices`.
+        As for `speed_matrices`.
     """
     values = dyn._values("input") if r is None else np.asarray(dyn._resolved("input", r))
     rates = dyn.input_rates
@@ -148,7 +148,7 @@ class _Motions:
         self.psi = self._inverse(rates, np.where(units > 0.0, units, 1.0), self.independent, "coordinates")
 
     def _allowed(self, dof: int) -> Array:
-        """[1; A_n], with columns combined so that those of p# become unit vectors."""
+        """Basis [1; A_n] of the allowed motions, with columns combined so that those of p# become unit vectors."""
         dependent = dependence(self._at) if self._dyn.n_constraints else np.zeros((0, dof))
         one = np.broadcast_to(np.eye(dof), (*dependent.shape[:-2], dof, dof))
         motions = np.concatenate([one, dependent], axis=-2)
@@ -159,7 +159,7 @@ class _Motions:
         return np.asarray(motions @ self._inverse(motions[..., self.independent, :], units, first, "speeds"))
 
     def _inverse(self, matrix: Array, rows: Array, of_columns: list[int], what: str) -> Array:
-        """The inverse from the left, where no column is a combination of the others.
+        """Left inverse, if no column is a combination of the others.
 
         ``rows`` are the units of the rows, ``of_columns`` the numbers of the speeds that the columns belong to.
         """
@@ -193,7 +193,7 @@ class _Motions:
 
 
 def _places(dyn: Kernels, what: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
-    """Where some names or symbols stand among all."""
+    """Places of some names or symbols among all."""
     places = [dyn._index(what, name) for name in chosen]
     if len(set(places)) < len(places):
         raise ModelError(f"a {what} is named twice: {', '.join(map(str, chosen))}")

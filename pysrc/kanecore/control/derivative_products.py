@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of derivatives with vectors, first and second ones.
+"""Products of exact derivatives with vectors: J v forwards, wᵀ J backwards, and exact Hessians of weights · ẋ.
 
-Second derivatives of weights · ẋ, for exact Hessians.
+Products for `inverse_dynamics` are kernels of their own, one pass over its operations each (Griewank & Walther,
+*Evaluating Derivatives*, 2nd ed., 2008, chapter 3).  Those for `rhs` multiply the matrices of `linearize`.
 
 With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
 second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
 
     H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
-
-Products of exact derivatives with vectors: J v forwards, wᵀ J backwards.
-
-Those of `inverse_dynamics` are kernels of their own, one pass over its operations each (Griewank & Walther,
-*Evaluating Derivatives*, 2nd ed., 2008, chapter 3).  Those of `rhs` multiply the matrices of `linearize`.
 """
 
 from __future__ import annotations
@@ -41,9 +37,9 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     weights : array_like, (..., n_x), or mapping
-        By the names of the coordinates and speeds; those that are not named weigh nothing.
+        By the names of the coordinates and speeds; missing names have weight zero.
 
     Returns
     -------
@@ -71,7 +67,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
     def changes(of_y: Array) -> Array:
-        """Of the gradient of L, then of R, along a unit of each of z, and y as given (..., width, n): columns."""
+        """Changes of the gradient of L, then of R, along units of z, with y as given (..., width, n): columns."""
         directions = np.moveaxis(of_y, -1, 0)
         units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
         beyond = joined(fixed=fixed, units=units, directions=directions)
@@ -88,7 +84,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
 
 
 def _independent(at: Constraints) -> Constraints:
-    """ModelError unless all rows of G that are not zero are independent."""
+    """Raise ModelError unless all rows of G that are not zero are independent."""
     rows = int(np.count_nonzero(at.rows.reshape(-1, *at.rows.shape[-2:]).any(axis=(0, 2))))
     if rows > (rank := counted_rows(at.dyn, at.p)):
         raise ModelError(
@@ -148,15 +144,15 @@ def rhs_jvp(
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """How xdot changes along a direction, A dx + B dr of `linearize`.
+    """Change of xdot along a direction, A dx + B dr of `linearize`.
 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
     dr : array_like, (..., n_r), or mapping, optional
-        What a mapping does not name does not change, and what is left out does not either.
+        Names missing in a mapping, and arguments left out, do not change.
 
     Returns
     -------
@@ -165,7 +161,7 @@ def rhs_jvp(
     Raises
     ------
     ValueError, TypeError, KeyError
-        A direction of another shape, no numbers, or no such name; other errors as of `linearize`.
+        A direction of another shape, no numbers, or no such name; other errors as for `linearize`.
     """
     direction = joined(
         dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
@@ -190,9 +186,9 @@ def rhs_vjp(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     weights : array_like, (..., n_x), or mapping
-        By the names of the coordinates and speeds; those that are not named weigh nothing.
+        By the names of the coordinates and speeds; missing names have weight zero.
     full : bool
         Give the gradient with respect to r as well.
 
@@ -204,7 +200,7 @@ def rhs_vjp(
     Raises
     ------
     ValueError, TypeError, KeyError
-        As of `rhs_jvp`.
+        As for `rhs_jvp`.
     """
     w, slopes = direction_of(dyn, "state", "weights", weights), dyn._linearize(t, x, r=r, p=p)
     leading(x=slopes.shape[:-2], weights=w.shape[:-1])
@@ -224,16 +220,16 @@ def inverse_dynamics_jvp(
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """How `inverse_dynamics` changes along a direction: ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f.
+    """Change of `inverse_dynamics` along a direction: ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f.
 
     Parameters
     ----------
     t, x, udot, r, p
-        As of `inverse_dynamics`; leading axes broadcast.
+        As for `inverse_dynamics`; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
     dudot : array_like, (..., n_u), or mapping, optional
     dr : array_like, (..., n_r), or mapping, optional
-        What is not given, or not named, does not change.
+        Arguments not given, and names missing in a mapping, do not change.
 
     Returns
     -------
@@ -270,9 +266,9 @@ def inverse_dynamics_vjp(
     Parameters
     ----------
     t, x, udot, r, p
-        As of `inverse_dynamics`; leading axes broadcast.
+        As for `inverse_dynamics`; leading axes broadcast.
     weights : array_like, (..., n_u), or mapping
-        By the names of the speeds; those that are not named weigh nothing.
+        By the names of the speeds; missing names have weight zero.
     full : bool
         Give the gradients with respect to udot, which is Mᵀ w, and to r as well.
 
@@ -284,7 +280,7 @@ def inverse_dynamics_vjp(
     Raises
     ------
     ValueError, TypeError, KeyError
-        As of `inverse_dynamics_jvp`.
+        As for `inverse_dynamics_jvp`.
     """
     beyond = joined(
         udot=dyn._rows("udot", udot, "udot"),

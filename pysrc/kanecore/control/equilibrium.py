@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States in which a mechanism stays, or goes on steadily, and the inputs that this takes: trim."""
+"""Equilibria and steady motions of a mechanism, and the inputs that they take: trim."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _STEPS = 50  # of Newton's method
-_SHORT = 1e-6  # of the largest input: Newton's method squares what is left, and after such a step it is rounding
+_SHORT = 1e-6  # of the largest input: Newton's method squares the residual, which after such a step is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Equilibrium:
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     t : float
     x, r : ndarray, (n_x,), (n_r,)
         The state and the inputs.
@@ -79,28 +79,29 @@ def equilibrium(
 ) -> Equilibrium:
     """A state near x0, and inputs, at which u̇ = 0 and q̇ = 0, on the constraints.
 
-    q̇ = 0 is asked of coordinates on which u̇, a constraint, or the rate of such a coordinate depends, so that others, as
-    the way that a cart has gone, may go on.  All coordinates and speeds may change, and the inputs that are named.
-    Newton's method takes steps of least change, in the metric of the masses, so that what nothing asks to change stays.
+    q̇ = 0 is required of coordinates on which u̇, a constraint, or the rate of such a coordinate depends.  Others may go
+    on, such as the distance that a cart has travelled.  All coordinates and speeds may change, and the inputs that are
+    named. Each step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates stay
+    put.
 
     Parameters
     ----------
     x0 : array_like, (n_x,), or mapping by name, optional
         Where to begin, on the constraints; default: zeros, or the guess of the model, and no rotation.
     fixed : names, or mapping of names to values, optional
-        Coordinates, speeds and inputs that are held: at their values in x0, or at those given.
+        Coordinates, speeds and inputs that are held: at their values in x0, or at given ones.
     inputs : names, or mapping of names to values, optional
-        Inputs that may change, from their current values or from those given. All others keep their current values.
+        Inputs that may change, from their current values or from given ones. All others keep their current values.
     steady : names, optional
-        A steady motion: the coordinates and speeds named have no rates, in place of those above. If it names no speed,
-        all u̇ vanish.
+        Coordinates and speeds whose rates vanish in a steady motion, in place of those above. If no speed is named, all
+        u̇ vanish.
     sizes : float, or mapping of names to numbers, optional
-        Where more than one set of the inputs that may change keeps the state, the one whose sum of (r / size)² is
-        least: 1.0 for the least norm, or what each motor can do.  Where u̇ is not linear in the inputs, there may be a
-        smaller sum elsewhere.  Default: the set next to the current values, each input in units of what it does to u̇.
+        If several sets of the free inputs keep the state, the one with the least sum of (r / size)² is taken: 1.0 for
+        the least norm, or, for example, the limit of each motor.  If u̇ is not linear in the inputs, there may be a
+        smaller sum elsewhere.  Default: the set next to the current values, each input in units of its effect on u̇.
     t : float
     p : optional
-        Parameters, as of the kernels.
+        Parameters, as for the kernels.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def equilibrium(
     Raises
     ------
     ModelError
-        None was found; the message says what does not vanish, and how much is left.
+        No equilibrium was found; the message names the rates that do not vanish, and their size.
     KeyError
         A name that the model does not have.
     ValueError, TypeError
@@ -148,7 +149,7 @@ def equilibrium(
 def _posed(
     dyn: Kernels, x0: _Values | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
 ) -> tuple[ConstraintState, Balance]:
-    """Where a search begins, and its equations."""
+    """Start of a search, and its equations."""
     held = values_of(dyn, "fixed", fixed, ("state", "input"))
     free = {i: value for (_, i), value in values_of(dyn, "inputs", inputs, ("input",)).items()}
     of_states = {i: value for (kind, i), value in held.items() if kind == "state"}
@@ -200,7 +201,7 @@ def _least(end: Iterate, sizes: Array) -> Array:
         slopes = rate_slopes(state, inputs)[rates, len(errors.names) :] / rows[:, np.newaxis]
         units = 1.0 / size_of(slopes.T)
         scaled = slopes * units
-        # What keeps the rates is told without the sizes: these may differ by any factor.
+        # The message names what keeps the rates, without sizes: these may differ by any factor.
         free = null_space(clear(slopes, scaled), units) * units[:, np.newaxis]
         free /= size_of(free.T)
         r = np.array(state.r)
@@ -234,7 +235,7 @@ def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> Co
 
 
 def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
-    """The errors whose rates a steady motion has not."""
+    """Errors whose rates vanish in a steady motion."""
     places = [i for _, i in values_of(dyn, "steady", steady, ("state",))]
     if all(place < dyn.n_q for place in places):
         places += range(dyn.n_q, dyn.n_x)
@@ -242,7 +243,7 @@ def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
 
 
 def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
-    """The errors whose rates an equilibrium has not: all speeds, and coordinates on which anything depends."""
+    """Errors whose rates vanish in an equilibrium: all speeds, and coordinates on which anything depends."""
     errors = ErrorStates(start.dyn)
     n_q, n = errors.n_coordinates, len(errors.names)
     rates, constraints = _dependence(start, inputs)
@@ -255,7 +256,7 @@ def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
 
 
 def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Whether each error's rate, and whether any constraint, depends on each coordinate: at states nearby."""
+    """Test whether each error's rate, and whether any constraint, depends on each coordinate, at states nearby."""
     errors, n_q = ErrorStates(start.dyn), ErrorStates(start.dyn).n_coordinates
     rates = np.zeros((len(errors.names), n_q), dtype=bool)
     constraints = np.zeros(n_q, dtype=bool)
@@ -277,7 +278,7 @@ def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np
 
 
 def _strong(start: ConstraintState, inputs: Numbers) -> Array:
-    """Inputs that change rates by as much as these are, or by as much as a unit of an error does."""
+    """Inputs that change rates by as much as the current ones, or as a unit of an error does."""
     errors = ErrorStates(start.dyn)
     units, n = error_units(start, errors), len(errors.names)
     slopes = np.abs(rate_slopes(start, inputs)) / units[:, np.newaxis]
@@ -292,7 +293,7 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 
 
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
-    """The error that says what does not vanish, the worst first."""
+    """Error that names the rates that do not vanish, the largest first."""
     dyn, errors, sought = end.state.dyn, end.errors, end.sought
     names = [*dyn.coordinate_names, *dyn.speed_names]
     labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(sought.rates, end.residual, strict=False)]

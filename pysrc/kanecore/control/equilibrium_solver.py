@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Newton's method for equilibria and steady motions.
+"""Newton's method for equilibria and steady motions, on the constraints.
 
-Forces in place of accelerations, in the equations that steps to an equilibrium solve.
+Unknown are the errors of a state and the free inputs, v.  N is a basis of the motions that the linearized constraints
+allow.  A step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F or leaves the
+smallest residual.  It is damped after Levenberg and Marquardt, or made shorter, if the whole step does not lessen F.
+The constraints are met after each step.
 
-Forces M u̇ are simpler functions of a state than u̇: of a chain that hangs each depends on its own angle, and each u̇ on
-all.  Constraints may hold speeds that move no mass, so that M is singular.  Gᵀ G u̇ is added, with rows of equal size;
-it vanishes with u̇, and M + Gᵀ G is regular wherever u̇ is determined.
-
-The equations of an equilibrium or a steady motion, and their solution by Newton's method on the constraints.
-
-Unknown are the errors of a state and the free inputs, v.  With a basis N of what the linearized constraints allow, a
-step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F, or leaves least; it is
-damped after Levenberg and Marquardt, or made shorter, where the whole step does not lessen F.  The constraints are met
-after each step.  A search may have forces in place of u̇ in this F, see `force_rows`; whether it vanishes is asked of u̇.
+A search may use forces in place of u̇ in F, see `force_rows`; the final test uses u̇.  Forces M u̇ are simpler functions
+of a state than u̇: in a hanging chain each force depends on its own angle, and each u̇ on all.  Constraints may hold
+speeds that move no mass, so that M is singular.  Then Gᵀ G u̇ is added, with rows of equal size: it vanishes with u̇, and
+M + Gᵀ G is regular wherever u̇ is determined.
 """
 
 from __future__ import annotations
@@ -42,18 +39,18 @@ ACCURACY = 1e-11
 """Of `changes`, which are differences of order four: beside the largest along any direction."""
 
 _LITTLE = 1e-6  # in the metric of the masses
-_STEP = 1e-3  # of what is large for a coordinate; what differences of M miss vanishes with u̇
+_STEP = 1e-3  # of a coordinate's magnitude; the error of differences of M vanishes with u̇
 _PLACES, _WEIGHTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1 / 12, -2 / 3, 2 / 3, -1 / 12])
 
 
 def weights(state: ConstraintState, speeds: Numbers) -> Array:
-    """The matrix by which the u̇ of some speeds become forces: (n, n)."""
+    """Matrix that turns the u̇ of some speeds into forces: (n, n)."""
     rows = equilibrated(state.rows, state.speed_units) / state.speed_units
     return np.asarray(state.mass + _LITTLE * rows.T @ rows)[np.ix_(speeds, speeds)]
 
 
 def changes(state: ConstraintState, speeds: Numbers, udot: Array, directions: Array, sizes: Array) -> Array:
-    """How these forces change at constant u̇ along directions (n_x, n_directions) of the coordinates: (n, n_directions).
+    """Changes of these forces at constant u̇ along directions (n_x, n_directions) of q: (n, n_directions).
 
     ``sizes`` (n_directions,) are large steps along them, of angles one radian.  Zeros where M is not defined around
     the state.
@@ -71,7 +68,7 @@ def changes(state: ConstraintState, speeds: Numbers, udot: Array, directions: Ar
 _ITERATIONS = 50
 _KNOWN = 1e-6  # of terms at the start: rounding of terms that became larger leaves more unknown
 _STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
-_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, beside the largest singular value squared
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, relative to the largest singular value squared
 _GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
 _PARTS = tuple(0.5**k for k in range(1, 15))
 _SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on, where F is small as well
@@ -79,7 +76,7 @@ _SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on
 
 @dataclass(frozen=True)
 class Balance:
-    """What is to vanish, and what may change.
+    """Conditions of an equilibrium: rates that vanish, values that are held, inputs that may change.
 
     Attributes
     ----------
@@ -105,13 +102,13 @@ class Balance:
     by_forces: bool = False
 
     def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
-        """The first and the last of steps from a state on the constraints, each of which lessens F."""
+        """Take steps from a state on the constraints, each of which lessens F; return first and last iterate."""
         first = iterate = Iterate(self, start)
         for _ in range(_ITERATIONS):
             scale = iterate.scale
             size = iterate.norm(scale)
             following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
-            if following is None:  # what rounding leaves of rounding, or stuck
+            if following is None:  # rounding of rounding, or stuck
                 break
             left = following.norm(scale) / size
             if iterate.miss <= SOLVED and left > 0.5:  # rounding leads anywhere
@@ -123,7 +120,7 @@ class Balance:
 
 
 class Iterate:
-    """A state on the constraints with what is to vanish there: F, and J = ∂F/∂v in columns of equal units."""
+    """State on the constraints with the residual F there, and J = ∂F/∂v in columns of equal units."""
 
     def __init__(self, sought: Balance, state: ConstraintState) -> None:
         self.sought, self.state = sought, state
@@ -132,14 +129,14 @@ class Iterate:
 
     @cached_property
     def rates(self) -> Array:
-        """Those that are to vanish."""
+        """Rates that are to vanish."""
         state = self.state
         rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
         return np.asarray(rates[self.sought.rates])
 
     @cached_property
     def residual(self) -> Array:
-        """Rates, then how far from their values the held coordinates and speeds are."""
+        """Rates, then the deviations of held coordinates and speeds from their values."""
         return np.concatenate([self.rates, self.state.x[self.sought.held] - self.sought.values])
 
     @cached_property
@@ -165,7 +162,7 @@ class Iterate:
 
     @property
     def _speeds(self) -> Numbers:
-        """The speeds whose rates vanish."""
+        """Speeds whose rates vanish."""
         return np.asarray(self.sought.rates[self._kinds[1]] - self.errors.n_coordinates)
 
     @cached_property
@@ -186,7 +183,7 @@ class Iterate:
 
     @property
     def _force_units(self) -> Array:
-        """Of each of `sides`."""
+        """Units of `sides`."""
         units = self._row_units
         if self.sought.by_forces:
             units[self._kinds[1]] /= self.state.speed_units[self._speeds] ** 2
@@ -194,13 +191,13 @@ class Iterate:
 
     @cached_property
     def scale(self) -> Array:
-        """What each of `sides` is compared by: its largest slope; where it has none, what that of others is."""
+        """Scale of each of `sides`: its largest slope, or its unit if all slopes are zero."""
         largest = np.max(np.abs(self.force_slopes), axis=1, initial=0.0)
         return np.where(largest > 0.0, largest, self._force_units)
 
     @property
     def _row_units(self) -> Array:
-        """Of each equation, from units of the unknowns and the largest rate at which these change each other."""
+        """Units of the equations, from those of the unknowns and the largest rate at which these change each other."""
         units = self.unknown_units[: len(self.errors.names)]
         rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
         return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
@@ -213,7 +210,7 @@ class Iterate:
 
     @property
     def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Equations that say rates of coordinates, rates of speeds, and values."""
+        """Equations by kind: rates of coordinates, rates of speeds, and values."""
         rates = self.sought.rates
         of_coordinates = rates < self.errors.n_coordinates
         held = len(rates) + np.arange(len(self.sought.held))
@@ -221,7 +218,7 @@ class Iterate:
 
     @cached_property
     def unknown_units(self) -> Array:
-        """Of errors in the metric of the masses and of the motion's time, and of inputs that change rates as much."""
+        """Units of errors, in the metric of the masses and the motion's time, and of inputs with as much effect."""
         n = len(self.errors.names)
         units = balance(self._rate_slopes[:, :n], error_units(self.state, self.errors), self.errors.n_coordinates)
         slopes = np.abs(self._rate_slopes) / units[:, np.newaxis]
@@ -232,48 +229,48 @@ class Iterate:
 
     @cached_property
     def allowed(self) -> Array:
-        """N, in units: what the linearized constraints leave free."""
+        """Basis N, in units, of the motions that the linearized constraints leave free."""
         slopes, n_x = constraint_slopes(self.state), self.state.dyn.n_x
         rows = np.hstack([slopes[:, :n_x] @ self.columns, slopes[:, n_x + self.sought.inputs]])
         return null_space(rows, self.unknown_units) if len(rows) else np.eye(len(self.unknown_units))
 
     @property
     def misses(self) -> Array:
-        """|F| beside the terms that it is summed from."""
+        """Relative residual: |F| by the magnitude of its terms."""
         terms, size = self._terms(self.sizes), np.abs(self.residual)
         return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
     def _terms(self, sizes: Array) -> Array:
-        """What F is summed from, with large errors as given."""
+        """Magnitude of the terms of F, for errors of the given sizes."""
         terms = np.abs(self.slopes) @ self._extents(sizes)
-        # what is below REACHED of the largest equation of its kind is rounding, also of one without terms
+        # values below REACHED of the largest equation of their kind are rounding, also without terms
         for rows in self._kinds:
             units, largest = self._row_units[rows], np.maximum(terms, np.abs(self.residual))[rows]
             terms[rows] += REACHED / SOLVED * units * np.max(largest / units, initial=0.0)
         return np.asarray(terms)
 
     def _extents(self, sizes: Array) -> Array:
-        """What is large for each unknown, in its unit, with that for each error as given."""
+        """Reference magnitude of each unknown, in its unit, for errors of the given sizes."""
         of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
         errors = sizes / of_errors
         inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
         return np.concatenate([errors, inputs])
 
     def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Which of F do not vanish, after steps from the first state."""
+        """Mask of the entries of F that do not vanish, after steps from the first state."""
         return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
 
     def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Which of F, beyond rounding, vanish only beside terms larger than at first: far away, or next to a pole."""
+        """Mask of entries of F that vanish only beside terms larger than at first: far away, or next to a pole."""
         before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
         small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
         return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * before)))
 
     def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Which of F are rounding beside what they were summed from at first, though a next step would lessen them.
+        """Mask of entries of F that are rounding beside their first terms, though a next step would lessen them.
 
         At a zero of higher order, as that of x³, the terms vanish as F does.  Far away they do as well: there the step
-        is large beside the first state.
+        is large relative to the first state.
         """
         size, step = np.abs(self.residual), self.step(0.0)
         change = np.abs(step) * self.unknown_units / first.unknown_units
@@ -282,7 +279,7 @@ class Iterate:
         return np.asarray(settled & lessened & (size <= REACHED * first._terms(first.sizes)))
 
     def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
-        """Places in x, and rates, of what goes on, beside what is large at the first state."""
+        """Places in x, and rates, of moving entries, relative to the magnitudes at the first state."""
         state, asked = self.state, set(self.sought.rates.tolist())
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
         large = first._fastest * (np.abs(self.columns) @ first.sizes)
@@ -292,7 +289,7 @@ class Iterate:
 
     @cached_property
     def sizes(self) -> Array:
-        """What is large for each error: of an angle one radian."""
+        """Reference magnitude of each error; of an angle at least one radian."""
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
         return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
 
@@ -305,7 +302,7 @@ class Iterate:
         return float(np.linalg.norm(self.sides / scale))
 
     def moved(self, change: Array) -> Iterate | None:
-        """After a change of errors and inputs; None where the constraints or rates are not defined, or not met."""
+        """After a change of errors and inputs; None if the constraints or rates are not defined, or not met."""
         state, n = self.state, len(self.errors.names)
         r = np.array(state.r)
         r[self.sought.inputs] += change[n:]
@@ -321,12 +318,12 @@ class Iterate:
         largest = np.max(s, initial=0.0)
         inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
         step = self.allowed @ (of_unknowns @ (inverse * along))
-        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of what need not move
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of errors that need not move
         return np.asarray(step)
 
     @cached_property
     def _decomposed(self) -> tuple[Array, Array, Array]:
-        """Of J N, in rows of equal size: right vectors in columns, singular values, and F along the left vectors."""
+        """Decomposition of J N in rows of equal size: right vectors (columns), singular values, F along left ones."""
         slopes = self.force_slopes @ self.allowed / self.scale[:, np.newaxis]
         of_rows, s, of_columns = np.linalg.svd(slopes, full_matrices=False)
         return of_columns.T, s, of_rows.T @ (self.sides / self.scale)
@@ -337,7 +334,7 @@ class Iterate:
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
-    """The end of a step that lessens the residual; None where none does."""
+    """The end of a step that lessens the residual; None if none does."""
     damped = _first(iterate, (iterate.step(damping) for damping in _DAMPING), scale, size)
     if damped is not None and damped.norm(scale) < _GOOD * size:
         return damped
@@ -356,7 +353,7 @@ def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) 
 
 
 def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
-    """The state on the constraints next to another one; SingularError where there is none, or rates are not defined."""
+    """The state on the constraints next to another one; SingularError if there is none, or rates are not defined."""
     x = x.copy()
     normalise(state.dyn, x)
     near = ConstraintState(state.dyn, state.t, x, r, state.p)
@@ -368,7 +365,7 @@ def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
 
 
 def rate_slopes(state: ConstraintState, inputs: Numbers) -> Array:
-    """The derivatives of the errors' rates by errors and some inputs, those of a body by its angular velocity."""
+    """Derivatives of the errors' rates by errors and some inputs; by the angular velocity for a body's attitude."""
     dyn, errors = state.dyn, ErrorStates(state.dyn)
     slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
     rows, columns = errors.rows(state.x), errors.columns(state.x)

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 
 
 class ErrorStates:
-    """Where the errors of a model's states are: coordinates, for a quaternion its three angles, then speeds.
+    """Errors of a model's states and their order: coordinates, for a quaternion its three angles, then speeds.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ErrorStates:
         self.n_coordinates = dyn.n_q - len(dyn.unit)
 
     def of_places(self, places: Iterable[int]) -> npt.NDArray[np.intp]:
-        """The errors of some places in x; of a part of a quaternion all three angles."""
+        """Errors of some places in x; all three angles for a part of a quaternion."""
         named, wanted = set(places), set[int]()
         wanted.update(int(i) for i, place in zip(self._errors, self._places, strict=True) if place in named)
         for angles, quaternion in zip(self._angles, self._quaternions, strict=True):
@@ -66,7 +66,7 @@ class ErrorStates:
         return np.array(sorted(wanted), dtype=np.intp)
 
     def between(self, x: Array, reference: Array) -> Array:
-        """The errors of states beside references, (..., n_x) both, with the nearer sign of each quaternion."""
+        """Errors of states relative to references, (..., n_x) both, with the nearer sign of each quaternion."""
         lead = np.broadcast_shapes(x.shape[:-1], reference.shape[:-1])
         errors = np.empty((*lead, len(self.names)))
         errors[..., self._errors] = x[..., self._places] - reference[..., self._places]
@@ -77,7 +77,7 @@ class ErrorStates:
         return errors
 
     def values(self, x: Array) -> Array:
-        """Sizes of the coordinates and speeds of one state, and for an angle of a quaternion one radian."""
+        """Magnitudes of the coordinates and speeds of one state; one radian for the angles of a quaternion."""
         values = np.ones(len(self.names))
         values[self._errors] = np.abs(x[self._places])
         return values
@@ -89,7 +89,7 @@ class ErrorStates:
         return result
 
     def turning(self, reference: Array) -> Array:
-        """The part of S that the reference changes, and is linear in it."""
+        """Part of S that changes with the reference, in which it is linear."""
         result = np.zeros((len(self.names), self.n_x))
         for angles, places in zip(self._angles, self._quaternions, strict=True):
             result[angles, places] = _angles_of(reference[places])
@@ -104,7 +104,7 @@ class ErrorStates:
 
 
 def _angles_of(mean: Array) -> Array:
-    """The matrix that makes of q the angles 2 vec(q̄* ⊗ q): (..., 3, 4)."""
+    """Matrix that maps q to the angles 2 vec(q̄* ⊗ q): (..., 3, 4)."""
     w, x, y, z = np.moveaxis(2.0 * mean, -1, 0)
     rows = ((-x, w, z, -y), (-y, -z, w, x), (-z, y, -x, w))
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

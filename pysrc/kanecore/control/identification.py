@@ -41,7 +41,7 @@ Numbers = npt.NDArray[np.intp]
 OF_JOINT = ("viscous", "dry", "rotor")
 ROTOR = OF_JOINT.index("rotor")
 
-_AT_ONCE = 1024  # states whose rows are in memory together
+_AT_ONCE = 1024  # states with rows in memory at the same time
 _NOTHING = 1e-12
 """A column that is smaller than this is rounding, and taken for zero.
 
@@ -49,22 +49,22 @@ It is compared with three things: for bodies, with the largest column of the sam
 the equations are projected to the allowed motions; and, times what is usual for its parameter, with the terms of the
 equations.
 """
-_STILL = 1e-6  # of the largest terms, in the metric of the masses: what the terms of a speed at rest count as at least
-_CLEAN = 1e2  # times ε and the condition: what is smaller, beside the largest coefficient of a column, is rounding
+_STILL = 1e-6  # of the largest terms, in the metric of the masses: floor for the terms of a speed at rest
+_CLEAN = 1e2  # times ε and the condition: coefficients that are smaller, by the largest of a column, are rounding
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
 _WIDTH = 79
 
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """What `CompiledModel.identify` found; ``str()`` is a table of the base parameters.
+    """Result of `CompiledModel.identify`; ``str()`` is a table of the base parameters.
 
     Attributes
     ----------
     model : str
     columns : tuple of str
-        Names of all parameters: ten of each body as in ``dyn.inertial_parameters``, such as ``"link1.Ixx"``, then those
-        asked for of joints, such as ``"q1.viscous"``.
+        Names of all parameters: ten of each body as in ``dyn.inertial_parameters``, such as ``"link1.Ixx"``, then the
+        requested ones of joints, such as ``"q1.viscous"``.
     independent : tuple of int
         Numbers of the columns that stand for the base parameters: the first ones that do not follow from those before
         them, as in ``Model.base_parameters``, unless these are badly conditioned.
@@ -75,13 +75,14 @@ class Identification:
     base : ndarray, (rank,)
         Their values.
     standard_errors : ndarray, (rank,)
-        Of these, if what is left of the equations is independent noise.
+        Standard errors of these values, if the residual of the equations is independent noise.
     rank : int
-        How many there are. ``Model.base_parameters`` tells how many motions that excite all of them would show.
+        Number of identified base parameters; ``Model.base_parameters`` gives the number for motions that excite all of
+        them.
     condition : float
-        Of the independent columns, each of length one: largest by smallest singular value.
+        Condition number of the independent columns, each of length one: largest by smallest singular value.
     residual : ndarray, (n_u,)
-        What is left of the equation of each speed, root mean square, in units of a generalized force.
+        Residual of the equation of each speed, root mean square, in units of a generalized force.
     n_states : int
         States that were used.
     inertial_parameters : ndarray, (n_bodies, 10)
@@ -91,13 +92,13 @@ class Identification:
         Whether each body has a mass and a pseudo-inertia that are positive (definite), or zero in some direction, as of
         a thin ring of which all is known.
     joint_parameters : ndarray, (n_q, 3)
-        b, c and J of each coordinate, beyond those that the model has; 0 where they were not asked for. A rotor that
-        cannot be told from the inertia of bodies has a positive share of it, a hundredth or so; friction that cannot be
-        told from other friction has none.
+        b, c and J of each coordinate, beyond those that the model has; 0 if they were not requested. A rotor that
+        cannot be distinguished from the inertia of bodies gets a positive share of it, about a hundredth; friction that
+        cannot be distinguished from other friction is 0.
     parameters : dict of str to float
-        Values of the model's parameters that give these π, for ``dyn.parameters.update``. Where no values do, as in a
-        model whose bodies have some moments of inertia alone, those that fit the equations best, of least change; they
-        need not be physical. Empty where π depends on no parameters.
+        Values of the model's parameters that give these π, for ``dyn.parameters.update``. If no values do, as in a
+        model whose bodies have only some moments of inertia, values that fit the equations best, with the least change;
+        they need not be physical. Empty if π depends on no parameters.
     """
 
     model: str
@@ -145,8 +146,8 @@ def identify(
 ) -> Identification:
     """Base parameters, friction and rotors from measured motion, and physical inertial parameters that have them.
 
-    Linear least squares in π and θ; the prior is what the model has now. Columns are compared with length one, and the
-    equation of each speed beside the terms that it is summed from, so that nothing depends on units.
+    Linear least squares in π and θ; the prior is the current model. Columns are scaled to length one, and the equation
+    of each speed by the magnitude of its terms, so that nothing depends on units.
 
     Parameters
     ----------
@@ -155,23 +156,24 @@ def identify(
     udot : array_like, (N, n_u)
         The derivatives of the speeds.
     r : array_like, (N, n_r), or mapping by name, optional
-        Inputs, as of the kernels; those that are not given keep their current values.
+        Inputs, as for the kernels; those that are not given keep their current values.
     t : float or array_like, (N,)
         Times; a model whose equations hold t needs them.
     joints : names, or mapping of names to coordinates, optional
-        "viscous", "dry" and "rotor": columns of `joint_regressor` that are identified as well, of all coordinates or of
-        those that are listed. Default: none; the model has its friction and rotors, if any, already.
+        "viscous", "dry" and "rotor": columns of `joint_regressor` that are identified as well, for all coordinates or
+        for the listed ones. Default: none; the model has its friction and rotors, if any, already.
     prior : array_like, (n_bodies, 10), optional
-        π to which physical ones shall be near; default: those of the model, `inertial_parameters`. A body without mass
-        gets a hundredth of the mean mass in it; one that is flat or thin, as a plane body whose only moment of inertia
-        is about the normal, a hundredth of its largest second moment there; a point as much of that which the others
-        have for their mass. Where all masses are zero, 1 kg and 1 m², whatever the units are: then give a prior.
+        π to which the physical parameters shall be near; default: `inertial_parameters` of the model. In the default a
+        body without mass gets a hundredth of the mean mass. A flat or thin body, such as a plane body with one moment
+        of inertia about the normal, gets a hundredth of its largest second moment in the thin directions; a point gets
+        as much in proportion to the other bodies. If all masses are zero, 1 kg and 1 m² are taken, whatever the units
+        are: then give a prior.
     deviations : array_like, (n_u,), optional
         Standard deviations of the generalized forces, by which equations are divided; default: the root mean square of
         the terms of each.
     tolerance : float
-        A column is independent where more than this of it is left by the others. What less is left of, such as by an
-        axis that a file gives with five digits, no measurement tells.
+        A column is independent if the others leave more than this fraction of it. Smaller remainders, for example from
+        an axis that a file gives with five digits, cannot be measured.
 
     Returns
     -------
@@ -236,7 +238,7 @@ def identify(
 def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array) -> tuple[Array, Array, bool]:
     """π and θ with these base parameters, and whether π is physical.
 
-    Of θ that are no base parameters rotors may take a share of what their bodies have beside; friction stays zero.
+    Among θ that are no base parameters, rotors may take a share of their bodies' inertia; friction stays zero.
     """
     n = near.size
     alone = np.asarray(found.absent.reshape(-1, 10)[:, 1:].all(axis=1) & ~near[:, 1:].any(axis=1))
@@ -268,7 +270,7 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
 
 
 def _chosen(dyn: Kernels, joints: str | Sequence[str] | Mapping[str, Sequence[Any]]) -> Numbers:
-    """Which columns of `joint_regressor` are wanted."""
+    """Columns of `joint_regressor` that are wanted."""
     kinds: Mapping[str, Sequence[Any]]
     if isinstance(joints, Mapping):
         kinds = {kind: [of] if isinstance(of, str) else list(of) for kind, of in joints.items()}
@@ -297,14 +299,14 @@ def _prior(given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True)
 class _Found:
-    """Base parameters, as changes of those that the model has.
+    """Base parameters, as changes from those of the model.
 
     Attributes
     ----------
     absent : ndarray of bool
         Columns of bodies that are zero at all states.
     weights : ndarray
-        What is left of the equations, at other base parameters, is larger by the square of ``weights @ difference``.
+        The residual at other base parameters is larger by the square of ``weights @ difference``.
     """
 
     independent: tuple[int, ...]
@@ -357,7 +359,7 @@ class _Equations:
         return cls(dyn, states, rates, inputs, times, chosen, given)
 
     def times(self, k: Any) -> Any:
-        """Of one state, or of several."""
+        """Times of one state, or of several."""
         return self.t[k] if self.t.ndim else float(self.t)
 
     @property
@@ -386,7 +388,7 @@ class _Equations:
 
     @cached_property
     def _terms(self) -> Array:
-        """What the equation of each speed is summed from, |M| |u̇| + |f|, root mean square."""
+        """Magnitude of the terms of each speed's equation, |M| |u̇| + |f|, root mean square."""
         total, mass = np.zeros(self.dyn.n_u), np.zeros((self.dyn.n_u, self.dyn.n_u))
         for k in self._places():
             at = self.times(k), self.x[k]
@@ -405,12 +407,12 @@ class _Equations:
 
     @property
     def _sizes(self) -> Array:
-        """By what the equation of each speed is divided."""
+        """Divisors of the equations of the speeds."""
         return self._terms if self.deviations is None else self.deviations
 
     @staticmethod
     def _allowed(at: Constraints, sizes: Array) -> Array | None:
-        """Orthonormal columns: motions that the constraints allow, of speeds times sizes; None where all are."""
+        """Orthonormal columns: motions that the constraints allow, of speeds times sizes; None if all are."""
         if not at.dyn.n_constraints:
             return None
         _, s, of_columns = np.linalg.svd(equilibrated(at.rows, 1.0 / sizes))
@@ -419,7 +421,7 @@ class _Equations:
         return np.asarray(np.swapaxes(np.where(lost[..., np.newaxis], 0.0, of_columns), -1, -2))
 
     def _triangle(self) -> tuple[Array, Array, Array, int]:
-        """R of the QR factorization of all rows and −e, and how many rows count.
+        """R of the QR factorization of all rows and −e, and the number of rows that count.
 
         Between these two: the norms of columns before projection, and their root mean squares where each row is divided
         by its terms alone.
@@ -442,7 +444,7 @@ class _Equations:
         return triangle, np.sqrt(norms), np.sqrt(shares / len(self.x)), count
 
     def least_squares(self, start: Array, tolerance: float) -> _Found:
-        """Base parameters; ValueError where the equations are no more than these."""
+        """Base parameters; ValueError if the equations are no more than these."""
         triangle, before, shares, count = self._triangle()
         size = np.linalg.norm(triangle[:, :-1], axis=0)
         limit = before.copy()
@@ -483,7 +485,7 @@ class _Equations:
         )
 
     def residual(self, change: Array) -> Array:
-        """What is left of the equation of each speed after a change of [π, θ]; with constraints what they allow."""
+        """Residual of each speed's equation after a change of [π, θ], in the motions that constraints allow."""
         total = np.zeros(self.dyn.n_u)
         for columns, missing, at in self._parts():
             rest = missing + columns @ change

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inverse dynamics, and the reactions that belong to it.
-
-Reactions at any u̇ and λ, from those of the motion.
-
-The kernel `reactions` holds the loads and multipliers of u̇ = M⁻¹(f + Gᵀλ).  At another u̇ each body lacks what its
-inertia force and torque, and loads that hold u̇, change by; the joint below carries that for all bodies that hang on it
-(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 5.3).  At another λ it is ∂R/∂λ δλ.
-
-Inverse dynamics of constrained systems, and mixed problems: some accelerations given, some forces, the rest solved.
+"""Inverse dynamics of constrained systems, with reactions, and mixed problems: some u̇ and some forces are given.
 
     M u̇ = f + Gᵀλ + τ,    G u̇ + γ = 0
 
 With s_j = 1/√M_jj, the metric of the masses, and rows of G of equal size, unknown are v = u̇/s, σ = s τ and λ.  A
-singular value decomposition of their columns tells what is not determined, and what does not agree.
+singular value decomposition of their columns shows which unknowns are not determined, and which values contradict each
+other.
+
+The kernel `reactions` holds the loads and multipliers of u̇ = M⁻¹(f + Gᵀλ).  At another u̇, inertia forces and loads that
+hold u̇ change; the joint below a body carries the change for all bodies that hang on it (Featherstone, *Rigid Body
+Dynamics Algorithms*, 2008, section 5.3).  At another λ, reactions change by ∂R/∂λ δλ.
 """
 
 from __future__ import annotations
@@ -42,12 +39,12 @@ Array = npt.NDArray[np.float64]
 
 
 def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
-    """What each joint does to its child: force, and torque about the joint point, (..., n_joints, 6).
+    """Reactions of the joints on their children: force, and torque about the joint point, (..., n_joints, 6).
 
     Raises
     ------
     ModelError
-        The model has no reactions, or positions do not tell where its points are.
+        The model has no reactions, or the places of its points do not follow from positions.
     SingularError
         The motion, from which this begins, is not defined.
     """
@@ -64,12 +61,12 @@ def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
 
 
 def _lacking(at: Constraints, udot: Array) -> Array:
-    """What the inertia of all bodies that hang on a joint, and loads that hold u̇, ask of it: (..., n_joints, 6)."""
+    """Wrenches at joints that balance the inertia of all bodies beyond them, and loads in u̇: (..., n_joints, 6)."""
     dyn, values = at.dyn, at.values
     vectors = np.asarray(dyn.inertia_forces(at.t, at.x, udot, **values))
     points, joint_points = dyn.positions(at.t, at.x, **values), dyn.joint_positions(at.t, at.x, **values)
     centres = points[..., numbers(dyn._table_info.get("bodies", []), 2)[:, 0], :]
-    # wrenches by body, each about its own point: those of inertia, then those of loads
+    # wrenches by body, each about its own point: of inertia, then of loads
     acting = [(body, centres[..., body, :], vectors[..., body, :]) for body in range(dyn.n_bodies)]
     loads = numbers(dyn._table_info.get("loads", []), 4)
     if len(loads) and dyn._has("inertial_loads"):
@@ -90,7 +87,7 @@ def _lacking(at: Constraints, udot: Array) -> Array:
 
 
 def _hanging(joints: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Which bodies hang on each joint: (n_joints, n_bodies)."""
+    """Mask of the bodies that hang on each joint: (n_joints, n_bodies)."""
     parents = dict(zip(joints[:, 1].tolist(), joints[:, 0].tolist(), strict=True))
     hanging = np.zeros((len(joints), len(parents)), dtype=bool)
     below = {child: joint for joint, child in enumerate(joints[:, 1].tolist())}
@@ -112,10 +109,10 @@ class InverseDynamics:
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     speed_names, constraint_names : tuple of str
     udot, tau : ndarray, (..., n_u)
-        Those that were given among them; ``tau`` are generalized forces beyond those modelled.
+        Accelerations and generalized forces, given ones included; ``tau`` are forces beyond those modelled.
     multipliers : ndarray, (..., n_constraints)
         λ, of least norm where it is not unique.
     undetermined : tuple of str
@@ -133,11 +130,11 @@ class InverseDynamics:
 
     @cached_property
     def reactions(self) -> Array:
-        """What each joint does to its child at this u̇, beyond the loads of the model: (..., n_joints, 6).
+        """Reactions of the joints on their children at this u̇, beyond the loads of the model: (..., n_joints, 6).
 
-        As the kernel `reactions`: the force, then the torque about the joint point, in inertial axes.  What acts as τ
-        along a joint is part of it, as a motor's torque is.  Where multipliers are not unique these are those of least
-        norm.  ModelError where the model has no reactions.
+        As in the kernel `reactions`: the force, then the torque about the joint point, in inertial axes.  They include
+        τ along a joint, such as a motor's torque.  If multipliers are not unique, those of least norm are taken.
+        ModelError if the model has no reactions.
         """
         return reactions_at(self._at, self.udot, self.multipliers)
 
@@ -163,7 +160,7 @@ def solve_inverse(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     udot, tau : mapping of names to numbers or arrays, or array_like (..., n_u), optional
         Derivatives of speeds, and generalized forces along them beyond those modelled, by the speed's name or symbol;
         an array gives all.
@@ -175,7 +172,7 @@ def solve_inverse(
     Raises
     ------
     ModelError
-        Some u̇ or τ are not determined, or those given do not agree; with their names.
+        Some u̇ or τ are undetermined or inconsistent; the message names them.
     KeyError
         A name that is no speed.
     ValueError, TypeError
@@ -213,7 +210,7 @@ def solve_inverse(
 
 
 def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
-    """Inputs or parameters (..., n) as they are now: each kernel, and what is asked for later, sees the same."""
+    """Copy of inputs or parameters (..., n), so that all kernels, also later calls, use the same values."""
     current = np.array(dyn._values(what))
     if given is None:
         return current
@@ -229,18 +226,18 @@ def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) ->
 
 @dataclass(frozen=True)
 class _Known:
-    """What is given: u̇ and τ by the number of the speed."""
+    """Given values: u̇ and τ by the number of the speed."""
 
     udot: dict[int, Array]
     tau: dict[int, Array]
 
     def shapes(self, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-        """Of what is given, with names of arguments."""
+        """Shapes of the given values, with names of arguments."""
         parts = (("udot", self.udot), ("tau", self.tau))
         return {f"{what} of {names[i]}": value.shape for what, part in parts for i, value in part.items()}
 
     def at(self, i: tuple[int, ...], lead: tuple[int, ...]) -> tuple[dict[int, float], dict[int, float]]:
-        """Of one state."""
+        """Given u̇ and τ at one state."""
         udot, tau = (
             {place: float(np.broadcast_to(value, lead)[i]) for place, value in part.items()}
             for part in (self.udot, self.tau)
@@ -260,7 +257,7 @@ class _Equations:
     units: Array
 
     def solve(self, udot: dict[int, float], tau: dict[int, float]) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """[u̇, τ, λ], and which of λ are not unique; ModelError where something else is not, or nothing agrees."""
+        """[u̇, τ, λ], and which of λ are not unique; ModelError if something else is not, or nothing agrees."""
         matrix, right, scale = self._scaled
         n = len(self.units)
         solution = np.zeros(len(scale))
@@ -284,7 +281,7 @@ class _Equations:
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array, Array]:
-        """K and b of K [v, σ, λ] = b, and what these are multiplied by to become u̇, τ, λ."""
+        """Matrix K and b of K [v, σ, λ] = b, and the factors that give u̇, τ, λ from the unknowns."""
         units, n = self.units, len(self.units)
         rows = self.rows * units
         size = size_of(rows)
@@ -298,7 +295,7 @@ class _Equations:
         return matrix, right, np.concatenate([units, 1.0 / units, 1.0 / size])
 
     def _require_unique(self, free: Array) -> None:
-        """ModelError unless u̇ and τ are determined, whatever is free of λ."""
+        """Raise ModelError unless u̇ and τ are determined; λ may be free."""
         moving = np.flatnonzero((np.abs(free[: 2 * len(self.units)]) > EQUAL).any(axis=1))
         if len(moving):
             raise ModelError(
@@ -307,7 +304,7 @@ class _Equations:
             )
 
     def _require_agreement(self, solution: Array, opposed: Array, given: Numbers) -> None:
-        """ModelError unless what is given agrees with the equations."""
+        """Raise ModelError unless the given values agree with the equations."""
         matrix, right, _ = self._scaled
         rest, terms = matrix @ solution - right, np.abs(matrix) @ np.abs(solution) + np.abs(right)
         if not (np.abs(rest) > CONTRADICTORY * terms + NOISE * np.max(terms, initial=0.0)).any():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The linear system around a state, in as many states as the motion has: what control design begins with.
+"""Linear state-space system around a state, in as many states as the motion has, for control design.
 
-How a linear system reads: matrices with names, and its modes, as text and in cells of a table.
+A system prints as matrices with names, and its modes, as text and in cells of a table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _COLUMN = 11  # of a number, at least
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix with the names of its rows and columns; entries that are no more than rounding are zero."""
+    """Matrix with the names of its rows and columns; entries within rounding are zero."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -84,7 +84,7 @@ class LinearSystem:
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     t, x, r : float, ndarray (n_x,), ndarray (n_r,)
         The state on the constraints and the inputs around which it is linear.
     A, B, C, D : ndarray, (n, n), (n, n_r), (n_outputs, n), (n_outputs, n_r)
@@ -161,26 +161,26 @@ class LinearSystem:
 
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
-        """Of A: (n,), the one with the largest real part first."""
+        """Eigenvalues of A: (n,), the one with the largest real part first."""
         values = rounded(np.linalg.eigvals(self._scaled), self._scaled)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> tuple[Mode, ...]:
-        """The modes, a pair of complex ones as one, the one with the largest real part first."""
+        """Modes, a complex pair as one, the one with the largest real part first."""
         return modes_of(self.A, self._units, self.state_names)
 
     @cached_property
     def uncontrollable(self) -> tuple[Mode, ...]:
         """Modes that no input moves: wᵀ A = λ wᵀ, wᵀ B = 0, with w as their vector (Popov, Belevitch and Hautus).
 
-        Their states are those that wᵀ z holds.  What is below 1e-9 of A, or of B, with states in the metric of the
-        masses, is none.
+        Their states are those in wᵀ z.  Entries below 1e-9 of A, or of B, with states in the metric of the masses,
+        count as zero.
         """
         return unreached(self.A, self.B, self._units, self.state_names)
 
     @cached_property
     def unobservable(self) -> tuple[Mode, ...]:
-        """Modes that no output shows: A v = λ v, C v = 0, with v as their vector; without outputs all."""
+        """Unobservable modes: A v = λ v, C v = 0, with v as their vector; without outputs all."""
         return unreached(self.A.T, self.C.T, 1.0 / self._units, self.state_names)
 
     @property
@@ -197,7 +197,7 @@ class LinearSystem:
     def to_control(self) -> Any:
         """A ``control.StateSpace`` of python-control in continuous time, with these names.
 
-        ImportError where it is not installed: ``pip install 'kanecore[control]'``.
+        ImportError if it is not installed: ``pip install 'kanecore[control]'``.
         """
         try:
             import control
@@ -213,7 +213,7 @@ class LinearSystem:
         return "\n".join([*lines, "", *self._mode_lines])
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is printed, with the matrices as tables."""
+        """HTML for notebooks: the printed text, with the matrices as tables."""
         from kanecore.show.notebook_pages import page, preformatted, table
 
         matrices = [table(("", *matrix.columns), cells(matrix)) for matrix in self._matrices]
@@ -252,7 +252,7 @@ class LinearSystem:
 def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> LinearSystem:
     """The motion near that through a state, ż = A z + B δr and δy = C z + D δr, exact.
 
-    z are the errors beside the motion x̄(t) with the inputs r̄, of independent states alone:
+    z are the errors relative to the motion x̄(t) with the inputs r̄, of independent states only:
 
     - of n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The dependent ones follow from the
       linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
@@ -272,7 +272,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     x : array_like, (n_x,), or mapping by name
         One state, on the constraints: as that of `equilibrium`, or of ``dyn.consistent(t, x)``.
     r, p : optional
-        Inputs and parameters, as of the kernels.
+        Inputs and parameters, as for the kernels.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
 
 
 def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
-    """The errors of states beside a reference, those that ``dyn.linear_system(t, x_ref, r, p)`` keeps: (..., n).
+    """Errors of states relative to a reference, as ``dyn.linear_system(t, x_ref, r, p)`` keeps them: (..., n).
 
     Differences x − x_ref, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer, so that
     q = q̄ ⊗ (1, δθ/2) to first order.  In a loop `LinearSystem.error` is the same and looks at no constraints.
@@ -323,7 +323,7 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
     x_ref : array_like, (n_x,) or (..., n_x)
         With constraints one state, which satisfies them: it decides which coordinates and speeds are independent.
     t, r, p : optional
-        Where constraints hold time, inputs or parameters: those of the reference.
+        Time, inputs and parameters of the reference, if constraints depend on them.
 
     Raises
     ------
@@ -339,7 +339,7 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
-    """The state of arguments that must be on the constraints, with all its inputs and parameters."""
+    """State that must be on the constraints, with all its inputs and parameters."""
     given = state_of(dyn, t, dyn._as_state(x, argument), r, p)
     inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))

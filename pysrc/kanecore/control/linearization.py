@@ -41,7 +41,7 @@ def linearize(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     minimal : bool
         Keep the independent coordinates and speeds alone: the dependent ones follow from the linearized constraints,
         as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
@@ -94,7 +94,7 @@ class _Part:
     argument : {"q_dependent", "u_dependent"}
         Where the description names the dependent ones.
     rows : slice
-        Of the constraints on them.
+        Rows of the constraints on them.
     columns, dependent : slice
         Where they all are in a state, and the dependent ones.
     """
@@ -148,7 +148,7 @@ def _rank(rows: Array) -> Array:
 
 
 def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
-    """ModelError unless the constraints determine as many coordinates or speeds as are called dependent."""
+    """Raise ModelError unless the constraints determine as many coordinates or speeds as are declared dependent."""
     wrong = rank != part.n_dependent
     if wrong.any():
         raise ModelError(
@@ -159,7 +159,7 @@ def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
 
 
 def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array) -> None:
-    """SingularError unless the dependent coordinates or speeds follow from the others."""
+    """Raise SingularError unless the dependent coordinates or speeds follow from the others."""
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)
@@ -175,5 +175,5 @@ def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Arr
 
 
 def _first(wrong: npt.NDArray[np.bool_]) -> tuple[np.intp, ...]:
-    """Where a batch is first wrong."""
+    """Index of the first wrong entry of a batch."""
     return np.unravel_index(int(np.argmax(wrong)), wrong.shape)

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The least errors that tell a state near another, and how outputs change along them.
-
-The errors around one state on the constraints that do not follow from others: δx = T z + T_r δr, z = S δx.
+"""Minimal states of a linear system: independent errors around a state on the constraints, δx = T z + T_r δr, z = S δx.
 
 The linearized constraints ∂φ/∂q δq + ∂φ/∂r δr = 0 and ∂c/∂q δq + ∂c/∂u δu + ∂c/∂r δr = 0 leave free
-n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  Which of them are called free changes nothing but
+n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The choice of the free ones changes nothing but
 names.
 
-Derivatives of the outputs along directions that stay on the constraints.
-
-They are exact, unless an output holds multipliers.  Those of redundant constraints are defined on the constraints
-alone: there differences of high order are taken, each place of which is brought back to the constraints.
+Derivatives of the outputs, along directions that stay on the constraints, are exact unless an output holds multipliers.
+Multipliers of redundant constraints are defined on the constraints alone: there differences of high order are taken,
+and each of their places is brought back to the constraints.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "outp
 
 Array = npt.NDArray[np.float64]
 
-_NOTHING = 1e-30  # in the metric of the masses, beside which a nanometre of an atom is large
+_NOTHING = 1e-30  # in the metric of the masses; a nanometre of an atom is larger
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Reduction:
         All errors, of which z are some.
     x : ndarray, (n_x,)
     independent, dependent : ndarray of int
-        Which of all errors are z, and which follow from these.
+        Numbers of the errors that are z, and of those that follow from them.
     tangent : ndarray, (n_x, n)
         T.
     input_tangent : ndarray, (n_x, n_r)
@@ -77,7 +74,7 @@ class Reduction:
         return self.errors.rows(self.x)[self.independent]
 
     def turning(self, xdot: Array) -> Array:
-        """dS/dt, since the reference of a quaternion moves on: (n, n_x)."""
+        """Derivative dS/dt, because the reference of a quaternion moves: (n, n_x)."""
         return self.errors.turning(xdot)[self.independent]
 
     def between(self, x: Array) -> Array:
@@ -86,10 +83,10 @@ class Reduction:
 
 
 def reduction(state: ConstraintState) -> Reduction:
-    """The independent errors around a state that is on the constraints.
+    """Find the independent errors around a state that is on the constraints.
 
-    They are those of q_ind and u_ind, if the others follow from them at this state, else what pivots leave that are
-    chosen in the metric of the masses.
+    They are those of q_ind and u_ind, if the others follow from them at this state; otherwise pivots in the metric of
+    the masses choose them.
     """
     dyn, errors = state.dyn, ErrorStates(state.dyn)
     columns, n, n_q = errors.columns(state.x), len(errors.names), errors.n_coordinates
@@ -124,7 +121,7 @@ def reduction(state: ConstraintState) -> Reduction:
 
 
 def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
-    """How much of each error is one unit, in the metric of the masses; 1 of a coordinate that no speed moves."""
+    """Units of the errors, in the metric of the masses; 1 for a coordinate that no speed moves."""
     n_q, speeds = state.dyn.n_q, state.speed_units
     rates = errors.rows(state.x)[: errors.n_coordinates, :n_q] @ state.rates[0]
     coordinates = coordinate_units(rates, speeds)
@@ -132,9 +129,9 @@ def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
 
 
 def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
-    """What is large for each error: its value, and what the largest of all is in its unit.
+    """Reference magnitude of each error: its value plus the largest value of all, in its unit.
 
-    Of a speed at least what the largest coordinate has in a unit of time.
+    For speeds, the largest coordinate counts as a change in one unit of time.
     """
     n_q = errors.n_coordinates
     of_coordinates, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
@@ -151,7 +148,7 @@ def constraint_slopes(state: ConstraintState) -> Array:
 
 
 def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Columns that follow from the others, of rows of equal size in columns of equal units: those named, if they do."""
+    """Columns that follow from the others, with rows and columns of equal size: those named, if they do."""
     rank = len(independent_rows(rows))
     if len(named) == rank == len(independent_rows(rows[:, named])):
         return named

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Modes of linear equations ż = A z + B δr, by the names of the states, and those that no input moves.
+"""Modes of linear equations ż = A z + B δr, by the names of the states, and the uncontrollable modes.
 
 λ is uncontrollable where wᵀ A = λ wᵀ and wᵀ B = 0 for some w (Popov, Belevitch & Hautus; Kailath, *Linear Systems*,
-1980, section 6.2).  All such w lie in the largest subspace W with Wᵀ B = 0 and Wᵀ A = A_w Wᵀ, so it is this that is
-looked for, and A_w has their λ.  Eigenvalues that occur several times, which rounding scatters, do not blur that.
+1980, section 6.2).  All such w lie in the largest subspace W with Wᵀ B = 0 and Wᵀ A = A_w Wᵀ.  So W is computed, and
+A_w has the eigenvalues λ.  Repeated eigenvalues, which rounding scatters, do not blur W.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES = 3  # at most
 
 @dataclass(frozen=True)
 class Mode:
-    """An eigenvalue λ = −ζ ω ± i ω √(1 − ζ²), of a pair that with the positive imaginary part.
+    """Mode with the eigenvalue λ = −ζ ω ± i ω √(1 − ζ²); a pair has the one with the positive imaginary part.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def balance(a: Array, units: Array, n_coordinates: int) -> Array:
 
 
 def in_units(a: Array, units: Array) -> Array:
-    """A for states in some units; without what rounding leaves of rounding, by which LAPACK would scale."""
+    """A for states in some units, without the tiny remains of rounding, by which LAPACK would scale."""
     scaled = a / units[:, np.newaxis] * units
     return np.where(np.abs(scaled) > EPSILON**2 * np.max(np.abs(scaled), initial=0.0), scaled, 0.0)
 
@@ -88,7 +88,7 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
     scaled = in_units(a, units)
     columns = b / units[:, np.newaxis]
     sizes = np.max(np.abs(columns), axis=0, initial=0.0)
-    clear = sizes > NOISE * np.max(sizes, initial=0.0)  # others are what rounding leaves of an input that does nothing
+    clear = sizes > NOISE * np.max(sizes, initial=0.0)  # others are rounding of an input without effect
     columns = columns[:, clear] / sizes[clear]
     basis, size = _null_rows(columns, _norm(columns)), _norm(scaled)
     while basis.shape[1]:
@@ -97,7 +97,7 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
         if inside.shape[1] == basis.shape[1]:
             break
         basis = basis @ inside
-    # of all bases one whose vectors hold few states: where eigenvalues are equal, these are the modes
+    # a basis whose vectors hold few states: if eigenvalues are equal, these are the modes
     leading = pivots(basis.T, basis.shape[1])
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
@@ -106,7 +106,7 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
-    """Eigenvalues whose real or imaginary parts are zero, where they are no more than rounding of the matrix."""
+    """Eigenvalues with real or imaginary parts of zero if these are no more than rounding of the matrix."""
     limit = NOISE * _norm(matrix)
     parts = (np.where(np.abs(part) > limit, part, 0.0) for part in (values.real, values.imag))
     return np.asarray(next(parts) + 1j * next(parts))
@@ -121,7 +121,7 @@ def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt
         if len(equal) > 1:
             power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
             basis = np.linalg.svd(power)[2][-len(equal) :]
-            # of all bases one whose vectors hold few states
+            # a basis whose vectors hold few states
             vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
     return values, vectors
 
@@ -131,7 +131,7 @@ def _norm(matrix: Array) -> float:
 
 
 def _null_rows(matrix: Array, size: float) -> Array:
-    """An orthonormal basis of the w with wᵀ M = 0, beside a size."""
+    """Orthonormal basis of the w with wᵀ M = 0, relative to a size."""
     of_rows, s, _ = np.linalg.svd(matrix)
     return np.asarray(of_rows[:, int(np.sum(s > EQUAL * size)) :])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What roboticists make of M and of partial velocities: M⁻¹, the inertia that a point shows, the map of momentum.
+"""Operational-space quantities: the inverse of M, the inertia at a point, the momentum matrix.
 
 With the velocity v = J u of a point, J its `jacobian`, a force F on it changes u̇ by M⁻¹ Jᵀ F, and its
 acceleration by Λ⁻¹ F, Λ = (J M⁻¹ Jᵀ)⁻¹ (Khatib, *IEEE Journal on Robotics and Automation* 3, 1987).  None of this
@@ -35,7 +35,7 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Returns
     -------
@@ -65,16 +65,16 @@ def operational_inertia(
 ) -> Array:
     """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ that a point, or a body, shows to a force on it.
 
-    With constraints the speeds change as these allow: P (Pᵀ M P)⁻¹ Pᵀ stands in place of M⁻¹, the columns of P being a
-    basis of the motions that G allows.
+    With constraints the speeds change as these allow: P (Pᵀ M P)⁻¹ Pᵀ replaces M⁻¹, the columns of P being a basis of
+    the motions that G allows.
 
     Parameters
     ----------
     point, attached, frame
-        As of `jacobian`: with ``attached`` Λ is that of the velocity of the point, then the angular velocity of that
+        As for `jacobian`: with ``attached`` Λ is that of the velocity of the point, then the angular velocity of that
         frame, and ``frame`` gives the axes.
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     along : array_like, (k, 3) or with ``attached`` (k, 6), optional
         Directions, in rows, in which a force acts and the motion is looked at: J in the definition is then these times
         J.  Needed where the point cannot go everywhere, as in a plane.
@@ -114,15 +114,15 @@ def momentum_matrix(
 ) -> Array:
     """The matrix of the momentum map: rows Σ m v* (3), then the angular momentum (3), of each speed, inertial axes.
 
-    Σ m v* = A[:3] u and H = A[3:] u, beside what prescribed motions give at u = 0.  About the mass centre this is the
-    centroidal momentum matrix (Orin, Goswami & Lee, *Autonomous Robots* 35, 2013).
+    Σ m v* = A[:3] u and H = A[3:] u, plus the momentum of prescribed motions at u = 0.  About the mass centre this is
+    the centroidal momentum matrix (Orin, Goswami & Lee, *Autonomous Robots* 35, 2013).
 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     about : str or array_like, (..., 3), optional
-        As of `angular_momentum`; default: the mass centre of all bodies.
+        As for `angular_momentum`; default: the mass centre of all bodies.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def momentum_matrix(
     Raises
     ------
     ModelError, KeyError
-        As of `angular_momentum`.
+        As for `angular_momentum`.
     """
     x = np.asarray(dyn._as_state(x), dtype=np.float64)
     if about is None:
@@ -157,7 +157,7 @@ def _directions(along: npt.ArrayLike, n: int) -> Array:
 
 
 def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: str) -> Array:
-    """The inverses of square matrices, whose rows and columns are first made of one size."""
+    """Inverses of square matrices, whose rows and columns are first scaled to one size."""
     diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = matrix * units[..., np.newaxis] * units[..., np.newaxis, :]

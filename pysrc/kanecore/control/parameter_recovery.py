@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters of a model that give its bodies some inertial parameters.
+"""Parameters of a model that give its bodies certain inertial parameters.
 
-π is a function of masses, mass centres and inertias, in most models of degree two at most in each, so that central
-differences over long steps are exact.  Parameters on which more than π depends, such as the length of a link, stay.
+π is a function of masses, mass centres and inertias.  In most models its degree in each of them is at most two, so
+central differences over long steps are exact.  Parameters that affect more than π, such as the length of a link, keep
+their values.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ __all__ = ["realised"]
 Array = npt.NDArray[np.float64]
 
 _STEPS = 50
-_LARGEST = 1e8  # damping, beside slopes of size one
+_LARGEST = 1e8  # damping, for slopes of size one
 _LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero, of which one acts on π
-_SHOWN = 1e-4  # of what is large for one of π
-_STATES = 8  # at which it is seen on what a parameter acts
+_SHOWN = 1e-4  # of the magnitude of an entry of π
+_STATES = 8  # at which the effects of a parameter are found
 
 
 def realised(
@@ -36,7 +37,7 @@ def realised(
 ) -> dict[str, float]:
     """Values of parameters, by name, at which π is as wanted, or ``matrix @ π`` is; else of least squares.
 
-    Empty where π depends on no parameters, or Newton's method finds none.
+    Empty if π depends on no parameters, or Newton's method finds none.
 
     Parameters
     ----------
@@ -44,9 +45,9 @@ def realised(
         Some states, and accelerations: at the current parameters.
     wanted : ndarray, (n_bodies, 10)
     matrix, values
-        Of base parameters.
+        Matrix and values of base parameters.
     weights
-        Of these, in the least squares that they come from.
+        Weights of these values in the least squares from which they come.
     """
     search = _Search(dyn, at, udot)
     if not len(search.free):
@@ -88,7 +89,7 @@ class _Search:
         return found.reshape(*p.shape[:-1], -1)
 
     def _lengthen(self, zeros: npt.NDArray[np.intp]) -> None:
-        """Steps of parameters that are zero, so long that π shows them, in whatever units."""
+        """Steps of parameters that are zero, so long that π shows them, in any units."""
         before = self._of(self._start)
         size = sizes(before.reshape(-1, 10)).ravel()
         for j in zeros:
@@ -113,7 +114,7 @@ class _Search:
         return np.asarray(change.T / (2.0 * self._steps[places]))
 
     def _acts_on_bodies_alone(self, j: int) -> bool:
-        """Whether the regressor, what else acts, and the constraints stay as they are where one parameter changes."""
+        """Test whether a change of one parameter leaves regressor, other terms and constraints as they are."""
         other = self._start.copy()
         other[j] += self._steps[j]
         before, after = self._equations(self._start), self._equations(other)
@@ -123,7 +124,7 @@ class _Search:
         )
 
     def _equations(self, p: Array) -> list[tuple[Array, Array]]:
-        """Y, M u̇ − f − Y π and G, each beside what it is summed from."""
+        """Y, M u̇ − f − Y π and G, each with the magnitude of its terms."""
         dyn, at = self._dyn, (self._times, self._x)
         y = np.asarray(dyn.regressor(*at, self._udot, r=self._r, p=p))
         forces = np.asarray(dyn.inverse_dynamics(*at, self._udot, r=self._r, p=p))
@@ -135,12 +136,12 @@ class _Search:
         return found
 
     def measure(self, size: Array) -> None:
-        """Take for a unit of each parameter what changes some of π by its size."""
+        """Choose the unit of each parameter so that it changes some entry of π by that entry's size."""
         slopes = np.abs(self._slopes(self._start, self.free)) / size[:, np.newaxis]
         self._units = 1.0 / np.max(slopes, axis=0)
 
     def solve(self, matrix: Array, values: Array) -> tuple[Array, float]:
-        """A p near that of the model with ``matrix @ π(p) = values``, and the largest of what is left."""
+        """Parameters p near those of the model with ``matrix @ π(p) = values``, and the largest residual."""
         p, units, best = self._start.copy(), self._units, (self._start, np.inf)
         for _ in range(_STEPS):
             rest = values - matrix @ self._of(p)
@@ -153,7 +154,7 @@ class _Search:
         return best
 
     def least_squares(self, matrix: Array, values: Array) -> tuple[Array, float]:
-        """The p of least |matrix @ π(p) − values|, and the largest of what is left, by Levenberg and Marquardt."""
+        """Parameters p of least |matrix @ π(p) − values|, and the largest residual, by Levenberg and Marquardt."""
         p, damping = self._start.copy(), 1e-3
         rest = values - matrix @ self._of(p)
         for _ in range(_STEPS):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inertial parameters that solid bodies can have, nearest to some, under linear equations.
+"""Physically consistent inertial parameters, nearest to given ones, under linear equations.
 
-A body is physical where its pseudo-inertia P = [[S, m c], [m cᵀ, m]] is positive definite, S = ½ tr(I) 1 − I, I and c
-from the body's first point (Wensing, Kim & Slotine, *IEEE Robotics and Automation Letters* 3, 2018).  What is nearest
-is told by Σ tr(P P0⁻¹) − log det(P P0⁻¹) of all bodies, which is convex, grows without bound towards the border, and is
-the same in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method finds
-the multipliers of the equations, from P0 on: a convex function without constraints, that has no minimum where no solid
-bodies satisfy them.
+A body is physical if its pseudo-inertia P = [[S, m c], [m cᵀ, m]] is positive definite, S = ½ tr(I) 1 − I, I and c from
+the body's first point (Wensing, Kim & Slotine, *IEEE Robotics and Automation Letters* 3, 2018).  The distance is
+Σ tr(P P0⁻¹) − log det(P P0⁻¹) of all bodies, which is convex, grows without bound towards the border, and is the same
+in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method finds the
+multipliers of the equations, from P0 on.  They minimise a convex function without constraints, which has no minimum if
+no solid bodies satisfy the equations.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", 
 Array = npt.NDArray[np.float64]
 
 _STEPS = 200
-_DECREASE = 0.1  # of what a step promises: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
-_NEAR = 0.05  # promised, as the function is self-concordant: full steps square what is left, to rounding
-_SHORTEST = 1e-10  # of a whole step: what is not less there never will be
-_MET = 1e-12  # of the largest z: what equations whose rows have size one may miss
+_DECREASE = 0.1  # of the decrease that a step predicts: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
+_NEAR = 0.05  # predicted, as the function is self-concordant: full steps square the residual, to rounding
+_SHORTEST = 1e-10  # of a whole step: if the value is not less there, no shorter step helps
+_MET = 1e-12  # of the largest z: tolerance of equations with rows of size one
 _THIN = 1e-2
 """Of the largest axis of a body, or of other bodies: what a prior without extent, or without mass, is given."""
 _DEFINITE = 1e-9  # smallest by largest eigenvalue of P in units of its diagonal: a prior that is flatter has no log det
@@ -47,7 +47,7 @@ def pseudo_inertia(parameters: Array) -> Array:
 
 
 def sizes(parameters: Array) -> Array:
-    """What is large for each of π, (..., 10): the mass, mass times extent, and moments of inertia."""
+    """Reference magnitude of each of π, (..., 10): the mass, mass times extent, and moments of inertia."""
     p = np.abs(np.diagonal(pseudo_inertia(parameters), axis1=-2, axis2=-1))
     mass, second = p[..., 3:], p[..., :3].sum(axis=-1, keepdims=True)
     first = np.sqrt(mass * second)
@@ -57,18 +57,18 @@ def sizes(parameters: Array) -> Array:
 def nearest_physical(
     prior: Array, particles: npt.NDArray[np.bool_], rotors: Array, matrix: Array, values: Array
 ) -> tuple[Array, Array] | None:
-    """π, with each P positive definite, and positive J, with ``matrix @ [π, J] = values``; None where none were found.
+    """π, with each P positive definite, and positive J, with ``matrix @ [π, J] = values``; None if none were found.
 
     Parameters
     ----------
     prior : ndarray, (n_bodies, 10)
-        Those of bodies that no solid has are made so first: see `solid`.
+        Parameters that no solid body has are made physical first: see `solid`.
     particles : ndarray of bool, (n_bodies,)
         Bodies that have a mass alone.
     rotors : ndarray, (k,)
         Positive J0 to which J is near as P is to P0.
     matrix : ndarray, (n, 10 * n_bodies + k)
-        Of independent rows.
+        Matrix of independent rows.
     values : ndarray, (n,)
     """
     problem = _Problem.of(solid(prior, particles), particles, rotors, matrix, values)
@@ -80,7 +80,7 @@ def nearest_physical(
 
 
 def least_change(prior: Array, particles: npt.NDArray[np.bool_], matrix: Array, values: Array) -> Array:
-    """π with ``matrix @ π = values`` of least change, in units of what solids like these have."""
+    """π with ``matrix @ π = values`` and the least change, in units of the size of such solids."""
     turned = _Problem.of(solid(prior, particles), particles, np.zeros(0), matrix, values).turned
     rows = matrix @ turned
     size = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -89,7 +89,7 @@ def least_change(prior: Array, particles: npt.NDArray[np.bool_], matrix: Array, 
 
 
 def solid(prior: Array, particles: npt.NDArray[np.bool_] | None = None) -> Array:
-    """The prior, where each body has mass and extent in all directions.
+    """Prior in which each body has mass and extent in all directions.
 
     One without mass gets a hundredth of the mean of all; one that is thin in some direction gets a hundredth of its
     largest second moment there, or, if it is a point, of that which the others have for their mass.
@@ -120,7 +120,7 @@ def solid(prior: Array, particles: npt.NDArray[np.bool_] | None = None) -> Array
 
 
 def is_physical(parameters: Array) -> bool:
-    """Whether no P has a negative eigenvalue, in units of its diagonal: bodies may be thin."""
+    """Test whether no P has a negative eigenvalue, in units of its diagonal; thin bodies pass."""
     return bool((_eigenvalues(pseudo_inertia(parameters)) >= -_DEFINITE).all())
 
 
@@ -130,7 +130,7 @@ def _definite(p: Array) -> bool:
 
 
 def _eigenvalues(p: Array) -> Array:
-    """Of P in units of its diagonal, in rising order, (..., 4)."""
+    """Eigenvalues of P in units of its diagonal, in ascending order, (..., 4)."""
     size = np.sqrt(np.abs(np.diagonal(p, axis1=-2, axis2=-1)))
     size = np.where(size > 0.0, size, 1.0)
     return np.asarray(np.linalg.eigvalsh(p / (size[..., np.newaxis] * size[..., np.newaxis, :])))
@@ -166,7 +166,9 @@ _BASIS = _symmetric()
 
 @dataclass(frozen=True)
 class _Problem:
-    """In z: of each solid P = L Q Lᵀ with P0 = L Lᵀ and Q = Σ z_k E_k; of a particle m = z m0, of a rotor J = z J0.
+    """Search for physical inertial parameters in scaled unknowns z.
+
+    A solid has P = L Q Lᵀ with P0 = L Lᵀ and Q = Σ z_k E_k, a particle m = z m0, a rotor J = z J0.
 
     Attributes
     ----------
@@ -175,7 +177,7 @@ class _Problem:
     rows, right : ndarray
         The equations rows @ z = right, each row of size one.
     parts : tuple of slice
-        Where z of each body and rotor is.
+        Places of the z of each body and rotor.
     """
 
     turned: Array
@@ -206,7 +208,7 @@ class _Problem:
         return cls(turned, rows / size[:, np.newaxis], values / size, tuple(parts))
 
     def solve(self) -> Array | None:
-        """The z of the least sum; None where the equations are not met with each Q positive definite.
+        """The z of the least sum; None if the equations are not met with each Q positive definite.
 
         By the multipliers m, with Q⁻¹ = 1 + Σ (Cᵀ m)_k E_k: they minimise right·m − log det Q⁻¹, from 0.
         """
@@ -226,7 +228,7 @@ class _Problem:
                 break
             multipliers, last = multipliers + share * step, promised
             value, z, spread = trial
-        for _ in range(2):  # what is left of the equations, by least change in the metric of z
+        for _ in range(2):  # the residual of the equations, by least change in the metric of z
             z = z + spread @ np.linalg.lstsq(self.rows @ spread, self.right - self.rows @ z, rcond=None)[0]
         missed = np.abs(self.right - self.rows @ z)
         if np.max(missed, initial=0.0) > _MET * np.max(np.abs(z), initial=0.0):
@@ -235,13 +237,13 @@ class _Problem:
         return z if inside else None
 
     def _matrices(self, z: Array) -> Iterator[tuple[slice, Array, Array]]:
-        """Where each part is, its basis, and its matrix: (1, 1) of a particle or a rotor."""
+        """Place, basis and matrix of each part: the matrix is (1, 1) for a particle or a rotor."""
         for place in self.parts:
             basis = np.ones((1, 1, 1)) if place.stop - place.start == 1 else _BASIS
             yield place, basis, np.tensordot(z[place], basis, 1)
 
     def _dual(self, multipliers: Array) -> tuple[float, Array, Array]:
-        """What the multipliers minimise, infinite outside; z there, and K of its derivative K Kᵀ by −Cᵀ m."""
+        """Dual objective, infinite outside its domain; z at the multipliers, and K of dz/d(−Cᵀ m) = K Kᵀ."""
         n = self.rows.shape[1]
         value, z, spread = float(self.right @ multipliers), np.zeros(n), np.zeros((n, n))
         for place, basis, part in self._matrices(self.rows.T @ multipliers):

@@ -37,7 +37,7 @@ class Adjoints:
     Attributes
     ----------
     point : list of int
-        The symbols of w_q and a, which are those of a point.
+        The symbols of w_q and a, which are constant at a point.
     direction : list of int
         The symbols of dv, dy, dw_q, da.
     gradient : Derived
@@ -56,7 +56,7 @@ class Adjoints:
 
 
 def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
-    """Those by the variables of which the names are in ``by``."""
+    """Adjoints with respect to the variables that ``by`` names."""
     g, description = d.graph, d.description
     groups = {
         "t": [description.time],

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which combinations of the inertial parameters of a mechanism its motion and its forces depend on.
+"""Base parameters: the combinations of inertial parameters on which a mechanism's motion and forces depend.
 
-Rows of the regressor Y of M u̇ − f = Y π at many random states are put below each other; with constraints each state
-satisfies them, and its rows are projected on the motions that they allow, in which the unknown forces of constraint
-have no part.  The rank of this matrix is the number of base parameters.  A QR factorization whose pivots are the
-first columns that do not follow from those before them tells which parameters stand for themselves, and how the
-others go with them (Gautier, *Journal of Robotic Systems* 8, 1991; Khalil & Dombre, *Modeling, Identification and
-Control of Robots*, 2002, section 9.4).
+Rows of the regressor Y of M u̇ − f = Y π at many random states are stacked.  With constraints each state satisfies them,
+and its rows are projected on the motions that they allow, in which the unknown forces of constraint have no part.  The
+rank of this matrix is the number of base parameters.  A QR factorization, whose pivots are the first columns that do
+not follow from those before them, tells which parameters stand for themselves and how the others go with them (Gautier,
+*Journal of Robotic Systems* 8, 1991; Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, section
+9.4).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Array = npt.NDArray[np.float64]
 
 ROWS = 2  # times as many as columns, at least
 SEEDS = 40  # tried for each state that is needed
-DRAWS = 3  # of the parameters, to tell what a coefficient is made of
+DRAWS = 3  # of the parameters, to find the terms of a coefficient
 FACTORS = {1.0: "", 2.0: "2 ", 0.5: "0.5 "}  # of one product
 LONGEST, MOST = 3, 5000  # products in a sum, and how many sums of a length are tried
 CLEAN = 1e-8  # relative to the largest of a column: rounding of a least-squares solution over random states
@@ -46,7 +46,7 @@ WIDTH = 79
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """What can be identified of the inertial parameters π, ten of each body as in ``dyn.inertial_parameters``.
+    """Identifiable combinations of the inertial parameters π, ten of each body as in ``dyn.inertial_parameters``.
 
     Attributes
     ----------
@@ -54,14 +54,14 @@ class BaseParameters:
     names : tuple of str
         Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
     matrix : ndarray, (n_base, 10 * n_bodies)
-        The base parameters are ``matrix @ π``.  Where parameters were not given it holds at those in ``parameters``.
+        The base parameters are ``matrix @ π``.  If parameters were not given, it holds at those in ``parameters``.
     independent : tuple of int
         Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
-        constraints that holds for what acts in the motions that they allow.
+        constraints this holds for the forces along the motions that they allow.
     columns : tuple of str
         Names of π: the body, then m, m c, and I about its first point.
     unidentifiable : tuple of str
-        Those of π on which nothing depends.
+        Entries of π on which nothing depends.
     parameters : dict of str to float
         The parameters at which the numbers hold.
     """
@@ -76,7 +76,7 @@ class BaseParameters:
 
     @property
     def n_base(self) -> int:
-        """How many base parameters there are."""
+        """Number of base parameters."""
         return len(self.independent)
 
     def __repr__(self) -> str:
@@ -118,7 +118,7 @@ def base_parameters(derivation: Derivation, given: Mapping[Any, float] | None) -
 
 @dataclass(frozen=True)
 class _Draw:
-    """Rows of the regressor at many states, with the same values of the parameters that stand in it."""
+    """Rows of the regressor at many states, with the same values of the parameters in it."""
 
     rows: Array
     parameters: dict[str, float]
@@ -138,7 +138,7 @@ class _Regressors:
         self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY]
 
     def values(self, given: Mapping[Any, float]) -> dict[int, float]:
-        """Values by node; KeyError, TypeError, ValueError for what is no parameter, no finite number, or missing."""
+        """Values by node; KeyError, TypeError, ValueError for wrong names, and for values not finite or missing."""
         numbers = {getattr(key, "name", str(key)): value for key, value in given.items()}
         node = {name: i for i, name in self._names.items()}
         for name, value in numbers.items():
@@ -182,7 +182,7 @@ class _Regressors:
         return (s for s in states if all(math.isfinite(s(i)) for i in (*self.roots, *self.jacobian)))
 
     def _rows(self, state: Sample) -> Array:
-        """Y in the motions that the constraints allow, its rows of one size; what rounding explains is zero."""
+        """Y in the motions that the constraints allow, with rows of one size; rounding errors become zero."""
         n = len(self.k.description.speeds)
         y = np.array([0.0 if state.vanishes(i) else state(i) for i in self.roots]).reshape(n, len(self.columns))
         if self.jacobian:
@@ -202,7 +202,7 @@ def _allowed(rows: Array) -> Array:
 
 
 def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
-    """Columns that are independent, the first ones where these serve, and all columns as combinations of these."""
+    """Independent columns, the first ones if these serve, and all columns as combinations of these."""
     size = np.max(np.abs(rows), axis=0, initial=0.0)
     scaled = rows / np.where(size > 0.0, size, 1.0)
     independent = independent_columns(scaled, EQUAL)
@@ -238,7 +238,7 @@ class _Writer:
                 break
             for chosen in itertools.combinations(range(len(products)), length):
                 for signs in itertools.product((1.0, -1.0), repeat=length):
-                    parts = sorted(zip(signs, chosen, strict=True), reverse=True)  # what is added comes first
+                    parts = sorted(zip(signs, chosen, strict=True), reverse=True)  # positive terms come first
                     written = "".join(f" {'+' if sign > 0.0 else '-'} {texts[k]}" for sign, k in parts)
                     self._texts.append(f"({written.removeprefix(' + ').strip()})")
                     totals.append(values[:, list(chosen)] @ np.array(signs))
@@ -254,7 +254,7 @@ class _Writer:
         return text
 
     def _coefficient(self, values: Array) -> tuple[str, str]:
-        """Its sign, and its size: empty where that is one."""
+        """Sign of a coefficient, and its size: empty if that is one."""
         sign, size = ("-", -values) if values[0] < 0.0 else ("+", values)
         if len(values) > 1 and np.ptp(size) > CLEAN * size[0]:
             same = np.flatnonzero((np.abs(self._totals - size) <= CLEAN * np.abs(size)).all(axis=1))

@@ -22,7 +22,7 @@ from .kinematics import Kinematics
 __all__ = ["constrained_states", "moving_states", "states_with"]
 
 STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method that stall
-CLOSED = 1e-11  # of the first-order terms of a row: what Newton's method leaves; beyond, only rounding
+CLOSED = 1e-11  # of the first-order terms of a row: limit of Newton's residual; the rest is rounding
 
 
 def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
@@ -40,7 +40,7 @@ def states_with(k: Kinematics, given: Mapping[int, float], seeds: Iterable[int])
 
 
 def moving_states(k: Kinematics) -> list[Sample]:
-    """States at which the constraints that are given on velocities hold, and none that is given on positions."""
+    """States that satisfy the given constraints on velocities; those on positions are ignored."""
     velocities = [constraint.node for constraint in k.description.constraints if constraint.kind == "velocity"]
     levels = [_Level(k.graph, k.description.speeds, velocities)]
     return list(itertools.islice(_states(k, levels, range(TRIES), {}), STATES)) if velocities else []
@@ -54,7 +54,7 @@ def _states(
 
 
 def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
-    """Positions, velocities and accelerations, as far as there are constraints on them."""
+    """Constraints on positions, velocities and accelerations, as far as there are any."""
     d, g = k.description, k.graph
     positions, velocities, further = (
         [constraint.node for constraint in d.constraints if constraint.kind == kind]
@@ -73,7 +73,7 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
 
 
 def _solution(levels: Sequence[_Level], seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
-    """Values of all unknowns, level by level; None where one has no solution near random values."""
+    """Values of all unknowns, level by level; None if one has no solution near random values."""
     values = dict(given)
     for level in levels:
         solution = level.solution(seed, values)
@@ -84,7 +84,7 @@ def _solution(levels: Sequence[_Level], seed: int, given: Mapping[int, float]) -
 
 
 class _Level:
-    """Rows that vanish, and the symbols that are solved for; ``or_else`` are those to try where these do not do."""
+    """Equations and the symbols for which they are solved; ``or_else`` are the symbols to try next."""
 
     def __init__(self, g: Graph, unknowns: Sequence[int], rows: Sequence[int], or_else: Sequence[int] = ()) -> None:
         self.graph, self.rows = g, rows
@@ -94,12 +94,12 @@ class _Level:
         return _Level(self.graph, self._choices[0], self.rows)
 
     def solution(self, seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
-        """The given values and those of the unknowns; None where there are none."""
+        """Values of all symbols, given and unknown; None if there is no solution."""
         solutions = (self._newton(seed, given, unknowns) for unknowns in self._choices)
         return next((values for values in solutions if values is not None), None)
 
     def _newton(self, seed: int, given: Mapping[int, float], unknowns: Sequence[int]) -> dict[int, float] | None:
-        """Values of the unknowns beside those given, with the least change from random ones."""
+        """Values of the unknowns for given ones, with the least change from random values."""
         g, rows = self.graph, self.rows
         slopes = [accumulate(g, [(row, g.one)], unknowns) for row in rows]
         x = np.array(Sample(g, seed, given).values(unknowns))

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elimination of constraints: on the graph, and what is left for run time.
+"""Elimination of constraints on the graph, and the smaller systems that are left for run time.
 
-Elimination on the graph: rows of G with a constant pivot are solved before anything is emitted.
-
-The other equations of M u̇ = f + Gᵀλ, G u̇ + γ = 0 are fewer, and are solved at run time
+Rows of G with a constant pivot are solved before anything is emitted.  The other equations of M u̇ = f + Gᵀλ,
+G u̇ + γ = 0 are fewer, and are solved at run time with pivots that are chosen there
 (``emit/runtime/constraint_solver.h``).
-
-Systems for u̇ whose pivots are chosen at run time: what of them is emitted, and how u̇ follows from a solution.
 """
 
 from __future__ import annotations
@@ -33,10 +30,10 @@ class Reduced:
     """Equations M v = f + Gᵀλ, G v + γ = 0 of the u̇ that are independent once rows with constant pivots are solved.
 
     All of u̇ are P v + p.  ``speeds`` are the numbers of the speeds that v belongs to, ``rows`` those of the rows of G
-    that are not solved; ``projection`` holds P row by row, ``offset`` p; ``sums`` are bounds of what the coefficients
-    of G are sums of, zeros for rows that cannot be lost.  It holds where no node of ``limits`` is positive: elsewhere
-    some pivot is small beside its row, or little is left of a row of G beside what it was, so that its rank is to be
-    decided with all rows.
+    that are not solved; ``projection`` holds P row by row, ``offset`` p; ``sums`` are bounds of the terms of the
+    coefficients of G, zeros for rows that cannot be lost.  It holds where no node of ``limits`` is positive: elsewhere
+    some pivot is small relative to its row, or little is left of a row of G, so that the rank is to be decided with all
+    rows.
     """
 
     speeds: tuple[int, ...]
@@ -62,8 +59,8 @@ class Reduced:
 class _Affine:
     """An expression Σ a_k u̇_k + b: the coefficients that are not zero by the numbers of the speeds, and b.
 
-    ``cancelled`` are terms of coefficients, with the number of the speed, that left a number where they were added:
-    beside them it may be what rounding, or a tiny number, left of a row that follows from others.
+    ``cancelled`` are terms of coefficients, with the number of the speed, whose sum is a number: relative to them it
+    may be rounding, or the tiny remainder of a row that follows from others.
     """
 
     coefficients: dict[int, int]
@@ -86,7 +83,7 @@ class _Affine:
         return _Affine(coefficients, g.add(self.offset, g.mul(factor, value.offset)), tuple(cancelled))
 
     def solved_for(self, g: Graph, j: int) -> _Affine:
-        """What u̇_j is where the expression vanishes."""
+        """Solution u̇_j of the equation that sets this expression to zero."""
         pivot = self.coefficients[j]
         coefficients = {k: g.neg(g.div(x, pivot)) for k, x in self.coefficients.items() if k != j}
         return _Affine(coefficients, g.neg(g.div(self.offset, pivot)))
@@ -95,7 +92,7 @@ class _Affine:
 def reduced(
     g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row], prefer: Sequence[int]
 ) -> Reduced:
-    """Eliminate on the graph what has a constant coefficient in some row, while it leads the row.
+    """Eliminate on the graph every speed with a constant, leading coefficient in some row.
 
     ``prefer`` are the numbers of the speeds to eliminate first: those the user calls dependent.
     """
@@ -120,7 +117,7 @@ def _pivots(
 ) -> Iterator[tuple[bool, int, int, int]]:
     """The constants that lead their row, the best the least: whether other speeds come first, products, row, speed.
 
-    The products are those that elimination makes.
+    The products are formed by elimination.
     """
     for i, row in rows.items():
         for j, x in row.coefficients.items():
@@ -137,7 +134,7 @@ def _projected(
     open_rows: Mapping[int, _Affine],
     limits: Sequence[int],
 ) -> Reduced:
-    """The equations of the speeds that are not solved for: PᵀM P, Pᵀ(f − M p), and the open rows."""
+    """Equations of the speeds that are not eliminated: PᵀM P, Pᵀ(f − M p), and the remaining rows."""
     n = len(forcing)
     speeds = [j for j in range(n) if j not in solved]
     m = len(speeds)
@@ -178,7 +175,7 @@ def _projected(
 
 
 def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
-    """The same with nothing eliminated, for what `reduced` does not hold for."""
+    """System without elimination, for cases in which `reduced` does not hold."""
     n = len(forcing)
     jacobian = tuple(row.jacobian for row in rows)
     return Reduced(
@@ -196,7 +193,7 @@ def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int]
 
 
 def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: _Affine, j: int) -> list[int]:
-    """Positive where the pivot of column j is small beside another coefficient, in the metric of the masses.
+    """Excess over the limit, positive if the pivot of column j is small beside another coefficient, by the masses.
 
     u̇_j = −a_k u̇_k multiplies rounding errors of u̇_k by |a_k| √(M_jj / M_kk) / |pivot|.
     """
@@ -209,9 +206,9 @@ def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: _Affine, j: i
 
 
 def _loss(g: Graph, mass_matrix: Sequence[Sequence[int]], weights: Mapping[int, int], row: _Affine) -> int:
-    """Positive where little is left of a row beside what cancelled in it; 0 where nothing did.
+    """Loss by cancellation: positive if little is left of a row beside the terms that cancelled; 0 if none did.
 
-    Both are compared in the metric of the masses: M for what cancelled, the ``weights`` for what is left.
+    Both are compared in the metric of the masses: M for the cancelled terms, the ``weights`` for the rest.
     """
     heavy = [(mass_matrix[k][k], x) for k, x in row.cancelled if mass_matrix[k][k]]
     if not heavy or not all(weights[k] for k in row.coefficients):  # a column that moves no mass is as large as others
@@ -222,7 +219,7 @@ def _loss(g: Graph, mass_matrix: Sequence[Sequence[int]], weights: Mapping[int, 
 
 
 def _leads(g: Graph, excesses: Sequence[int]) -> bool:
-    """Whether a pivot is large enough at a random state."""
+    """Test whether a pivot is large enough at a random state."""
     states = deciding(g, excesses, 1)
     return all(s(x) <= 0.0 for s in states for x in excesses)
 
@@ -237,11 +234,11 @@ def _largest(g: Graph, nodes: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Solving:
-    """How u̇ is found with pivots that are chosen at run time.
+    """Linear system for u̇, whose pivots are chosen at run time.
 
-    ``system`` are the entries of M (n, n), f (n), G (m, n), γ (m), and of bounds (m, n) of what those of G are sums of;
-    then come ``known``, of which with the unknowns v the ``result`` u̇ is made, where this is not v itself.  ``doubt``
-    (m) is what each γ is a sum of.  ``speeds`` and ``rows`` are the numbers of what v and G hold.
+    ``system`` holds the entries of M (n, n), f (n), G (m, n), γ (m), and bounds (m, n) of the terms of those of G.
+    ``known`` follows: with the unknowns v it gives the ``result`` u̇, if this is not v itself.  ``doubt`` (m) is the
+    magnitude of the terms of each γ.  ``speeds`` and ``rows`` are the numbers of the entries of v and the rows of G.
     """
 
     speeds: tuple[int, ...]
@@ -255,7 +252,7 @@ class Solving:
 
     @property
     def derived(self) -> Derived:
-        """All that is computed on the way to u̇, beside the solution itself."""
+        """Expressions computed for u̇, beside the solution itself."""
         return Derived((*self.system, *self.known, *self.result), limits=self.limits)
 
     @property

@@ -46,7 +46,7 @@ class Row:
 
 
 class Constraints:
-    """The constraints of a description, or those of it that are ``chosen``, on the graph.
+    """Constraints of a description, or the ``chosen`` ones among them, on the graph.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Constraints:
         self._add_accelerations(given["acceleration"])
 
     def row_of(self, constraint: Constraint) -> Row:
-        """The row that a constraint has alone, whether or not it is one of G."""
+        """Row of one constraint alone, whether or not it is a row of G."""
         if constraint.kind == "velocity":
             return self._row(constraint, constraint.node)
         if constraint.kind == "configuration":
@@ -126,9 +126,9 @@ class Constraints:
 
     @property
     def do_work(self) -> bool:
-        """Whether constraint forces may do work: where a constraint is not linear and homogeneous in u.
+        """Test whether constraint forces may do work: where a constraint is not linear and homogeneous in u.
 
-        Of a homogeneous one, G u = 0, and (Gᵀλ)·u is nothing.
+        A homogeneous one has G u = 0, so that (Gᵀλ)·u = 0.
         """
         g, d = self.kinematics.graph, self.kinematics.description
         at_rest = g.substitute(self.values, dict.fromkeys(d.speeds, 0))
@@ -140,13 +140,13 @@ class Constraints:
 
     @property
     def shared(self) -> list[str]:
-        """Rows that follow from others at random states: these share their multipliers, which nothing determines."""
+        """Rows that follow from others at random states: they share multipliers, which are not determined."""
         rows = [row for row in self.rows if any(row.jacobian)]
         return [rows[i].name for i in combinations(self.kinematics.graph, [row.jacobian for row in rows])]
 
     @property
     def opposed(self) -> list[tuple[str, str]]:
-        """Pairs of constraints on velocities that contradict each other whatever the numbers are: c and c + 1.
+        """Pairs of constraints on velocities that contradict each other for all numbers, such as c and c + 1.
 
         Their coefficients are multiples, and their values differ by a number other than zero.
         """
@@ -163,11 +163,11 @@ class Constraints:
 
     @property
     def sizes(self) -> list[int]:
-        """What each φ, then each c, is summed from: residuals are compared with these.
+        """Magnitude of the terms of each φ, then of each c: residuals are compared with these.
 
-        The terms of the sum, and what the rounding of the coordinates and speeds themselves does to it, weighed so
-        that `SOLVED` of the sizes covers it: two points 100 m apart, far from the origin, are as far apart as their
-        coordinates tell.  At most `FEASIBLE` of the terms is put down to rounding.
+        The effect of the rounding of coordinates and speeds is added, weighted so that `SOLVED` times the size
+        covers it: far from the origin, the distance of two points is only as exact as their coordinates.  At most
+        `FEASIBLE` of the terms is put down to rounding.
         """
         g, d = self.kinematics.graph, self.kinematics.description
         weight = g.constant(8 * EPSILON / SOLVED)
@@ -192,13 +192,13 @@ class Constraints:
 
     @property
     def linear(self) -> bool:
-        """Whether G depends on no speed."""
+        """Test whether G depends on no speed."""
         g = self.kinematics.graph
         return not any(g.depends[x] & SPEED for row in self.rows for x in row.jacobian)
 
 
 def _gap(a: Row, b: Row, state: Sample) -> float | None:
-    """The value of b less a multiple of a; None where the coefficients are no multiples, or nothing is left."""
+    """Value of b less a multiple of a; None if the coefficients are no multiples, or the difference is zero."""
     j = max(range(len(a.jacobian)), key=lambda k: abs(state(a.jacobian[k])))
     factor = state(b.jacobian[j]) / state(a.jacobian[j])
     size = max(abs(state(x)) for x in b.jacobian)

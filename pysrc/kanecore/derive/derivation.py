@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a description to the expressions of every kernel.
+"""Derivation: from a description to the expressions of every kernel.
 
 Velocities (:mod:`.kinematics`) and a formulation (:mod:`.formulation`) give M, f and the energies; constraints, the
 solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
@@ -39,7 +39,7 @@ __all__ = ["Derivation"]
 
 
 class Derivation:
-    """All that follows from one description, derived when asked for."""
+    """Derivation of one description: every result is derived when it is first asked for."""
 
     def __init__(self, description: Description) -> None:
         self.freed = description = with_tendons(description)  # with the auxiliary speeds
@@ -49,39 +49,39 @@ class Derivation:
         self._missing: dict[str, str] = {}
         self._linearizations: dict[str, Linearization] = {}
         self.formulation = _formulation(self.kinematics)
-        self._pushing: list[int] = []  # generalized forces beside those of the description
+        self._pushing: list[int] = []  # generalized forces in addition to those of the description
 
     def copy(self) -> Derivation:
-        """All that was derived so far, to go on from apart from this one; nodes keep their numbers."""
+        """Copy of all that was derived so far, to continue separately; nodes keep their numbers."""
         return copy.deepcopy(self)
 
     # ---------------------------------------------------------------- kernels
     def has(self, name: str) -> bool:
-        """Whether the model has a kernel."""
+        """Test whether the model has a kernel."""
         return WAYS[name].applies(self) and not self.missing(name)
 
     def missing(self, name: str) -> str:
-        """What the description lacks for a kernel."""
+        """Missing part of the description that a kernel needs; empty if none is missing."""
         if name not in self._missing:
             self._missing[name] = WAYS[name].missing(self) or self._lacks(name) or self._lacks_udot(name)
         return self._missing[name]
 
     def _lacks_udot(self, name: str) -> str:
-        """Why there is no u̇ for a kernel that stands on it."""
+        """Reason why a kernel that needs u̇ has none; else empty."""
         if not self.without_masses or not WAYS[name].applies(self) or not WAYS[name].derive(self).after_udot:
             return ""
         return self.without_masses
 
     @cached_property
     def without_masses(self) -> str:
-        """Why there is no M and no u̇, where forces and kinematics alone were described."""
+        """Reason why there are no M and no u̇: forces and kinematics alone were described; else empty."""
         d = self.description
         if d.bodies or d.lagrangian is not None or d.first_order is not None or self.has_inertial_loads:
             return ""
         return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
-        """Which derivative of a function in C a kernel needs that is not given."""
+        """Message about a derivative of a function in C that a kernel needs and that is not given; else empty."""
         if not self.description.functions or not WAYS[name].applies(self):
             return ""
         derived = self.at_run_time(name) or WAYS[name].derive(self)
@@ -98,7 +98,7 @@ class Derivation:
         return self._guarded(WAYS[name].derive(self))
 
     def _guarded(self, derived: Derived) -> Derived:
-        """With the pivots that the formulation itself divided by, where the results stand on them."""
+        """Add the pivots by which the formulation itself divided, if the results depend on them."""
         pivots = self.formulation.pivots
         if pivots:
             below = set(self.graph.below(derived.roots))
@@ -107,7 +107,7 @@ class Derivation:
 
     @cached_property
     def whereabouts(self) -> Whereabouts:
-        """What positions are measured from."""
+        """Places of all points of the description."""
         return Whereabouts(self.freed, self.kinematics)
 
     @cached_property
@@ -127,43 +127,43 @@ class Derivation:
 
     @property
     def solved_at_run_time(self) -> bool:
-        """Whether u̇ takes pivots that are chosen at run time: for rows of G, or as M is not symmetric."""
+        """Test whether u̇ needs pivots that are chosen at run time: for rows of G, or because M is not symmetric."""
         return not self.symmetric or self.counted
 
     @property
     def counted(self) -> bool:
-        """Whether how many rows of G count takes numbers: not where all are eliminated on the graph."""
+        """Test whether independent rows of G are counted at run time: unless all are eliminated on the graph."""
         return bool(self.description.constraints and self._reduced.rows)
 
     @property
     def eliminated(self) -> int:
-        """How many rows of G are solved on the graph."""
+        """Number of rows of G that are solved on the graph."""
         return len(self.description.speeds) - len(self._reduced.speeds)
 
     @cached_property
     def solving(self) -> Solving | None:
-        """How u̇ is found where rows of G are solved at run time; None elsewhere, and where only `general` will do."""
+        """System for u̇ if rows of G are solved at run time; None otherwise, and if only `general` will do."""
         return solving(self.graph, self._reduced) if self.counted and self.symmetric else None
 
     @cached_property
     def general(self) -> Solving:
-        """How u̇ is found in any case: from all of M, f, G, γ."""
+        """System for u̇ in any case: from all of M, f, G, γ."""
         rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
     @property
     def udot_at_run_time(self) -> Derived:
-        """What is computed for u̇ where its pivots are chosen at run time."""
+        """Expressions computed for u̇ when its pivots are chosen at run time."""
         return (self.solving or self.general).derived
 
     def at_run_time(self, name: str) -> Derived | None:
-        """What is computed for a kernel that is u̇ where its pivots are chosen at run time; None of others."""
+        """Expressions computed for a kernel of u̇ when its pivots are chosen at run time; None for other kernels."""
         if not self.solved_at_run_time or name not in ("rhs", "udot", "forward_dynamics"):
             return None
         return (self.pushed if name == "forward_dynamics" else self).udot_at_run_time
 
     def linearization(self, kernel: str) -> Linearization:
-        """What a kernel that is a derivative of ẋ follows from, at given u̇ and λ."""
+        """Linearization for a kernel that is a derivative of ẋ, at given u̇ and λ."""
         if kernel not in self._linearizations:
             d = self.description
             balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
@@ -173,7 +173,7 @@ class Derivation:
         return self._linearizations[kernel]
 
     def _forest(self, kernel: str) -> Callable[[], Forest | None]:
-        """How the trees of joints are found that closed recursions linearize."""
+        """Function that finds the trees of joints that closed recursions linearize."""
         d, bodies = self.description, self.formulation
         if kernel != "linearize" or d.constraints or self.has_inertial_loads or not isinstance(bodies, Bodies):
             return lambda: None
@@ -185,25 +185,25 @@ class Derivation:
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
 
     def vector_symbols(self, n: int) -> list[int]:
-        """Nodes of the first n numbers of what x goes on with behind u̇ and λ."""
+        """Nodes of the first n entries of x behind u̇ and λ."""
         return [self.graph.symbol(("w", i), ACCELERATION) for i in range(n)]
 
     def sums(self, rows: Sequence[Row]) -> list[int]:
-        """What the entries of some rows of G are sums of, in magnitude."""
+        """Magnitude of the terms of each entry of some rows of G."""
         return [x for row in rows for x in magnitudes.sums(self.graph, row.jacobian)]
 
     @property
     def weights(self) -> list[int]:
-        """The diagonal of M: the metric in which rows of G are compared."""
+        """Diagonal of M: the metric in which rows of G are compared."""
         return [row[i] for i, row in enumerate(self.metric)]
 
     @property
     def projections(self) -> dict[str, Derived]:
-        """What brings a state back to its constraints.
+        """Expressions that bring a state back to its constraints.
 
         ``position`` and ``velocity``: the equations of δq and δu, M (n, n), 0 (n), G, the residual of configuration and
-        of velocity constraints, what G is summed from, and then the sizes of the residual's terms; ``direction``: the
-        δq̇ of speeds u̇; ``slopes``: ∂φ/∂q.
+        of velocity constraints, the magnitude of the terms of G, and then that of the residual's terms; ``direction``:
+        the δq̇ of speeds u̇; ``slopes``: ∂φ/∂q.
         """
         constraints, d, g = self.constraints, self.description, self.graph
         start = (*(x for row in self.metric for x in row), *(0 for _ in d.speeds))
@@ -222,7 +222,7 @@ class Derivation:
 
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
-        """F_r + F*_r for given u̇, of Lagrange's equations as they stand: what M u̇ = f + Gᵀλ sets equal to −Gᵀλ."""
+        """F_r + F*_r for given u̇, from the formulation's own equations: M u̇ = f + Gᵀλ sets it equal to −Gᵀλ."""
         return self.formulation.residual(udot)
 
     @cached_property
@@ -235,7 +235,7 @@ class Derivation:
 
     @cached_property
     def pushed(self) -> Derivation:
-        """The same with generalized forces τ beside f, of which u̇ is asked; their nodes are those of u̇."""
+        """Copy with generalized forces τ beside f, for forward dynamics; the nodes of τ are those of u̇."""
         result = copy.copy(self)
         for name in ("forcing", "_reduced", "solving", "general", "_solution"):
             result.__dict__.pop(name, None)
@@ -244,7 +244,7 @@ class Derivation:
 
     @cached_property
     def lagrangian(self) -> int:
-        """L = T − U in q, u, t and the inputs; a Lagrangian as it was given, less the potential energy of loads."""
+        """L = T − U in q, u, t and the inputs; a given Lagrangian is taken less the potential energy of loads."""
         return self.formulation.lagrangian
 
     @property
@@ -254,12 +254,12 @@ class Derivation:
 
     @property
     def has_gravity(self) -> bool:
-        """Whether every body with mass has its weight in one uniform field."""
+        """Test whether the weights of all bodies with mass come from one uniform field."""
         return self.formulation.has_gravity
 
     @property
     def method(self) -> str:
-        """How M is formed and M u̇ = f solved."""
+        """Method by which M is formed and M u̇ = f solved, in words."""
         if not self.symmetric:
             return f"{self.formulation.method}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
@@ -274,12 +274,12 @@ class Derivation:
     # ------------------------------------------------------------ mass matrix
     @property
     def metric(self) -> list[list[int]]:
-        """M without the loads that hold u̇: symmetric, and what projection measures by."""
+        """M without the loads that depend on u̇: symmetric, and the metric of projections."""
         return self.formulation.metric
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
-        """M = −∂F*/∂u̇ in the user's speeds: of the bodies, and of loads that hold u̇, of which it may lose symmetry."""
+        """M = −∂F*/∂u̇ in the user's speeds, of bodies and of loads in u̇; the latter may make it nonsymmetric."""
         k, d, g = self.kinematics, self.description, self.graph
         loads = inertial_part(k, d.loads, d.accelerations)
         if not loads:
@@ -290,12 +290,12 @@ class Derivation:
 
     @property
     def has_inertial_loads(self) -> bool:
-        """Whether some load holds u̇."""
+        """Test whether some load depends on u̇."""
         return any(holds_udot(self.kinematics, load) for load in self.description.loads)
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether M is symmetric at every state, by structure or by numbers; False where neither tells."""
+        """Test whether M is symmetric at every state, by structure or by numbers; False if neither decides."""
         m = self.mass_matrix if self.has_inertial_loads else []
         pairs = [(m[i][j], m[j][i]) for i in range(len(m)) for j in range(i)]
         return equal(self.graph, pairs, [x for row in m for x in row], otherwise=False)
@@ -307,7 +307,7 @@ class Derivation:
 
     @cached_property
     def _solution(self) -> Solution:
-        """u̇, by the way that takes least time as counted in operations."""
+        """Solution u̇ by the method that takes fewest operations."""
         if self.description.constraints:
             return self._with_constraints()
         if self.has_inertial_loads:
@@ -315,7 +315,7 @@ class Derivation:
         return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
 
     def _with_constraints(self) -> Solution:
-        """Where all rows of G are eliminated on the graph."""
+        """Solution for u̇ if all rows of G are eliminated on the graph."""
         g, e = self.graph, self._reduced
         v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
         udot = Derived(tuple(e.all_from(g, v)), named_pivots(pivots, e.speeds), e.limits)

@@ -20,7 +20,7 @@ __all__ = ["dependence", "independent"]
 
 
 def independent(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) -> list[int]:
-    """What the results of a kernel become where the dependent speeds are put in terms of the others.
+    """Results of a kernel in the independent speeds: the dependent speeds are eliminated.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def _slopes(derivation: Derivation) -> list[list[int]]:
 
 
 def _remainders(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) -> list[int]:
-    """v_t and the shares of b, of a constraint that is not linear in the speeds about u."""
+    """Remainders v_t and the part of b, for a constraint linearized about u."""
     g, d, rows = derivation.graph, derivation.description, _rows(derivation)
     n_u, n = len(d.speeds), d.n_u_dependent
     if any(row.value < 0 for row in rows):
@@ -84,7 +84,7 @@ def _rows(derivation: Derivation) -> Sequence[Row]:
 
 
 def _solved(derivation: Derivation, right: Sequence[int]) -> list[int]:
-    """What the dependent speeds make of the rows of G."""
+    """Solution of the rows of G for the dependent speeds."""
     d, n = derivation.description, derivation.description.n_u_dependent
     if not n:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How each kernel is derived: one function for each name in `kanecore.kernels`, registered where it is written."""
+"""Registry of kernels: the function that derives each name in `kanecore.kernels`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Way:
-    """How a kernel is derived from a `Derivation`, and whether one has it."""
+    """Derivation of a kernel from a `Derivation`, and the test of whether the model has the kernel."""
 
     derive: Callable[[Any], Derived]
     applies: Callable[[Any], bool]
@@ -50,9 +50,9 @@ def derives(
     Parameters
     ----------
     applies : callable
-        Whether the mechanism has what the kernel is about: a model without constraints has no multipliers.
+        Test whether the mechanism has the quantity: a model without constraints has no multipliers.
     missing : callable
-        What the description lacks for it, in words for the user; empty where nothing.
+        Missing part of the description, in words for the user; empty if nothing is missing.
     """
 
     def register(derive: Callable[[Any], Derived]) -> Callable[[Any], Derived]:

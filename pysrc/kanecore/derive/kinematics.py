@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Positions, velocities and accelerations of frames and points, in local components.
+"""Kinematics on the graph: positions, velocities and accelerations of frames and points, in local components.
 
 Along the tree of frames, with R the rotation to the parent and ω_rel the angular velocity relative to it,
 
@@ -10,9 +10,9 @@ and along the tree of points, for a vector d given in a frame with angular veloc
     v = v_parent + ḋ + ω × d,       a = a_parent + d̈ + 2 ω × ḋ + U d,     U = [α]× + [ω]×[ω]×
 
 (Kane & Levinson 1985, sections 2.7–2.8; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, chapter 2).  Nothing is
-differentiated through a rotation matrix: for a 7-joint arm that takes a quarter more operations.  And it would be wrong
-where the angular velocity that a user set is not that of the orientation, as for a ball whose attitude nobody needs:
-there a vector is differentiated in the axes in which it was written.
+differentiated through a rotation matrix, which would take a quarter more operations for a 7-joint arm.  It would also
+be wrong if a user's angular velocity is not that of the orientation, as for a ball whose attitude nobody needs.  Then a
+vector is differentiated in the axes in which it was written.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Kinematics(Rotations):
         Where each point's velocity came from: "position", "equal" (the user's, the same in fewer operations), "set"
         (the user's, which differs), "origin".
     omega_fits : list of bool
-        Whether the orientation of each frame, and of those that it is oriented from, changes as ω says.
+        Whether the orientation of each frame, and of its parents, changes as ω says.
     """
 
     def __init__(self, d: Description) -> None:
@@ -88,7 +88,7 @@ class Kinematics(Rotations):
         self.omega.append(omega)
 
     def inertial_omega(self, i: int) -> Components:
-        """Angular velocity of a frame in inertial axes, summed there along the chain: no way to the frame and back."""
+        """Angular velocity of a frame in inertial axes, summed there along the chain: no rotation back and forth."""
         total = ZERO
         while i > 0:
             for f, w in self.relative[i]:
@@ -103,29 +103,29 @@ class Kinematics(Rotations):
         return equal(self.graph, zip(rotated, w, strict=True), w, otherwise=False)
 
     def _compare_turning(self) -> list[bool]:
-        """Whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
-        g = self.graph.clone()  # what is compared is no part of the model
+        """Test whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
+        g = self.graph.clone()  # the comparison is no part of the model
         result = [True]
         for i in range(1, len(self.description.frames)):
             pairs = list(zip(self.relative_omega(g, i), self.turning(g, i), strict=True))
-            # a prescribed quaternion is not of length one at random states, where nothing can be told
+            # a prescribed quaternion has no norm of one at random states, which then decide nothing
             fits = self._equal(g, pairs) or not self._equal(g, self.square(g, i))
             result.append(result[self.description.frames[i].parent] and fits)
         return result
 
     def square(self, g: Graph, i: int) -> list[tuple[int, int]]:
-        """R Rᵀ beside 1, entry by entry."""
+        """Pairs of entries of R Rᵀ and of 1."""
         return [(dot(g, a, b), int(a is b)) for a in self._rotation[i] for b in self._rotation[i]]
 
     def turning(self, g: Graph, i: int) -> Components:
-        """The ω in frame i of which Rᵀ dR/dt is the cross product."""
+        """Angular velocity ω in frame i with Rᵀ dR/dt = [ω]×."""
         rate, r = Tangent(g, self.seeds).of, self._rotation[i]
         change = [tuple(map(rate, row)) for row in r]
         x, y, z = (dot(g, [row[k] for row in r], [row[j] for row in change]) for j, k in ((1, 2), (2, 0), (0, 1)))
         return x, y, z
 
     def relative_omega(self, g: Graph, i: int) -> Components:
-        """The angular velocity of a frame in the one that it is oriented from, as ω says, in its own axes."""
+        """Angular velocity of a frame in the one from which it is oriented, from the set ω, in its own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
             return sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[frame.parent]))
@@ -136,7 +136,7 @@ class Kinematics(Rotations):
 
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
-        """By numbers; where these cannot decide, what the user says is believed."""
+        """Compare by numbers; if these cannot decide, believe the user."""
         return equal(g, pairs, otherwise=True)
 
     # ------------------------------------------------------------------- points
@@ -224,21 +224,21 @@ class Kinematics(Rotations):
         return self._inertial_velocity[i]
 
     def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
-        """Whether the velocity as given takes fewer operations than what the position adds to the parent's."""
+        """Test whether the velocity as given takes fewer operations than that from the position and the parent."""
         known = [*self.velocity[point.parent], *(x for f, _ in point.position for x in self.omega[f])]
         shared = set(self.graph.below(known))
         return count(self.graph, given)["total"] < count(self.graph, total, shared)["total"]
 
     def _agree(self, a: Components, b: Components, summands: Sequence[int]) -> bool:
-        """Whether two velocities are equal, to rounding of what they are the sum of, at random states."""
+        """Test whether two velocities are equal at random states, to the rounding of their summands."""
         return equal(self.graph, zip(a, b, strict=True), (*a, *b, *summands), otherwise=False)
 
     def reaches(self, point: int) -> bool:
-        """Whether a point's velocity is the derivative of its position from a fixed origin."""
+        """Test whether a point's velocity is the derivative of its position from a fixed origin."""
         return self._tree_velocity[point] and self._frames_fit[point]
 
     def from_positions(self) -> bool:
-        """Whether every point's velocity follows from its position by ω × d, from a fixed origin."""
+        """Test whether every point's velocity follows from its position by ω × d, from a fixed origin."""
         return all(self._tree_velocity)
 
     def position(self, i: int, frame: int = 0) -> Components:
@@ -276,7 +276,7 @@ class Accelerations:
     Parameters
     ----------
     udot : sequence of nodes
-        The derivatives of the speeds: zeros for what remains of the accelerations when u̇ = 0.
+        The derivatives of the speeds: zeros for the remainders of the accelerations at u̇ = 0.
     base : Components
         Added to every acceleration, in inertial axes.  With base = −γ, γ the uniform gravity field, forces m a hold
         the weights, at no cost.

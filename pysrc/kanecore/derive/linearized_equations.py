@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What derivatives of ẋ are solved from: derivatives of the residuals of all equations, never of a solution.
+"""Linearization of the equations of motion: derivatives of the residuals of all equations, never of a solution.
 
-Those with respect to x and r, to t, and to the parameters are found in one way.
+Derivatives with respect to x and r, to t, and to the parameters are found in one way.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 @dataclass(frozen=True)
 class Linearization:
-    """What the derivatives of ẋ with respect to N symbols are solved from.
+    """Equations from which the derivatives of ẋ with respect to N symbols are solved.
 
-    ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and what the entries of G are sums of
-    (m, n); ``rates`` those of ∂q̇ (n_q, N).  Where these are many, they are left out, and there is one ``column`` of ∂R,
-    ∂S and ∂q̇ in their place: the derivatives along the direction of the ``seeds`` (N).
-    Where recursions over the joints of a ``forest`` find all of it, there is nothing else; nor where it ``vanishes``,
-    as ẋ depends on none of the symbols.
+    ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and the magnitude of the terms of G
+    (m, n); ``rates`` are those of ∂q̇ (n_q, N).  If these are many, they are left out, and one ``column`` of ∂R, ∂S
+    and ∂q̇ takes their place: the derivatives along the direction of the ``seeds`` (N).
+    If recursions over the joints of a ``forest`` find all derivatives, nothing else is set; nor if the linearization
+    ``vanishes``, because ẋ depends on none of the symbols.
     """
 
     equations: tuple[int, ...] = ()

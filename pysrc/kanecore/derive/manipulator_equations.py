@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The equations of motion as robotics writes them: manipulator form and regressor.
+"""Manipulator equations, as robotics writes them: Coriolis matrix, gravity forces, and the regressor.
 
-The manipulator form M u̇ + C u + g = τ + other loads, for models with q̇ = u.
+The manipulator form is M u̇ + C u + g = τ + other loads, for models with q̇ = u.
 
     C_ij = Σ_k Γ_ijk u_k,    Γ_ijk = ½ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i)
 
 (Murray, Li & Sastry, *A Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2).  The terms h of the
 velocities, Σ_jk Γ_ijk u_j u_k, are of degree two in u, and Γ_ijk = Γ_ikj; so C = ½ ∂h/∂u, which takes no derivative of
-M.  That Ṁ = C + Cᵀ, and Ṁ − 2C is skew, follows from Γ, and Γ follows from it: nothing else has both properties.
+M.  Only this Γ is symmetric in j and k and gives Ṁ = C + Cᵀ, so that Ṁ − 2C is skew.
 
-The inertia forces and weights of rigid bodies as linear functions of their inertial parameters.
-
+The regressor holds the inertia forces and weights of rigid bodies as linear functions of their inertial parameters.
 With P the first point of a body, c the mass centre from P, a that of P less the field of gravity, U = [α]× + [ω]×[ω]×
 and I the inertia about P, in the body's axes,
 
@@ -69,7 +68,7 @@ def _velocity_terms(derivation: Derivation) -> list[int]:
 
 
 def why_no_coriolis_matrix(derivation: Derivation) -> str:
-    """What keeps a model from having C; empty where nothing does."""
+    """Reason why a model has no Coriolis matrix C; empty if it has one."""
     d = derivation.description
     if d.first_order is not None:
         return FIRST_ORDER
@@ -86,7 +85,7 @@ def why_no_coriolis_matrix(derivation: Derivation) -> str:
 
 
 def _is_quadratic(derivation: Derivation) -> bool:
-    """Whether h = C u and Ṁ = C + Cᵀ, at random states: on a copy, since what is asked leaves nodes behind."""
+    """Test whether h = C u and Ṁ = C + Cᵀ, at random states; pass a copy, since the test adds nodes."""
     g, d = derivation.graph, derivation.description
     terms, c = _velocity_terms(derivation), coriolis_matrix(derivation)
     along = Tangent(g, derivation.kinematics.seeds).of
@@ -108,7 +107,7 @@ def gravity_forces(derivation: Derivation) -> list[int]:
 
 
 def why_no_gravity_forces(derivation: Derivation) -> str:
-    """What keeps a model from having g; empty where nothing does, as where there is no gravity."""
+    """Reason why a model has no gravity forces g; empty if it has them, be they zero or not."""
     k, d = derivation.kinematics, derivation.description
     if d.first_order is not None:
         return FIRST_ORDER
@@ -213,7 +212,7 @@ def joint_regressor(derivation: Derivation) -> list[list[int]]:
 
 
 def why_no_joint_regressor(derivation: Derivation) -> str:
-    """What keeps friction and rotors from having generalized forces; empty where nothing does."""
+    """Reason why friction and rotors have no generalized forces; empty if they have."""
     if derivation.description.first_order is not None:
         return "its equations are of first order, in q and p: ask the model that they were made of"
     return ""
@@ -226,7 +225,7 @@ def _times(v: Components, i: int, j: int) -> Components:
 
 
 def why_no_regressor(derivation: Derivation) -> str:
-    """What keeps the equations from being linear in the inertial parameters; empty where nothing does."""
+    """Reason why the equations are not linear in the inertial parameters; empty if they are."""
     k, d, g = derivation.kinematics, derivation.description, derivation.graph
     if not d.bodies:
         return "it has no bodies, but a Lagrangian or equations that are solved already"

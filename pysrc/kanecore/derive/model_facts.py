@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts of a model that stand in its C table beside the kernels.
+"""Facts of a model in its C table, beside the kernels: sizes, unused parameters, places of bodies and loads.
 
-Which parameters each kernel does not read: a call of it does not ask for their values.
-
-The sizes of a model, by the names that they have in the C table and in the shapes of kernels.
-
-Where bodies, loads and joints are among the points and frames that are shown, and what has no place: plain facts.
+Parameters that a kernel does not read need no values in a call of it.  Sizes have the names that they have in the C
+table and in the shapes of kernels.  Bodies, loads and joints have places among the shown points and frames.
 """
 
 from __future__ import annotations
@@ -26,9 +23,9 @@ _COUNTED = [kernel.name for kernel in KERNELS if kernel.counts]  # that ask how 
 
 
 def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
-    """Of each kernel the parameters that none of its results depends on, as bits; without kernels that read all.
+    """Parameters, as bits, on which no result of a kernel depends, by kernel; kernels that read all are left out.
 
-    What counts the rows of G reads the constraints and M, with which states are brought to them.
+    Kernels that count the rows of G read the constraints, and M, by which states are brought to the constraints.
     """
     g, d = derivation.graph, derivation.description
     result = {}
@@ -97,8 +94,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``bodies``: mass centre and frame, -1 of a particle.  ``loads``: 0 for a force, 1 for a torque; the point or the
     frame; the number in the user's list; the body, -1 for the inertial frame.  ``joints``: parent, child, and whether
     the joint holds nothing.  ``inertial``: the name of the inertial frame.  ``origin``: that of the model's
-    origin, where there is one.  ``roots``: of each point the number of what it is measured from; empty where that is
-    one point.  ``origins``: of each point the name of what it is measured from, empty where its velocity is no
+    origin, where there is one.  ``roots``: of each point the number of what it is measured from; empty if that is
+    one point.  ``origins``: of each point the name of what it is measured from, empty if its velocity is no
     derivative of a position from there.  ``unlocated``: the inputs that are multipliers of freed constraints, of which
     nobody said where they act.  ``untold``: of a model with auxiliary speeds the rows of G that say neither what these
     change in them nor where they act.  ``adrift``: points of which no position tells how they move, since they are
@@ -214,7 +211,7 @@ def _massless(derivation: Derivation) -> dict[str, str]:
 
 
 def _is_written_in(d: Description, point: int, frames: Sequence[bool]) -> bool:
-    """Whether the position or velocity of a point, or of one that it is located from, is written in some frames."""
+    """Test whether a point, or one that it is located from, has a position or velocity written in some frames."""
     while point >= 0:
         here = d.points[point]
         if any(frames[f] for f, _ in (*here.position, *(here.velocity or ()))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From which point each other is measured, and of which points no position tells how they move."""
+"""Reference points of positions, and the points whose motion no position tells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Whereabouts", "check_origin"]
 
 
 def check_origin(k: Kinematics) -> None:
-    """ModelError where the origin that the user named moves, or is apart from all that is shown."""
+    """Raise ModelError if the origin that the user named moves, or is not connected to any shown point."""
     d = k.description
     if d.origin < 0:
         return
@@ -42,17 +42,17 @@ class Whereabouts:
     Parameters
     ----------
     freed : Description
-        With its auxiliary speeds, by which it is told what velocities were set to.
+        The description with its auxiliary speeds, which show the set velocities.
     k : Kinematics
-        Of the description without them.
+        Kinematics of the description without them.
 
     Attributes
     ----------
     unoriented : list of bool
-        Frames of which no orientation tells how they turn.
+        Frames whose angular velocity does not follow from an orientation.
     adrift : list of bool
-        Points of which no position tells how they move, since they are located from a point that was set in motion, or
-        from a moving contact.
+        Points whose velocity does not follow from a position, since they are located from a point with a set velocity,
+        or from a moving contact.
     origin : int
         The point that positions are measured from: the user's, else the one at rest that most bodies are located from;
         −1 where there is none.
@@ -79,7 +79,7 @@ class Whereabouts:
     def _likely_origin(self) -> int:
         """The root at rest from which positions lead to most mass centres, the first of several.
 
-        A moving contact is none: what is located from it moves otherwise than its position.
+        A moving contact is none: points located from it do not move as their positions change.
         """
         d = self._k.description
         places = [body.point for body in d.bodies] or d.shown_points
@@ -89,16 +89,16 @@ class Whereabouts:
         return max((i for i in roots if reached[i] or not located[i]), key=reached.__getitem__, default=-1)
 
     def measured_from(self, point: int) -> int:
-        """The origin, or where no positions lead from it to a point, the root of that."""
+        """Origin, or if no positions lead from it to a point, the point's root."""
         return self._location.start(point, self.origin)
 
     def position(self, point: int) -> Components:
-        """The position of a point from the one that it is measured from, in inertial axes."""
+        """Position of a point from its reference point, in inertial axes."""
         return self._positions[point]
 
     @cached_property
     def _positions(self) -> dict[int, Components]:
-        """Of all points, each from the next one: points of a chain share their sums."""
+        """Positions of all points, each added to that of the point before: points of a chain share their sums."""
         k, points, places = self._k, self._k.description.points, {}
         if self.origin >= 0:
             here = ZERO

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Components of vectors in one frame and in another.
+"""Rotation of vectors: components in one frame and in another.
 
-The components stay in the frame where they were written, and are carried from frame to frame along the tree only where
+Components stay in the frame where they were written.  They are carried from frame to frame along the tree only where
 they are needed.
 """
 
@@ -25,7 +25,7 @@ class Rotations:
     Attributes
     ----------
     rounded : list of str
-        Frames with snapped entries: what was within rounding of an integer was taken for it.
+        Frames with snapped entries: values within rounding of an integer were replaced by it.
     """
 
     def __init__(self, d: Description) -> None:
@@ -39,7 +39,7 @@ class Rotations:
         self._rows: dict[tuple[int, int, int], Components] = {}
 
     def _snapped(self, i: int) -> Matrix:
-        """The rotation of a frame to its parent, without what rounding left when it was written."""
+        """Rotation of a frame to its parent, without the rounding errors of the numbers in it."""
         g, frame = self.graph, self.description.frames[i]
         rows = []
         for row in frame.rotation:
@@ -91,11 +91,11 @@ class Rotations:
 
     @staticmethod
     def _far(v: Components, path: list[int]) -> bool:
-        """Whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
+        """Test whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
         return len(path) > 3 or (len(path) > 1 and sum(1 for x in v if x) == 1)
 
     def _row(self, k: int, ancestor: int, f: int) -> Components:
-        """The components in frame f of the k-th axis of an ancestor: one rotation on from those in f's parent."""
+        """Components in frame f of the k-th axis of an ancestor, by one rotation from those in f's parent."""
         above = []
         while f != ancestor and (k, ancestor, f) not in self._rows:
             above.append(f)
@@ -119,7 +119,7 @@ class Rotations:
 
 
 def _nearest_integer(g: Graph, entry: int) -> int:
-    """An entry of a rotation matrix, or the integer that it is but for rounding."""
+    """Entry of a rotation matrix, or the integer that it equals to rounding."""
     value = g.value(entry)
     if not isinstance(value, float) or not 0.0 < abs(value - round(value)) <= NOISE:
         return entry

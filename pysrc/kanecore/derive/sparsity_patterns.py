@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which entries of matrices can be other than zero, by what their expressions depend on.
+"""Sparsity patterns: entries of matrices that can be nonzero, by what their expressions depend on.
 
-What is solved at run time follows from its equations: speeds that M or G connect, by whatever way, share what any of
-their equations depends on.  Each row of a pattern is an integer whose bits are the columns.
+The pattern of a solution at run time follows from its equations: speeds that M or G connect, directly or not, depend on
+all that any of their equations depends on.  Each row of a pattern is an integer whose bits are the columns.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _sum_of(rows: Sequence[int], which: int) -> int:
 
 
 def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
-    """Of ẋ, with respect to some symbols."""
+    """Pattern of ẋ with respect to some symbols."""
     g, d, rows = derivation.graph, derivation.description, derivation.rows
     levels = [node for row in rows for node in (*row.jacobian, row.bias)]
     own = [*derivation.residual(d.accelerations), *levels]
@@ -113,7 +113,7 @@ def _outputs(derivation: Derivation, of_rates: Sequence[int]) -> list[int]:
 
 
 def _below(g: Graph, nodes: Sequence[int], symbols: Sequence[int]) -> list[int]:
-    """Which of some symbols stand below each node, as bits."""
+    """Symbols, out of some, that stand below each node, as bits."""
     bits = {symbol: 1 << i for i, symbol in enumerate(symbols)}
     for i in g.below(nodes):
         own = bits.get(i, 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Velocities and accelerations that a user set and that contradict positions and orientations.
+"""Contradictory velocities and accelerations: those that a user set and that contradict positions and orientations.
 
-What was set is used, whatever it is; so a slip must be said.  Published models say things on purpose that hold at an
-instant alone, and these are no slips:
+Set values are used, whatever they are; so a mistake must be reported.  Published models purposely set values that hold
+at an instant alone, and these are no mistakes:
 
 - a velocity of zero: the contact point of a wheel;
 - v_C + ω × r from such a point C, ω that of a body: the centre of a wheel that rolls, and what is located from it;
@@ -55,7 +55,7 @@ class SetAcceleration:
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A point or frame whose velocity or acceleration was set to what its position or orientation denies."""
+    """Point or frame whose set velocity or acceleration contradicts its position or orientation."""
 
     kind: str  # "point" or "frame"
     at: int
@@ -64,7 +64,7 @@ class Contradiction:
     derived: str
 
     def message(self, name: str) -> str:
-        """What to say of the point or frame of that name."""
+        """Message about the point or frame of that name."""
         source = {
             "velocity": "its position gives",
             "angular velocity": "its orientation gives",
@@ -85,7 +85,7 @@ class Contradiction:
 
 
 def _read(d: Description, symbols: Symbols, given: Sequence[Given]) -> tuple[Description, list[SetAcceleration]]:
-    """What was set, on a duplicate of the description; without what holds auxiliary speeds or cannot be read."""
+    """Set accelerations, on a duplicate of the description; auxiliary or unreadable ones are left out."""
     if not given:
         return d, []
     d = duplicate(d)
@@ -116,11 +116,11 @@ def contradictions(
     Parameters
     ----------
     k : Kinematics
-        Of the description, or of its duplicate.
+        Kinematics of the description, or of its duplicate.
     given : sequence
         Accelerations that were set: kind, number, frame that it was set in, and its components as SymPy matrices.
     symbols : Symbols
-        What they are read with.
+        Symbols with which they are read.
     names : callable
         SymPy's symbols by the keys of the graph, for messages.
     """
@@ -133,13 +133,13 @@ def contradictions(
 
 
 def excused(description: Description, k: Kinematics) -> tuple[frozenset[int], frozenset[int]]:
-    """Points and frames whose velocities are not those of their positions and orientations, and no slips either."""
+    """Points and frames whose set velocities differ from their positions and orientations on purpose."""
     points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0]
     frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.omega_fits[i]]
     if not (points or frames):
         return frozenset(), frozenset()
     search = _Search(description, points, frames, [], dict)
-    if not search.states:  # what a velocity is beside its position, the audit will see at states of its own
+    if not search.states:  # the audit compares velocities with positions at states of its own
         return frozenset(), frozenset(frames)
     slips = {(slip.kind, slip.at) for slip in search.contradictions}
     return (
@@ -149,7 +149,7 @@ def excused(description: Description, k: Kinematics) -> tuple[frozenset[int], fr
 
 
 class _Search:
-    """Compares what was set with what follows, at states on the constraints."""
+    """Comparison of set velocities with those that follow, at states on the constraints."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class _Search:
         self._auxiliary = set(freed.auxiliary)
         self._freed = freed
         self.contradictions: list[Contradiction] = []
-        # what agrees without the constraints on positions agrees with them, and loops of random lengths seldom close
+        # values that agree without the constraints on positions agree with them; random loops seldom close
         self.states = [] if accelerations else moving_states(self.k)
         if self.states and self._agree(points, frames):
             return
@@ -179,7 +179,7 @@ class _Search:
             self._of_accelerations(accelerations)
 
     def _agree(self, points: Sequence[int], frames: Sequence[int]) -> bool:
-        """Whether everything is as positions and orientations say; what may be an exception is not."""
+        """Test whether everything agrees with positions and orientations; possible exceptions do not."""
         self._of_frames(frames)
         return not self.contradictions and not any(map(self.differs, points))
 
@@ -190,12 +190,12 @@ class _Search:
 
     @staticmethod
     def _equal(a: Array, b: Array, size: Any = 0.0) -> bool:
-        """At all states where both are numbers; those of branches that are not taken decide nothing."""
+        """Compare at all states where both are numbers; values of branches that are not taken do not count."""
         scale = np.maximum(np.max(np.abs([a, b]), axis=(0, 2)), size)
         return not np.any(np.max(np.abs(a - b), axis=1) > EQUAL * scale)
 
     def _is_freed(self, vector: Vector) -> bool:
-        """Whether a vector holds auxiliary speeds."""
+        """Test whether a vector holds auxiliary speeds."""
         return not self._auxiliary.isdisjoint(self.g.below([i for _, v in vector for i in v]))
 
     def _add(self, kind: str, at: int, what: str, given: Vector, derived: Vector) -> None:
@@ -234,7 +234,7 @@ class _Search:
             self._add("point", i, "velocity", given, ((k.home[i], k.carried(i)[0]),))
 
     def differs(self, i: int) -> bool:
-        """Whether the velocity of a point is another than that of its position; not where it holds auxiliary speeds."""
+        """Test whether a point's velocity differs from that of its position; False if it holds auxiliary speeds."""
         if self._is_freed(self._freed.points[i].velocity or ()):
             return False
         carried, summands = self.k.carried(i)
@@ -242,7 +242,7 @@ class _Search:
         return not self._equal(self._numbers(self.k.velocity[i]), self._numbers(carried), size)
 
     def _unexplained(self, differing: Sequence[int]) -> list[int]:
-        """The points that are neither contacts, nor move with a contact, nor touch another body."""
+        """Points that are neither contacts, nor move with a contact, nor touch another body."""
         d, motion = self.d, _Motion(self.k, self._numbers)
         own = {i: [b.frame for b in d.bodies if b.point == i and b.frame >= 0] for i in differing}
         at_rest = [i for i in differing if self._is_at_rest(i, motion.velocity[i])]
@@ -258,19 +258,19 @@ class _Search:
             return any(self._is_carried(motion, i, point, f) for point, f in ways)
 
         while rolling := [i for i in moving if rolls(i)]:
-            contacts += rolling  # what moves with a contact may carry other points
+            contacts += rolling  # points that move with a contact may carry others
             moving = [i for i in moving if i not in rolling]
         centres = {b.point for b in d.bodies}
         bodies = [b for b in d.bodies if b.frame >= 0]
 
         def touches(i: int) -> bool:
-            """Whether it is now a point of a body, whatever that does."""
+            """Test whether a point moves at present as one of a body, whatever the body does."""
             return i not in centres and any(self._is_carried(motion, i, b.point, b.frame) for b in bodies)
 
         return [i for i in moving if not touches(i)]
 
     def _is_carried(self, motion: _Motion, i: int, carrier: int, frame: int) -> bool:
-        """Whether v_i = v_C + ω × r, with C the carrier, ω that of a body's frame, r the position of point i from C."""
+        """Test whether v_i = v_C + ω × r: C is the carrier, ω a body's, r the position of point i from C."""
         if i == carrier or motion.root[i] != motion.root[carrier]:
             return False
         omega, places = motion.omega[frame], [motion.position[i], motion.position[carrier]]
@@ -299,9 +299,9 @@ class _Search:
                 self._add("frame", i, "angular velocity", ((i, given),), ((i, turned),))
 
     def _matters(self, i: int) -> bool:
-        """Whether anything is written in the axes of a frame, or of one that is oriented from it.
+        """Test whether anything is written in the axes of a frame, or of one that is oriented from it.
 
-        The inertia of a ball is not: it is the same in all axes.
+        The inertia of a ball does not count: it is the same in all axes.
         """
         d = self.d
         below = {i}
@@ -316,7 +316,7 @@ class _Search:
         return not used.isdisjoint(below)
 
     def _equal_scalars(self, a: int, b: int) -> bool:
-        """Of entries of rotation matrices: pure numbers, of size one."""
+        """Test whether two entries of rotation matrices are equal: pure numbers, of size one."""
         return all(abs(s(a) - s(b)) <= EQUAL for s in self.states)
 
     # ------------------------------------------------------------- accelerations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the user says: readers of it, and the builder by which any reader makes a description."""
+"""The description of a mechanism: readers of the user's objects, and the builder that each reader uses."""
 
 from kanecore.errors import require_sympy
 

@@ -13,10 +13,10 @@ __all__ = ["in_speeds"]
 
 
 def in_speeds(g: Graph, speeds: Collection[int], velocity: Vector) -> Vector:
-    """An angular velocity with speeds in place of components that equal them, as numbers tell.
+    """Angular velocity with speeds in place of components that equal them numerically.
 
-    Where a user defines speeds as the components, SymPy holds these in q̇.  With q̇ in u they become long, and for a
-    quaternion they are right on the unit sphere alone: what SymPy holds is |e|² u.
+    If a user defines speeds as the components, SymPy holds these in q̇.  With q̇ in u they become long.  For a quaternion
+    they are correct on the unit sphere alone: SymPy holds |e|² u.
     """
     return tuple(
         (frame, (_in_speed(g, speeds, x), _in_speed(g, speeds, y), _in_speed(g, speeds, z)))

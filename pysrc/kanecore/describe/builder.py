@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Assembles a description for any reader of mechanisms, so that each rule about mechanisms is checked in one place.
+"""Builder of a description, for any reader of mechanisms, so that each rule about mechanisms is checked in one place.
 
 Nothing here is SymPy's: scalars are nodes of :attr:`Builder.graph`; frames, points and bodies are numbers.  A vector
 is a sum ((frame, (x, y, z)), ...) of components, as it was written; nothing is multiplied out.
@@ -54,8 +54,8 @@ KINDS = ("configuration", "velocity", "acceleration")
 class Builder(Variables):
     """One description, piece by piece; :meth:`description` is the last step.
 
-    Each piece comes after those that it refers to: a frame after the one that it is oriented from, a load after its
-    point, an attachment after the constraints.  ModelError says what is wrong with a piece when it is added.
+    Each piece comes after those to which it refers: a frame after its parent, a load after its point, an attachment
+    after the constraints.  A wrong piece raises ModelError when it is added.
 
     Symbols, constraints, joints and outputs are found by their names, and each has one of its own.  Frames, points and
     bodies are found by their numbers, and may share a name, as in SymPy.
@@ -63,7 +63,7 @@ class Builder(Variables):
     Parameters
     ----------
     name : str
-        Of the model.
+        Name of the model.
     inertial : str
         Name of the inertial frame, which has number 0.
 
@@ -72,7 +72,7 @@ class Builder(Variables):
     graph, time
         Where all scalars are made, and the node of t.
     frames, points, bodies, constraints : list
-        What was added so far.
+        Items that were added so far.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Builder(Variables):
         self.points: list[Point] = []
         self.bodies: list[Body] = []
         self.constraints: list[Constraint] = []
-        self._spinning: set[int] = {0}  # frames whose angular velocity is known
+        self._spinning: set[int] = {0}  # frames with a known angular velocity
         self._loads: list[Load] = []
         self._n_loads = 0
         self._tendons: list[Tendon] = []
@@ -150,7 +150,7 @@ class Builder(Variables):
         angular_parent : int, optional
             The frame that its angular velocity is relative to, if not ``parent``.
         oriented : bool
-            False where the angular velocity alone is known: its components are those in ``parent``.
+            False if only the angular velocity is known: then components are in the axes of ``parent``.
         """
         check_name(name)
         turns_in = parent if angular_parent is None else angular_parent
@@ -164,7 +164,7 @@ class Builder(Variables):
         return len(self.frames) - 1
 
     def angular_velocity(self, frame: int, vector: Vector) -> None:
-        """That of a frame in its ``angular_parent``; it may be written in its own axes."""
+        """Set the angular velocity of a frame in its ``angular_parent``; it may be written in the frame's own axes."""
         self._check_frame(frame, "the frame of an angular velocity", 1)
         f = self.frames[frame]
         if frame in self._spinning:
@@ -208,7 +208,7 @@ class Builder(Variables):
         about: Vector = (),
         potential: int = 0,
     ) -> int:
-        """The number of a new particle, or of a rigid body that is fixed in a frame.
+        """Add a particle, or a rigid body that is fixed in a frame; return its number.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class Builder(Variables):
         return len(self.bodies) - 1
 
     def without_bodies(self) -> None:
-        """Say that there are none on purpose: forces and kinematics are asked for, and no motion."""
+        """Declare that there are no bodies: only forces and kinematics are needed, and no motion."""
         self._needs_bodies = False
 
     def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], what: str) -> None:
@@ -244,7 +244,7 @@ class Builder(Variables):
         check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], what)
 
     def joint(self, name: str, parent: int, child: int, point: int, *, free: bool = False) -> None:
-        """What holds a body at a point, on another or on the ground (−1); other joints follow from the points."""
+        """Add a joint that holds a body on another or on the ground (−1); other joints follow from the points."""
         check_name(name)
         check_unused(name, (joint.name for joint in self._joints), "joints")
         self._check_body(parent, f"the parent of joint {name}", GROUND)
@@ -262,7 +262,7 @@ class Builder(Variables):
         return number
 
     def force(self, point: int, vector: Vector, number: int | None = None) -> None:
-        """A force at a point; ``number`` is its place in the user's list, where that holds others as well."""
+        """Add a force at a point; ``number`` is its place in the user's list, if that holds others as well."""
         self._check_point(point, "the point of a force")
         number = self._number(number)
         what = f"load {number} on point {self.points[point].name}"
@@ -271,7 +271,7 @@ class Builder(Variables):
         self._loads += [Load("force", point, part, number) for part in parts]
 
     def torque(self, frame: int, vector: Vector, number: int | None = None) -> None:
-        """A torque on a frame; ``number`` is its place in the user's list, where that holds others as well."""
+        """Add a torque on a frame; ``number`` is its place in the user's list, if that holds others as well."""
         self._check_frame(frame, "the frame of a torque")
         number = self._number(number)
         what = f"load {number} on frame {self.frames[frame].name}"
@@ -286,7 +286,7 @@ class Builder(Variables):
         return length, self.graph.symbol(("stands in", "rate", n), COORDINATE | SPEED)
 
     def tendon(self, points: Sequence[int], force: int, number: int | None = None, kind: str = "tendon") -> None:
-        """A force along a line through points, positive where it pushes, in terms of the nodes of :meth:`line`.
+        """Add a force along a line through points, positive where it pushes, in terms of the nodes of :meth:`line`.
 
         ``kind`` names it in messages.
         """
@@ -300,14 +300,14 @@ class Builder(Variables):
         self._tendons.append(Tendon(tuple(points), *self.line(), force, number))
 
     def potential(self, energy: int) -> None:
-        """A potential energy, in place of the forces that it stands for."""
+        """Add a potential energy, in place of its forces."""
         what = f"potential {len(self._potentials)}"
         check_nodes(self.graph, [energy], what)
         check_place(self.graph, [energy], what)
         self._potentials.append(energy)
 
     def lagrangian(self, node: int) -> None:
-        """A function L(q, q̇, t, r) in place of bodies; the speeds are q̇, and loads may stand beside it."""
+        """Set a function L(q, q̇, t, r) in place of bodies; the speeds are q̇, and loads may be given beside it."""
         check_nodes(self.graph, [node], "the Lagrangian")
         if self._lagrangian is not None:
             raise ModelError("a model has one Lagrangian: add the two")
@@ -338,7 +338,7 @@ class Builder(Variables):
         self.constraints.append(Constraint(kind, node, name))
 
     def row(self, key: Any) -> int:
-        """The number of a row of G, to which something is to be attached, of at most as many as constraints."""
+        """Check the number of a row of G for an attachment: it is less than the number of constraints."""
         try:
             row = -1 if isinstance(key, bool) else operator.index(key)
         except TypeError:
@@ -352,7 +352,7 @@ class Builder(Variables):
         return row
 
     def attach(self, row: Any, kind: str, child: tuple[int, int], parent: tuple[int, int], vector: Vector) -> None:
-        """How a row of G acts: λ times a vector on the child, and its opposite on the parent.
+        """Set where a row of G acts: λ times a vector on the child, and its opposite on the parent.
 
         Parameters
         ----------
@@ -376,20 +376,20 @@ class Builder(Variables):
 
     # ----------------------------------------------------------------- results
     def solved(self, derivatives: Sequence[int]) -> None:
-        """What stands in place of bodies: u̇ of all speeds, where no energies are asked for."""
+        """Set u̇ of all speeds, in place of bodies; such a model has no energies."""
         check_nodes(self.graph, derivatives, "solved()")
         zero = self.constant(0)
         self._first_order = FirstOrder(tuple(derivatives), zero, zero, zero, zero, ())
 
     def output(self, name: str, node: int) -> None:
-        """What the kernel ``outputs`` computes."""
+        """Add a result of the kernel ``outputs``."""
         check_name(name)
         check_unused(name, (other for other, _ in self._outputs), "outputs")
         check_nodes(self.graph, [node], f"output {name}")
         self._outputs.append((name, node))
 
     def show(self, points: Sequence[int] = (), frames: Sequence[int] = ()) -> None:
-        """More points and frames in the results of kernels than mass centres, bodies and those of loads."""
+        """Add points and frames to the results of kernels, beside mass centres, bodies and those of loads."""
         for point in points:
             self._check_point(point, "an item of points")
         for frame in frames:
@@ -398,12 +398,12 @@ class Builder(Variables):
         self._shown_frames += frames
 
     def origin(self, point: int) -> None:
-        """The point that positions are measured from; default: the one at rest that most bodies are located from."""
+        """Set the point from which positions are measured; default: the one at rest from which most bodies start."""
         self._check_point(point, "the origin")
         self._origin = point
 
     def position(self, point: int) -> Vector:
-        """The position of a point from the origin that was named, where it is located from that, else from its root."""
+        """Position of a point from the named origin if it is located from that, else from its root."""
         self._check_point(point, "the point of a position")
         location = Ancestry([p.parent for p in self.points])
         up, down = location.path(location.start(point, self._origin), point)
@@ -415,20 +415,20 @@ class Builder(Variables):
         return (*back, *(part for i in down for part in self.points[i].position))
 
     def shape(self, body: int, shape: Shape) -> None:
-        """How a body looks in pictures; -1 is the ground."""
+        """Add the shape of a body, for pictures; -1 is the ground."""
         if body != -1:
             self._check_body(body, f"the body of a {shape.kind}")
         self._shapes.append((body, shape))
 
     def left_out(self, parameters: Sequence[str], inputs: Sequence[str]) -> None:
-        """Names that stand only in what has no part in the motion, such as the ground: they may be set all the same."""
+        """Name symbols that occur only in parts without effect, such as the ground: users may set them."""
         for name in (*parameters, *inputs):
             check_name(name)
         self._left_out = tuple(parameters), tuple(inputs)
 
     # ------------------------------------------------------------- description
     def derivatives_needed(self) -> dict[int, int]:
-        """Of inputs that are no derivatives themselves, how many derivatives of theirs the equations hold.
+        """Number of derivatives in the equations of each input that is no derivative itself.
 
         Two where an input moves a point, one where it is a velocity.  A potential and a Lagrangian are differentiated
         by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration.
@@ -436,7 +436,7 @@ class Builder(Variables):
         return self._inputs.orders(self.graph, (*self._differentiated(), (self._inputs.names, 0)))
 
     def _differentiated(self) -> list[tuple[list[int], int]]:
-        """Nodes with how often the equations of motion differentiate them by time."""
+        """Nodes, and how often the equations of motion differentiate them by time."""
         places = list(self._places())
         moving = set(self.graph.below(places))
         rates = [rate for x, rate in self._rates.items() if x in moving]
@@ -449,7 +449,7 @@ class Builder(Variables):
         yield from (each.node for each in self.constraints if each.kind == "configuration")
 
     def _velocities(self) -> Iterator[int]:
-        """Nodes that are differentiated once, beside rates of coordinates."""
+        """Nodes that are differentiated once, with the rates of coordinates."""
         yield from (i for f in self.frames for _, v in f.angular_velocity for i in v)
         yield from (i for p in self.points for _, v in p.velocity or () for i in v)
         yield from (each.node for each in self.constraints if each.kind == "velocity")
@@ -465,7 +465,7 @@ class Builder(Variables):
     def description(self) -> Description:
         """All that was added, with the derivatives of inputs and the joints that follow from it.
 
-        ModelError where something is missing, or holds a symbol that has no value there; warnings of dependent
+        ModelError if something is missing, or holds a symbol that has no value there; warnings of dependent
         coordinates that nothing determines.
         """
         self._check_complete()
@@ -527,7 +527,7 @@ class Builder(Variables):
                 self.rate(chain[-2], chain[-1])
 
     def _shown(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Points and frames of the bodies, then those of loads, then those that were asked for."""
+        """Points and frames of the bodies, then of loads, then those that the user asked for."""
         at = {kind: [load.at for load in self._loads if load.kind == kind] for kind in ("force", "torque")}
         rigid = [b.frame for b in self.bodies if b.frame >= 0]
         points = dict.fromkeys([*(b.point for b in self.bodies), *at["force"], *self._shown_points])
@@ -584,7 +584,7 @@ class Builder(Variables):
 
 
 def _check_output_names(d: Description) -> None:
-    """ModelError for outputs called like a state or an input: runs are asked for all of them by name."""
+    """Raise ModelError for outputs with the name of a state or an input: runs return all of them by name."""
     kinds = (
         ("coordinate", d.coordinate_names, d.coordinates),
         ("speed", d.speed_names, d.speeds),

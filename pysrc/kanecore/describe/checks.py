@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rules of a description: of each piece, and of the whole.
+"""Checks of a description: of each piece, and of the whole.
 
-Whether what a description calls dependent can be: constraints must determine it.
-
-Whether every symbol of a description has a value where it stands; else C would be written that reads nothing.
-
-What may stand where in a mechanism, so that it has the form that Kane's method needs: one rule a function.
+One function holds one rule.  The rules say what a mechanism may hold, so that it has the form that Kane's method needs:
+constraints must determine the dependent coordinates and speeds, and every symbol must have a value where it stands,
+since otherwise C would be written that reads nothing.
 
 Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
-may have written; those of mechanics rely on them.
+may have written; the rules of mechanics rely on them.
 """
 
 from __future__ import annotations
@@ -49,7 +47,7 @@ __all__ = [
 
 
 def check_dependent(d: Description) -> None:
-    """ModelError for dependent speeds that no constraint determines; for coordinates, which little uses, a warning."""
+    """Raise ModelError for dependent speeds that no constraint determines; warn for coordinates, which little uses."""
     _check_counts(d)
     places = set(d.graph.below(_nodes(d, "configuration")))
     moving = [rate for q, rate in zip(d.coordinates, d.rates, strict=True) if q in places]
@@ -64,7 +62,7 @@ def check_dependent(d: Description) -> None:
 
 
 def _check_counts(d: Description) -> None:
-    """No more coordinates and speeds can depend on others than there are constraints that determine them."""
+    """Check that no more coordinates and speeds are dependent than constraints can determine."""
     rows = len(d.constraints)
     places = len(_nodes(d, "configuration")) or rows  # velocity constraints may be derivatives of some on coordinates
     for letter, what, count, limit in (
@@ -83,7 +81,7 @@ def _nodes(d: Description, kind: str) -> list[int]:
 
 
 def _missing(names: tuple[str, ...], nodes: list[set[int]], count: int, present: Set[int]) -> Iterator[str]:
-    """Names of the last ``count``, none of whose nodes is present."""
+    """Names among the last ``count`` that have no node present."""
     first = len(names) - count
     return (name for name, own in zip(names[first:], nodes[first:], strict=True) if present.isdisjoint(own))
 
@@ -91,7 +89,7 @@ def _missing(names: tuple[str, ...], nodes: list[set[int]], count: int, present:
 def check_symbols(d: Description, multipliers: Set[int]) -> None:
     """ModelError for symbols that the description does not list.
 
-    Those of a line may stand in the force of its tendon, and multipliers in outputs.
+    Symbols of a line may occur in the force of its tendon, and multipliers in outputs.
     """
     g = d.graph
     states = (*d.coordinates, *d.speeds, *d.accelerations, *d.auxiliary)
@@ -112,7 +110,7 @@ def check_symbols(d: Description, multipliers: Set[int]) -> None:
 
 
 def _held(g: Graph, symbols: Collection[int]) -> dict[int, set[int]]:
-    """Of each node which of some symbols it holds, if any."""
+    """Symbols that each node holds, out of some; nodes without any are left out."""
     held = {i: {i} for i in symbols}
     if held:
         for i in range(len(g.nodes)):
@@ -123,7 +121,7 @@ def _held(g: Graph, symbols: Collection[int]) -> dict[int, set[int]]:
 
 
 def _pieces(d: Description) -> Iterator[tuple[str, Sequence[int]]]:
-    """The nodes of all that symbols of a line and multipliers have no place in, each with its name."""
+    """Nodes in which symbols of a line and multipliers may not occur, each with its name."""
     for name, rate in zip(d.coordinate_names, d.rates, strict=True):
         yield f"the rate of coordinate {name}", [rate]
     for f in d.frames:
@@ -165,7 +163,7 @@ def _has_length(value: Any, length: int) -> bool:
 
 
 def _is_term(value: Any) -> bool:
-    """Whether it has the form (frame, (x, y, z))."""
+    """Test whether a value has the form (frame, (x, y, z))."""
     return _has_length(value, 2) and _has_length(value[1], 3)
 
 
@@ -178,7 +176,7 @@ def check_name(name: Any) -> None:
 
 
 def check_unused(name: str, others: Iterable[str], what: str) -> None:
-    """What is found by its name has one of its own."""
+    """Raise ModelError if a name is taken: things are found by their names."""
     if name in others:
         raise ModelError(f"two {what} are named {name!r}: give each a name of its own")
 
@@ -200,7 +198,7 @@ def check_count(number: Any, what: str) -> None:
 
 
 def check_number(number: Any, items: Sequence[object], kind: str, what: str, least: int = 0) -> None:
-    """A frame, point or body is named by the number that the builder gave it."""
+    """Check the number of a frame, point or body, which the builder gave."""
     if not _is_integer(number):
         raise ModelError(f"{what} is {number!r}, which is no int: write the number that {kind}() returned")
     if not least <= number < len(items):
@@ -223,7 +221,7 @@ def check_pair(pair: Any, what: str, form: str) -> None:
 
 
 def check_vector(g: Graph, vector: Any, frames: Sequence[object], what: str) -> None:
-    """A sum of components, each in the axes of a frame that is there."""
+    """Check a vector: a sum of components, each in the axes of an existing frame."""
     if not isinstance(vector, Sequence) or not all(map(_is_term, vector)):
         raise ModelError(f"{what} is {vector!r}: write a vector as ((frame, (x, y, z)), ...)")
     for frame, components in vector:
@@ -240,7 +238,7 @@ def check_matrix(g: Graph, rows: Any, what: str) -> None:
 
 # -------------------------------------------------------------- mechanics
 def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
-    """R Rᵀ = 1 and det R = 1, where R is constant and holds no parameters, as far as its entries may be rounded."""
+    """Check R Rᵀ = 1 and det R = 1, if R is constant and has no parameters, to the rounding of its entries."""
     if any(g.depends[i] for row in rows for i in row):
         return
     if not is_rotation(g, rows):
@@ -250,13 +248,13 @@ def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
 
 
 def check_place(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """Positions, orientations, masses and potentials hold no speeds."""
+    """Check that positions, orientations, masses or potentials hold no speeds."""
     if any(g.depends[i] & (SPEED | ACCELERATION) for i in nodes):
         raise ModelError(f"{what} holds speeds: it may hold coordinates, inputs, parameters and time")
 
 
 def check_velocity(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """Partial velocities exist where velocities are linear in the speeds."""
+    """Check that a velocity is linear in the speeds, so that partial velocities exist."""
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
@@ -273,7 +271,7 @@ def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
 
 
 def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """What is linear in u̇ joins the mass matrix; nothing else can."""
+    """Raise ModelError unless a load is affine in u̇: linear terms join the mass matrix; nothing else can."""
     if not is_affine(g, nodes, lambda i: g.depends[i] & ACCELERATION):
         raise ModelError(
             f"{what} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
@@ -282,7 +280,7 @@ def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
 
 
 def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) -> None:
-    """Tensors, each with the name of its frame: symmetric, by structure or else by numbers, and constant."""
+    """Check tensors, each with the name of its frame: symmetric, by structure or by numbers, and constant."""
     for frame, m in tensors:
         pairs = [(m[i][j], m[j][i]) for i, j in ((0, 1), (1, 2), (2, 0))]
         if not equal(g, pairs, [i for row in m for i in row], otherwise=True):
@@ -295,7 +293,7 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
 
 
 def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
-    """A constraint holds the highest derivative of its kind, and no higher one."""
+    """Check that a constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros
         return
@@ -317,7 +315,7 @@ def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
 
 
 def check_ring(joints: Sequence[Joint]) -> None:
-    """No joint hangs on itself: the way from its parent to the ground never leads to its child."""
+    """Check that no joint hangs on itself: the path from its parent to the ground must not lead to its child."""
     parents = {joint.child: joint.parent for joint in joints}
     for joint in joints:
         above, passed = joint.parent, set[int]()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model says, on the graph: the input of the derivation, free of SymPy.
+"""The description of a model, on the graph: the input of the derivation, free of SymPy.
 
 Vectors stand as the user wrote them, as sums of components in several frames; nothing is multiplied out.  Frames and
 points are numbered so that each comes after its parent; frame 0 is the inertial frame.
@@ -53,7 +53,7 @@ class Frame:
         The frame that ``angular_velocity`` is relative to.
     angular_velocity : Vector
     oriented : bool
-        False where the angular velocity alone is known.
+        False if the angular velocity alone is known.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Load:
     number : int
         Its place in the user's list.
     body : int or None
-        The body that it acts on, −1 the inertial frame; None where that is who owns the point or frame.
+        The body on which it acts, −1 for the inertial frame; None for the owner of the point or frame.
     """
 
     kind: str
@@ -139,7 +139,7 @@ class Load:
 
 @dataclass(frozen=True)
 class GeneralizedForce:
-    """A force of which the generalized forces alone are known, such as that of a constraint which was freed.
+    """Force of which only the generalized forces are known, such as that of a freed constraint.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class Tendon:
     ----------
     points : tuple of int
     length, rate : int
-        The symbols that stand for the line's length, and for its rate, in ``force``.
+        The symbols of the line's length, and of its rate, in ``force``.
     force : int
         Positive where it pushes.
     number : int
@@ -199,7 +199,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Attachment:
-    """How a row of G acts: λ times a vector on the child, and its opposite on the parent.
+    """Action of a row of G: λ times a vector on the child, and its opposite on the parent.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Joint:
-    """What holds a body.
+    """Joint that holds a body.
 
     Attributes
     ----------
@@ -256,7 +256,8 @@ class FirstOrder:
     lagrangian : int
         L, in q and u.
     pivots : tuple of (pivot, diagonal entry, number of the speed)
-        What was divided by: the equations hold where each pivot is not small beside its diagonal entry.
+        Pivots by which the solution divided: the equations hold where each pivot is not small beside its diagonal
+        entry.
     """
 
     derivatives: tuple[int, ...]
@@ -282,21 +283,21 @@ class Description:
         The nodes of q̇, solved, in q, u and t.
     time : int
     input_rates : tuple of int
-        Of each input the number of the one that is its derivative, or −1.
+        Number of the input that is the derivative of each input, or −1.
     coordinate_names, speed_names, input_names, parameter_names : tuple of str
     prescribed : frozenset of int
         Numbers of the inputs that move frames or points, with their derivatives.
     frames, points, bodies, loads : tuple
         A load's ``number``, not its place here, is that of the user's list.
     potentials : tuple of int
-        Potential energies that stand for forces.
+        Potential energies in place of forces.
     lagrangian : int or None
-        L(q, q̇, t, r), which stands in place of bodies; the speeds are q̇.
+        L(q, q̇, t, r) in place of bodies; the speeds are q̇.
     first_order : FirstOrder or None
-        What stands in place of bodies, loads and a Lagrangian.
+        Equations in place of bodies, loads and a Lagrangian.
     outputs : tuple of (name, node)
     shown_points, shown_frames : tuple of int
-        Those of the kernels of positions, velocities and partial velocities.
+        Points and frames for the kernels of positions, velocities and partial velocities.
     origin : int
         The point that the user wants positions to be measured from; −1: none was named, and
         `kanecore.derive.position_origin` finds one.
@@ -314,7 +315,7 @@ class Description:
     guess : tuple of (place in x, value)
         Where a state on the constraints is looked for.
     left_out_parameters, left_out_inputs : tuple of str
-        Names that stand only in what has no part in the motion.
+        Names that occur only in parts without effect on the motion.
     generalized_forces : tuple of GeneralizedForce
     shapes : tuple of (body, Shape)
         How bodies look in pictures, and the ground, which is -1; their sizes may be names of parameters.
@@ -371,7 +372,7 @@ def momentum_name(coordinate: str) -> str:
 
 
 def fingerprint(d: Description) -> str:
-    """A hash that two descriptions share only if they say the same, node by node."""
+    """Hash that two descriptions share only if they are equal, node by node."""
     g = d.graph
     parts: list[object] = [g.nodes, g.depends, g.unit]
     for each in fields(d):
@@ -389,7 +390,7 @@ def duplicate(d: Description) -> Description:
 def bake(d: Description, values: Mapping[str, float]) -> Description:
     """The description with some parameters replaced by numbers: zeros and ones fold.
 
-    ModelError where a number makes something undefined, such as a division by zero.
+    ModelError if a number makes something undefined, such as a division by zero.
     """
     try:
         return _baked(d, values)
@@ -425,7 +426,7 @@ def without_auxiliary(d: Description) -> Description:
 
 
 class Image:
-    """Nodes of one graph in another, where some have a replacement, and what is made of them."""
+    """Copy of nodes of one graph in another, with replacements for some nodes."""
 
     def __init__(self, source: Graph, target: Graph, swap: Mapping[int, int]) -> None:
         self._source, self._target, self._swap = source, target, swap

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ways along trees of frames and points, and components along them.
+"""Paths along trees of frames and points, and components of vectors along them.
 
-The components of a vector in the axes of one frame, where a description needs them before anything is derived.
-
-The way between two frames, or two points, along their tree: relative motion needs it.
+The path between two frames, or two points, is needed for relative motion.  The components of a vector in the axes of
+one frame are found here if a description needs them before anything is derived.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["Ancestry", "components"]
 
 
 class Ancestry:
-    """Items in trees.  Finding a way takes as long as the way is, not as the chain to the root is.
+    """Items in trees.  Finding a path takes time by the length of the path, not of the chain to the root.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class Ancestry:
         return self.parents[up[-1]] if up else a
 
     def start(self, item: int, origin: int) -> int:
-        """Where the way to an item starts: at an origin, −1 for none, where one leads from it, else at its root."""
+        """Start of the path to an item: the origin (−1: none given) if a path leads from it, else the item's root."""
         *_, root = self.chain(item)
         return origin if origin >= 0 and self.common(origin, item) >= 0 else root
 

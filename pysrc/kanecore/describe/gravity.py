@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A force as its steady part and the rest: gravity is recognised where weights are loads of their own."""
+"""Gravity: a force split into its steady part and the rest, since weights are recognised as loads of their own."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["steady_part_first"]
 
 
 def steady_part_first(g: Graph, frames: Sequence[Frame], force: Vector) -> list[Vector]:
-    """What of a force is constant in the inertial frame, in its axes, and the rest; without what is zero.
+    """Split a force into its part that is constant in inertial axes, and the rest; zero parts are left out.
 
-    Terms in frames that stay where parameters put them count too, such as those of the vertical above a slope.
+    Terms in frames fixed by parameters count as constant too, such as the vertical above a slope.
     """
     steady: Components = (0, 0, 0)
     rest = []
@@ -34,7 +34,7 @@ def steady_part_first(g: Graph, frames: Sequence[Frame], force: Vector) -> list[
 
 
 def _stays(g: Graph, frames: Sequence[Frame], number: int) -> bool:
-    """Whether a frame, and all that it is oriented from, never turns."""
+    """Test whether a frame, and all that it is oriented from, never turns."""
     while number > 0:
         frame = frames[number]
         varies = any(g.depends[x] & ~PARAMETER for row in frame.rotation for x in row)
@@ -45,7 +45,7 @@ def _stays(g: Graph, frames: Sequence[Frame], number: int) -> bool:
 
 
 def _split(g: Graph, node: int) -> tuple[int, int]:
-    """The summands of a node that depend on parameters alone, and the others."""
+    """Summands of a node that depend on parameters alone, and the others."""
     summed, stack = set(), [node]
     while stack:
         i = stack.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Masses and inertias that no solid body can have, as some are published: used as they are, with a warning."""
+"""Implausible masses and inertias, which no solid body can have: some are published, and are used with a warning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEGLIGIBLE = 1e-20  # m²: the radius of gyration is below 1e-10 m, the size of 
 
 
 def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None) -> None:
-    """Warn of each body that cannot be: of those described by numbers, or of those that are numbers with ``values``.
+    """Warn of each body whose inertia no solid can have, if it consists of numbers, or does with ``values``.
 
     With the central principal moments I1 ≤ I2 ≤ I3, the second moments of mass ∫x² dm, ... are half of I2 + I3 − I1,
     I3 + I1 − I2 and I1 + I2 − I3: none can be negative.  Where two moments are zero and the third is not, a planar
@@ -53,7 +53,7 @@ def _impossible(body: Body, numbers: Sequence[float]) -> str | None:
     moments = np.linalg.eigvalsh(central)
     rounding = 4.0 * np.finfo(float).eps * np.max(np.abs(tensor), initial=0.0)
     if np.max(np.abs(moments)) <= NEGLIGIBLE * mass + rounding:
-        return None  # what rounding leaves of a zero
+        return None  # rounding of a zero
     if np.count_nonzero(moments) == 1 and moments[2] > 0:
         return None
     if moments[0] + moments[1] < moments[2] - ROUNDED * moments.sum() or moments[0] < -ROUNDED * abs(moments).sum():

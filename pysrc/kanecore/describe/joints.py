@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which body hangs on which, and where: users give points, and reactions and recursions need a tree of bodies.
+"""Bodies and joints: the tree of bodies that reactions and recursions need, found from the user's points.
 
 A point belongs to a body if its position from the mass centre is a constant vector of the body's frame.  On the path of
 points from a body's mass centre to the origin, the first that belongs to another body, or to the inertial frame, is
@@ -36,14 +36,14 @@ BITS = 64  # of the fingerprint of a position
 
 
 class Attachments:
-    """Who owns each point and frame of a model, and the joints that follow.
+    """Owners of the points and frames of a model, and the joints that follow.
 
     Frames that are fixed in each other are one piece, known by the first of them.
 
     Parameters
     ----------
     joints : sequence of Joint
-        Those the user gave; the others follow from the points.
+        Joints that the user gave; the others follow from the points.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Attachments:
     ) -> None:
         self.graph, self.frames, self.points, self.bodies = graph, frames, points, bodies
         self._piece: list[int] = []
-        self._axes: list[Matrix] = []  # of each frame, in those of its piece
+        self._axes: list[Matrix] = []  # of each frame, in the axes of its piece
         self._find_pieces()
         self._location = Ancestry([point.parent for point in points])
         self._number_downwards()
@@ -90,7 +90,7 @@ class Attachments:
                 self._axes.append(((1, 0, 0), (0, 1, 0), (0, 0, 1)))
 
     def _place(self, vector: Vector) -> Place:
-        """A vector as summands, which may cancel: (q + l) − q is l, which the graph does not see."""
+        """Vector as summands, which may cancel: (q + l) − q is l, which the graph does not simplify."""
         g, result = self.graph, Place()
         for f, v in vector:
             components = result.setdefault(self._piece[f], [Counter(), Counter(), Counter()])
@@ -101,7 +101,7 @@ class Attachments:
         return result
 
     def _summands(self, node: int) -> Iterator[tuple[int, int]]:
-        """What a node is the sum of, each with its sign."""
+        """Summands of a node, each with its sign."""
         stack = [(node, 1)]
         while stack:
             node, sign = stack.pop()
@@ -114,9 +114,9 @@ class Attachments:
                 yield node, sign
 
     def _fingerprints(self, place: Place) -> tuple[int, dict[int, int]]:
-        """Sums of random numbers, one for each summand and axis, those of equal vectors being equal.
+        """Sums of random numbers, one for each summand and axis, which are equal for equal vectors.
 
-        Of the whole vector, and of what is constant in each piece.
+        Returned are those of the whole vector, and of its constant part in each piece.
         """
         total, constant = 0, {}
         for piece, components in place.items():
@@ -130,13 +130,13 @@ class Attachments:
         return total % 2**BITS, constant
 
     def _find_positions(self) -> None:
-        """What each point is fixed in, by fingerprints of positions, which tell the trees of points apart as well.
+        """Find what each point is fixed in, by fingerprints of positions, which also tell trees of points apart.
 
-        The vector between two points is constant in a piece where their positions, without what is constant there, are
+        The vector between two points is constant in a piece if their positions, less the parts constant in it, are
         equal.  Bodies of one piece that are fixed in each other are one group.
         """
         position: list[int] = []
-        self._steady: dict[int, list[tuple[int, int]]] = {}  # of each piece: points, what is constant in their vectors
+        self._steady: dict[int, list[tuple[int, int]]] = {}  # of each piece: points, constant part of their vectors
         for i, point in enumerate(self.points):
             before = position[point.parent] if point.parent >= 0 else Random(f"root {i}").getrandbits(BITS)
             moved, steady = self._fingerprints(self._place(point.position))
@@ -166,14 +166,14 @@ class Attachments:
                 self._groups[group_at[value]].append(i)
 
     def _without_constant(self, piece: int) -> Any:
-        """Fingerprints of the positions of all points, without what is constant in a piece."""
+        """Fingerprints of the positions of all points, without the part that is constant in a piece."""
         rest = self._position.copy()
         for i, value in self._steady.get(piece, ()):
             rest[self._order[i] : self._end[i]] -= np.uint64(value)
         return rest[self._order]
 
     def _number_downwards(self) -> None:
-        """Of each point its number in an order in which what hangs on a point follows it, and the end of that."""
+        """Number the points so that all that hang on a point follow it, and note where they end."""
         size = [1] * len(self.points)
         for i in range(len(self.points) - 1, -1, -1):
             if self.points[i].parent >= 0:
@@ -192,7 +192,7 @@ class Attachments:
         self._end = [a + n for a, n in zip(self._order, size, strict=True)]
 
     def _is_on(self, point: int, path_of: int) -> bool:
-        """Whether a point is on the path of another to its origin."""
+        """Test whether a point is on the path of another to its origin."""
         return self._order[point] <= self._order[path_of] < self._end[point]
 
     def path(self, point: int) -> Iterator[int]:
@@ -208,7 +208,7 @@ class Attachments:
         return NOWHERE if frame < 0 else self._piece[frame]
 
     def _owners(self, point: int) -> list[int]:
-        """Bodies that a point belongs to, of those in one piece the one that it moves with, or is located from."""
+        """Bodies to which a point belongs; within one piece the one with which it moves, or is located from."""
         result: dict[int, int] = {}
         for i in self._belongs(point):
             piece = self._body_piece(i)
@@ -218,7 +218,7 @@ class Attachments:
         return list(result.values())
 
     def _closer(self, point: int, i: int, other: int) -> bool:
-        """Whether frames tell that a point is of body i, not of another in one piece with it."""
+        """Test whether frames show that a point is of body i, not of another in one piece with it."""
         a, b = self.bodies[i], self.bodies[other]
         for frame in self._chain(self._moves_with(point)):
             if (a.frame == frame) != (b.frame == frame):
@@ -226,7 +226,7 @@ class Attachments:
         return False
 
     def _owner(self, point: int, owners: Sequence[int]) -> int | None:
-        """Of several owners of a point the one whose mass centre it is, or with which it was made to move."""
+        """Choose, of several owners of a point, the one whose mass centre it is, or with which it was made to move."""
         for i in owners:
             if self.bodies[i].point == point:
                 return i
@@ -251,10 +251,11 @@ class Attachments:
         return Joint(self._name(body), parent, body, point, parent == GROUND and self._moves_freely(body, point))
 
     def _moves_freely(self, body: int, point: int) -> bool:
-        """Whether a body is put where it is by two coordinates or more: it floats, or stands on the ground somewhere.
+        """Test whether a body is placed by two coordinates or more: it floats, or stands anywhere on the ground.
 
-        These stand in the components of its position in one set of axes; what slides has one there, what turns about
-        the point none, or has a constant distance from it.  A point without a position may have such a velocity.
+        These stand in the components of its position in one set of axes.  A body that slides has one there; a body that
+        turns about the point has none, or a constant distance from it.  A point without a position may have such a
+        velocity.
         """
         g = self.graph
         up, down = self._location.path(self.bodies[body].point, point)
@@ -271,7 +272,7 @@ class Attachments:
         return any(self._spans_a_plane(v, SPEED) for _, v in self.points[point].velocity or ())
 
     def _spans_a_plane(self, components: Sequence[int], level: int) -> bool:
-        """Whether components depend on two symbols of a level or more, independently, other than as a turning rod."""
+        """Test whether components depend on two symbols of a level or more, independently, not as a turning rod."""
         g = self.graph
         symbols = [i for i in g.below(components) if g.nodes[i][0] is Op.SYM and g.depends[i] & level]
         if len(symbols) < 2:
@@ -288,7 +289,7 @@ class Attachments:
         return span(slopes)[1] > 1
 
     def _without_rings(self) -> Iterator[Joint]:
-        """The joints, of those that lead back to themselves the first from the ground."""
+        """Joints, with every ring of joints opened at its first joint from the ground."""
         for joint in self._joints:
             above, passed = joint.parent, set()
             while above not in (GROUND, joint.child) and above not in passed:
@@ -307,7 +308,7 @@ class Attachments:
                 yield joint
 
     def _name(self, body: int) -> str:
-        """The child's name, with a number where it is another's as well."""
+        """Child's name, with a number if another joint has it as well."""
         name, number = self.bodies[body].name, 2
         while name in self._taken:
             name, number = f"{self.bodies[body].name}_{number}", number + 1
@@ -325,17 +326,17 @@ class Attachments:
         return GROUND, point
 
     def _chain(self, frame: int) -> Iterator[int]:
-        """A frame and those that it is oriented from, or turns in where it is not oriented."""
+        """A frame and those from which it is oriented, or in which it turns if it is not oriented."""
         while frame >= 0:
             yield frame
             f = self.frames[frame]
             frame = f.parent if f.oriented else f.angular_parent
 
     def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
-        """Which owner of a point carries a body.
+        """Choose the owner of a point that carries a body.
 
-        The one whose frame comes first among those that lead to the child; else whose mass centre it is; else the one
-        that the point was made to move with; else a particle there; else the ground.
+        It is the owner whose frame comes first among those that lead to the child; else the one whose mass centre it
+        is; else the one that the point was made to move with; else a particle there; else the ground.
         """
         at_rest, apart = self._rests[point], self.bodies[child].point != point
         owners = [i for i in self._belongs(point) if i != child]
@@ -352,7 +353,7 @@ class Attachments:
         return carriers[0] if carriers else GROUND if at_rest else None
 
     def _belongs(self, point: int) -> list[int]:
-        """Bodies that a point is fixed in; those at rest only where it is located from them, the nearest first."""
+        """Bodies in which a point is fixed, the nearest first; bodies at rest only if it is located from them."""
         fixed: list[int] = []
         for group in self._fixed_in[point]:
             bodies = self._groups[group]
@@ -365,12 +366,12 @@ class Attachments:
         return sorted(fixed, key=lambda i: (places.get(self.bodies[i].point, len(places)), i))
 
     def _in_frame(self, bodies: Sequence[int], frame: int) -> list[int]:
-        """Those bodies whose frame it is, then those in one piece with it."""
+        """Bodies to which a frame belongs, then those in one piece with it."""
         same = [i for i in bodies if self.bodies[i].frame == frame]
         return same + [i for i in bodies if i not in same and self._body_piece(i) == self._piece[frame]]
 
     def _may_carry(self, body: int, child: int) -> bool:
-        """No body carries itself; in one piece the one that the other is located from carries it, else the first."""
+        """Test whether a body may carry another: not itself; in one piece the one that locates it, else the first."""
         if body == child or not self._one_piece(body, child):
             return body != child
         a, b = self.bodies[body].point, self.bodies[child].point
@@ -379,7 +380,7 @@ class Attachments:
         return self._is_on(a, b)
 
     def _one_piece(self, a: int, b: int) -> bool:
-        """Whether two bodies are fixed in each other; a particle has no axes to be fixed in."""
+        """Test whether two bodies are fixed in each other; a particle has no axes to be fixed in."""
         if self._body_piece(a) == NOWHERE:
             a, b = b, a
         if self._body_piece(b) not in (NOWHERE, self._body_piece(a)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scalars that a mechanism is described in, each with its node: names are unique, and lists have an order.
+"""Variables of a mechanism: coordinates, speeds, parameters and inputs, each with its node; names are unique.
 
-Inputs and their derivatives, which are inputs too: accelerations hold the second one of a prescribed motion.
+The derivatives of inputs are inputs too: accelerations hold the second derivative of a prescribed motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class InputRates:
     names : dict of node to name
         In the order in which the inputs were made.
     derivative : dict of node to node
-        Of inputs whose derivative is an input.
+        Derivatives of inputs that are inputs too.
     """
 
     names: dict[int, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class InputRates:
         return nodes
 
     def orders(self, g: Graph, uses: Iterable[tuple[Iterable[int], int]]) -> dict[int, int]:
-        """How many derivatives are needed of each base that stands in ``uses``, itself or as a derivative.
+        """Number of derivatives that are needed of each base in ``uses``, itself or as a derivative.
 
         Parameters
         ----------
@@ -116,11 +116,11 @@ class Variables:
         return node
 
     def coordinate(self, name: str, *, dependent: bool = False) -> int:
-        """The node of a new generalized coordinate; those that depend on others come last."""
+        """Add a generalized coordinate and return its node; dependent ones come last."""
         return self._state(self._coordinates, "q", name, dependent)
 
     def speed(self, name: str, *, dependent: bool = False) -> int:
-        """The node of a new generalized speed; those that depend on others come last."""
+        """Add a generalized speed and return its node; dependent ones come last."""
         return self._state(self._speeds, "u", name, dependent)
 
     def acceleration(self, speed: int) -> int:
@@ -131,7 +131,7 @@ class Variables:
         return self.graph.symbol(("a", self._speeds[speed]), ACCELERATION)
 
     def auxiliary(self, name: str) -> int:
-        """The node of a new auxiliary speed, which brings a reaction in evidence and is zero itself."""
+        """Add an auxiliary speed, which brings a reaction into evidence and is zero itself; return its node."""
         node = self._symbol("u", name, SPEED)
         self._auxiliary[node] = name
         return node
@@ -142,19 +142,19 @@ class Variables:
         return self.graph.constant(value)
 
     def parameter(self, name: str) -> int:
-        """The node of a new constant that has a name, and gets its value later."""
+        """Add a named constant, whose value is set later; return its node."""
         node = self._symbol("p", name, PARAMETER)
         self._parameters[node] = name
         return node
 
     def input(self, name: str) -> int:
-        """The node of a new function of time: a force, or a prescribed motion."""
+        """Add a function of time: a force, or a prescribed motion; return its node."""
         node = self._symbol("r", name, INPUT)
         self._inputs.names[node] = name
         return node
 
     def external(self, name: str, highest: int) -> External:
-        """A function in C, with derivatives up to some order, that a compiled model calls by its address."""
+        """Add a function in C, with derivatives up to some order, that a compiled model calls by its address."""
         self._take(name)
         self._functions[name] = External(highest)
         return self._functions[name]
@@ -167,7 +167,7 @@ class Variables:
         return node
 
     def rate(self, x: int, derivative: int) -> None:
-        """The derivative of a coordinate, in q, u and t; or the input that is the derivative of an input."""
+        """Set the derivative of a coordinate, in q, u and t; or the input that is the derivative of an input."""
         check_nodes(self.graph, [x, derivative], "rate()")
         if x in self._coordinates:
             name = self._coordinates[x]
@@ -194,7 +194,7 @@ class Variables:
         return str(key[-1] if isinstance(key, tuple) else key)
 
     def guess(self, x: int, value: Any) -> None:
-        """Where a state that satisfies the constraints is looked for: the value of a coordinate or speed."""
+        """Set the value of a coordinate or speed at which the search for a consistent state starts."""
         check_nodes(self.graph, [x], "guess()")
         name = {**self._coordinates, **self._speeds}.get(x)
         if name is None:
@@ -226,7 +226,7 @@ class Variables:
             self.graph.unit.append(group)
 
     def list_in_order(self, parameters: Sequence[int], inputs: Sequence[int]) -> None:
-        """The order of all parameters, and of all inputs, if not that in which they were made.
+        """Set the order of all parameters, and of all inputs, if it differs from that of their making.
 
         Derivatives of inputs follow them in any case, and need not be listed.
         """

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs as code for the machine of the extension, which takes the place of C where there is no compiler.
+"""Bytecode of a model, for the interpreter in the extension, which takes the place of C if there is no compiler.
 
-The code holds what the C text holds: the same operations with the same multiply-adds, the same ways to solve, the same
-table.  So the bits of a result are those of the C.  ``kanecore/src/interpreter/kc_interpreter.h`` says what the numbers
-mean.
+The code holds what the C text holds: the same operations with the same multiply-adds, the same solvers, the same table.
+So its results are bit-identical to those of the C.  ``kanecore/src/interpreter/kc_interpreter.h`` defines the numbers.
 
-A value stands in a register of its own.  Negations cost nothing: a product, a sum and a multiply-add are one of
-±a b ± c, with 1 and −0 where a factor or a summand is missing.  The machine takes its time where it goes from one
-operation to another, so equal ones are gathered: next comes the operation of which most can be computed.
+A value has a register of its own.  Negations cost nothing: a product, a sum and a multiply-add are one of ±a b ± c,
+with 1 and −0 in place of a missing factor or summand.  The interpreter loses time whenever the operation changes, so
+equal operations are gathered: next comes the operation of which most can be computed.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ def code(library: Library) -> Code:
 
 
 def _preparing(library: Library) -> Straight:
-    """What writes all of c: the parameters, what follows from them, and the count of rows, beside what is there."""
+    """Program that writes all of c: what is there, the parameters, what follows from them, and the count of rows."""
     program = library.preparing
     n_p, first = len(library.d.parameters), FIRST + len(library.d.parameters)
     there = [Operand(Entry("c", i)) for i in range(FIRST)]
@@ -169,7 +168,7 @@ class _Writer:
 
 @dataclass
 class _Step:
-    """One operation: its number, the registers that it reads, what else stands in its code, and what it makes."""
+    """One operation: its number, the registers that it reads, other entries of its code, and its results."""
 
     operation: int
     reads: tuple[Any, ...]
@@ -229,7 +228,7 @@ class _Part:
         return self._constant(source)
 
     def _positive(self, operand: Operand) -> Any:
-        """The key of an operand, negated by an operation of its own where it is negative."""
+        """Key of an operand; a negative one is negated by an operation of its own."""
         if not operand.negative:
             return self._source(operand.source)
         key = ("-", self._source(operand.source))
@@ -322,7 +321,7 @@ class _Part:
         )
 
     def _runs(self, there: Mapping[Any, int]) -> Iterable[list[_Step]]:
-        """All steps in runs of one operation, each after what it reads."""
+        """Steps in runs of one operation, each after the steps that it reads."""
         ready: dict[int, deque[_Step]] = {}
         waiting: list[int] = []
         readers: dict[Any, list[int]] = {}

@@ -54,16 +54,16 @@ _LIBM = {Op.ABS: "fabs"} | {
 class C(Target):
     """C99 on doubles.
 
-    Programs call what :attr:`headers` of ``runtime/`` define.  The function of a program returns 0, or a fault
-    (``arithmetic.h``).
+    Programs call functions that :attr:`headers` of ``runtime/`` define.  The function of a program returns 0, or a
+    fault (``arithmetic.h``).
     """
 
     number = "double"  # a number in the arrays of a kernel
     real = "double"  # one of a program: a number of one state, or of each of several
     time = "t"  # a kernel's, which is a double
     flags: tuple[str, ...] = ()  # of the table
-    each_lane = ""  # what the length of an array is multiplied by, so that each state has one
-    outcome = "int"  # the type of what the function of a program returns
+    each_lane = ""  # factor of the length of an array, so that each state has one
+    outcome = "int"  # the type that the function of a program returns
     in_c: Mapping[str, float] = IN_C  # tolerances
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon = EPSILON
@@ -75,7 +75,7 @@ class C(Target):
 
     # ---------------------------------------------------------------- operands
     def literal(self, value: float) -> str:
-        """It reads back as exactly this finite number."""
+        """Literal that reads back as exactly this finite number."""
         return repr(float(value))
 
     def operand(self, operand: Operand) -> str:
@@ -93,16 +93,16 @@ class C(Target):
         return self.literal(value)
 
     def value(self, value: Value) -> str:
-        """The name of what an instruction made: z7, or s7 and c7."""
+        """Name of the result of an instruction: z7, or s7 and c7."""
         number, of = value
         return f"{of[0]}{number}" if of else f"z{number}"
 
     def numbers(self, values: Iterable[float]) -> str:
-        """The entries of an array; NaN for what nobody gave."""
+        """Entries of an array; NaN for those that are not given."""
         return ", ".join("NAN" if math.isnan(value) else self.literal(value) for value in values)
 
     def _signed(self, operand: Operand) -> str:
-        """As it may stand behind an operator."""
+        """Text of an operand that may follow an operator."""
         text = self.operand(operand)
         return f"({text})" if text.startswith("-") else text
 
@@ -122,7 +122,7 @@ class C(Target):
         )
 
     def stored(self, kind: str, function: str) -> str:
-        """A function as the table holds it: there all are functions of doubles."""
+        """Function as the table holds it: there all are functions of doubles."""
         return function
 
     # -------------------------------------------------------------- statements
@@ -147,7 +147,7 @@ class C(Target):
         return f"{name}({', '.join(map(self.operand, operands))})"
 
     def choice(self, condition: str, one: str, other: str) -> str:
-        """The one of two numbers where a condition holds, else the other."""
+        """Expression that selects one of two numbers by a condition."""
         return f"{condition} ? {one} : {other}"
 
     def sine_cosine(self, instruction: SineCosine) -> str:
@@ -220,7 +220,7 @@ class C(Target):
 
     @property
     def arguments(self) -> str:
-        """Those that hold what a kernel reads, as they are declared."""
+        """Declared arguments from which a kernel reads."""
         return f"{self.real} t, const {self.real} *x, const {self.real} *r, const {self.real} *c"
 
     @property
@@ -256,7 +256,7 @@ class C(Target):
 
 
 class Singles:
-    """What is the same of all targets on floats."""
+    """Properties of all targets on floats."""
 
     number = "float"
     flags: tuple[str, ...] = ("KC_SINGLE",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs in C that go along several directions from one place: numbers of the place, packs of what directions give.
+"""C for directional derivatives along several directions at one place: numbers of the place, packs for the directions.
 
 A directional derivative is linear in its direction: packs are added, multiplied with numbers, and compared with zero.
 """
@@ -43,7 +43,7 @@ _OF_PLACE = (SineCosine, SineCosines, Apply, Call, Pivot, Limit)
 
 
 class Along(C):
-    """What ``directions.h`` defines, beside the headers of `C`, is used.
+    """C with the functions of ``directions.h``, beside the headers of `C`.
 
     One object writes one function: it remembers which values are packs.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code for the expressions of events: models whose outputs they are."""
+"""Code for the expressions of events: models that have them as outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["compiled", "differentiated"]
 
 
 def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
-    """As `Event.compiled`."""
+    """Compile expressions as `Event.compiled` says."""
     b, variables = _builder(dyn)
     for i, expression in enumerate(expressions):
         b.output(f"expression {i}", variables.read(expression))
@@ -28,7 +28,7 @@ def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
 
 
 def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
-    """As `Event.differentiated`."""
+    """Compile derivatives of expressions as `Event.differentiated` says."""
     b, variables = _builder(dyn)
     for i, expression in enumerate(expressions):
         slopes = accumulate(b.graph, [(variables.read(expression), b.constant(1))], variables.nodes, limits=True)
@@ -38,7 +38,7 @@ def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
 
 
 class _Variables:
-    """What expressions of a model are of: t, x, p and r of a builder."""
+    """Variables in expressions of a model: t, x, p and r of a builder."""
 
     def __init__(self, dyn: Kernels, b: Builder) -> None:
         self._dyn, self._time = dyn, b.time
@@ -77,7 +77,7 @@ def _builder(dyn: Kernels) -> tuple[Builder, _Variables]:
 
 
 def _machine(dyn: Kernels, b: Builder) -> Kernels:
-    """The model of a builder whose outputs are all that matters."""
+    """Model of a builder of which only the outputs matter."""
     zero = b.constant(0)
     b.solved([zero] * dyn.n_u)
     groups = Groups(b.description(), first=FIRST)

@@ -27,8 +27,8 @@ REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(
 class Groups:
     """The groups of kernels of one model, each as a library of its own.
 
-    All share the prepared constants of the core group, so that one block serves every kernel; what only another group
-    needs of the parameters it computes itself.  The core group is derived once: each group goes on from a copy.
+    All share the prepared constants of the core group, so that one block serves every kernel; a group computes further
+    constants itself.  The core group is derived once: each group continues from a copy.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def whole(
     kernels: Sequence[str] | None = None,
     real: str = "double",
 ) -> Library:
-    """That library; with some ``kernels`` alone, or with floats."""
+    """Library of all kernels of a description; with some ``kernels`` alone, or with floats."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     programs = _programs(derivation, names if kernels is None else [name for name in names if name in kernels])
@@ -138,7 +138,7 @@ def lanes_of(library: Library, real: str = "double") -> LaneLibrary:
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
-    """A derivation on a graph of its own: what was derived before would change the numbers of the nodes."""
+    """Derivation on a graph of its own: earlier derivations would change the numbers of the nodes."""
     return Derivation(bake(description, baked) if baked else duplicate(description))
 
 
@@ -147,7 +147,7 @@ def _of_core(derivation: Derivation) -> dict[str, Derived]:
 
 
 def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
-    """What some kernels are made of, in nodes; of u̇ that is solved at run time what fills its equations."""
+    """Nodes of which some kernels are made; for u̇ that is solved at run time, those that fill its equations."""
     result = {}
     for name in names:
         solved = derivation.at_run_time(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What stands in one C text: kernels of a group, or of a whole model, with their ``kc_model`` table."""
+"""Content of one C text: kernels of a group, or of a whole model, with their ``kc_model`` table."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Emitted:
 
 
 class Library:
-    """What stands in one C text, or in the code of one group (:mod:`.bytecode`).
+    """Content of one C text, or of the code of one group (:mod:`.bytecode`).
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Library:
     """
 
     in_lanes = False
-    also: tuple[str, ...] = ()  # headers of the runtime for what is appended to the text
+    also: tuple[str, ...] = ()  # headers of the runtime for text that is appended
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Library:
 
     # ------------------------------------------------------------------ levels
     def _symbol_places(self) -> dict[int, Operand]:
-        """Where the symbols stand: t, x = [q, u, u̇, λ, further vectors], r, c."""
+        """Places of the symbols: t, x = [q, u, u̇, λ, further vectors], r, c."""
         d = self.d
         state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
         vectors = [kernel.further(self.sizes) for kernel in KERNELS if kernel.vectors and kernel.name in self.kernels]
@@ -101,7 +101,7 @@ class Library:
         return {**places, **self._addresses()}
 
     def _addresses(self) -> dict[int, Operand]:
-        """Behind the parameters in c, where who calls ``prepare`` has put them before."""
+        """Places of the addresses of C functions: in c behind the parameters, where they are put before ``prepare``."""
         symbols = [address(self.g, name, order) for name in self.d.functions for order in range(N_ADDRESSES)]
         return {node: Operand(Entry("c", i)) for i, node in enumerate(symbols, self.first + len(self.d.parameters))}
 
@@ -111,7 +111,7 @@ class Library:
         return self.first + len(self.d.parameters) + N_ADDRESSES * len(self.d.functions)
 
     def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
-        """Places in c of what depends on parameters alone and is used by something that does not, in graph order."""
+        """Places in c of nodes that depend on parameters alone and are used by others that do not, in graph order."""
         g = self.g
         constants: set[int] = set()
         for kernel in kernels.values():
@@ -135,56 +135,56 @@ class Library:
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
-        """What computes each kernel that has elements; of ``rhs`` u̇."""
+        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇."""
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
-            of_rhs["rhs"] = functions.udot()  # on which most others stand
+            of_rhs["rhs"] = functions.udot()  # which most others use
         with_elements = (name for name, kernel in self.kernels.items() if kernel.roots and name != "rhs")
         return of_rhs | {name: functions.kernel(name) for name in with_elements}
 
     @cached_property
     def counting(self) -> Solved | None:
-        """How ``prepare`` counts the rows of G; None where it does not."""
+        """Function by which ``prepare`` counts the rows of G; None if it does not."""
         return self.functions.counting() if self.prepares else None
 
     @cached_property
     def preparing(self) -> Program:
-        """What depends on parameters alone."""
+        """Program of the values that depend on parameters alone."""
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
         return straight_line(self.g, Derived(tuple(self.prepared)), {**leaves, **self._addresses()}, 1)
 
     @cached_property
     def preparing_stores(self) -> list[Instruction]:
-        """Where it goes."""
+        """Stores of the prepared values to c."""
         return [Store(Entry("c", i), z) for i, z in enumerate(self.preparing.results, self._first_prepared)]
 
     @property
     def guess(self) -> list[float]:
-        """The state near which rows are counted first; NaN for what nobody gave."""
+        """State near which rows are counted first; NaN for entries that are not given."""
         guess = dict(self.d.guess)
         return [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
 
     @property
     def n_work(self) -> str:
-        """How much scratch the kernels take: a constant expression of C."""
+        """Scratch that the kernels take: a constant expression of C."""
         made = self.functions.by_name
         return f"2 + {room(made, made)}"
 
     def n_results(self, name: str) -> int:
-        """How many numbers a kernel returns."""
+        """Number of results of a kernel."""
         kernel = next(kernel for kernel in KERNELS if kernel.name == name)
         return math.prod(kernel.lengths(self.sizes))
 
     @cached_property
     def operations(self) -> dict[str, dict[str, int]]:
-        """How many operations each kernel takes, by kind."""
+        """Number of operations of each kernel, by kind."""
         operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
         if "udot" in self.kernels:
             operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates]), **operations}
         return operations
 
     def contents(self, n_work: str) -> Contents:
-        """What the table tells; ``n_work``: how much scratch the kernels take."""
+        """Content of the table; ``n_work``: how much scratch the kernels take."""
         return Contents(
             derivation=self.derivation,
             group=self.group,
@@ -217,7 +217,7 @@ class Library:
         return Emitted("".join(text), self.operations)
 
     def runtime(self, functions: Iterable[Function]) -> Iterator[str]:
-        """The headers of the runtime that functions need; those of the target's real numbers first."""
+        """Headers of the runtime that functions need; those of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
         needed = headers(functions, self.also)
@@ -227,7 +227,7 @@ class Library:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
 
     def splines(self, functions: Iterable[Function]) -> Iterator[str]:
-        """Tables of the splines that functions, and what prepares, apply."""
+        """Tables of the splines that functions, and the preparation, apply."""
         instructions: list[Instruction] = list(self.preparing.instructions) if self.prepares else []
         for each in functions:
             if isinstance(each, Straight):
@@ -260,7 +260,7 @@ class Library:
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
     def preparation(self, name: str, counting: Sequence[str] = ()) -> str:
-        """The function that computes what depends on parameters alone."""
+        """Function that computes the values that depend on parameters alone."""
         n_p, target = len(self.d.parameters), self.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += [*target.statements([*self.preparing.instructions, *self.preparing_stores]), *counting]
@@ -284,7 +284,7 @@ class Library:
         ]
 
     def entry_lines(self, name: str) -> list[str]:
-        """The statements of a kernel; of ``rhs`` q̇ stands before u̇, and is computed after it, where there is one."""
+        """Statements of a kernel; ``rhs`` computes u̇ first, then q̇, which precedes it in ``out``, if there is one."""
         function, first, behind = self.of_kernel[name], "out", []
         if name == "rhs" and (n_q := self.sizes["n_q"]):
             first, behind = f"out + {n_q}", [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"]
@@ -295,12 +295,12 @@ class Library:
         return [f"const int fault = {call};", fail, *(f"else {line}" for line in behind)]
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
-        """The function that stands in the table, whose t is a double."""
+        """Function for the table, whose t is a double."""
         text, number = "".join(f"    {line}\n" for line in lines), self.target.number
         arguments = f"const {number} *x, const {number} *r, const {number} *c, {number} *work, {number} *out"
         return f"static void kernel_{name}(double t, {arguments})\n{{\n{text}}}\n\n"
 
 
 def _comment(name: str) -> str:
-    """A name as it may stand in a C comment."""
+    """Name that is safe in a C comment."""
     return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)

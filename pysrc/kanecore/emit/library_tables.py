@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a C text: ``kc_model``, and the splines.
+"""Tables of a C text: ``kc_model`` and the splines.
 
-Splines in C: a table of each that some programs need, behind the header of the runtime that evaluates them.
-
-The ``kc_model`` table at the end of a C text: sizes, names, defaults, facts, and the kernels.
+``kc_model``, at the end of the text, holds sizes, names, defaults, facts, and the kernels.  Each spline that some
+programs need has a table, behind the header of the runtime that evaluates splines.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ PER_LINE = 4  # numbers
 
 
 def splines(instructions: Iterable[Instruction]) -> list[Spline]:
-    """Those that are applied, each once, in order of appearance."""
+    """Splines that are applied, each once, in order of appearance."""
     applied = (each.data for each in instructions if isinstance(each, Apply))
     return list(dict.fromkeys(data for data in applied if isinstance(data, Spline)))
 
 
 def spline_table(target: C, spline: Spline) -> str:
-    """The knots along each argument, and what is known at each knot."""
+    """Table of a spline: the knots along each argument, and the data at each knot."""
     name = target.table(spline)
     arrays = {f"{name}_{axis}": knots for axis, knots in zip(AXES, spline.knots, strict=False)}
     axes = ", ".join(f"{{{array}, {len(knots)}}}" for array, knots in arrays.items())
@@ -64,7 +63,7 @@ WIDTH = 80  # characters of text in a line of C, before they are escaped
 
 @dataclass(frozen=True)
 class Contents:
-    """What the table of a library tells.
+    """Content of the table of a library.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class Contents:
     group, version : str
         The group of kernels, or "all"; the version of the package.
     kernels, operations : dict
-        What is derived, and how many operations it takes, by kernel.
+        Expressions, and numbers of operations, by kernel.
     defaults : dict of name to float
         Values of parameters.
     n_prepared : int
@@ -101,12 +100,12 @@ class Contents:
 
     @property
     def qdot_is_u(self) -> bool:
-        """Whether q̇ = u, element by element."""
+        """Test whether q̇ = u, element by element."""
         return self.derivation.description.rates == self.derivation.description.speeds
 
 
 def table(contents: Contents, target: C) -> str:
-    """The arrays, the table itself, and the only function that is exported."""
+    """Arrays, the table itself, and the only function that is exported."""
     lists = names(contents)
     arrays = "".join(_strings(name, values) for name, values in lists.items()) + _arrays(contents)
     flags = [*target.flags, *(["KC_QDOT_IS_U"] if contents.qdot_is_u else [])]
@@ -179,7 +178,7 @@ def _arrays(contents: Contents) -> str:
 def _info(contents: Contents) -> dict[str, Any]:
     """Facts that no kernel needs, for Python."""
     d, derivation = contents.derivation.description, contents.derivation
-    # a kernel without elements is never looked for in its own group: that of the core says why there is none
+    # a kernel without elements is never looked up in its own group: the core group's table says why there is none
     of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
     names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
     missing = {name: why for name in names if (why := derivation.missing(name))}
@@ -209,14 +208,14 @@ def _info(contents: Contents) -> dict[str, Any]:
 
 
 def _coordinate_rates(d: Description) -> list[int]:
-    """Which speed the derivative of each coordinate is, -1 where it is none; empty where q̇ = u or no speed is one."""
+    """Number of the speed that is the derivative of each coordinate, −1 if none is; empty if q̇ = u or none is."""
     places = {node: i for i, node in enumerate(d.speeds)}
     rates = [places.get(node, -1) for node in d.rates]
     return [] if d.rates == d.speeds or set(rates) == {-1} else rates
 
 
 def string(text: str) -> str:
-    """A C string literal: every byte but plain letters, digits and harmless signs escaped, so that nothing ends it."""
+    """C string literal: every byte but plain letters, digits and harmless signs is escaped, so that none ends it."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
 

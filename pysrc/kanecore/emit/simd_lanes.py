@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C for several states at once: programs on packs of numbers, and the text of their kernels.
+"""C for several states at once (SIMD lanes): programs on packs of numbers, their kernels, and the ``kc_lanes`` table.
 
-Programs in C on packs of numbers: one state in each lane, with the bits that it has alone.
-
-What stands in one C text of kernels for several states at once, with their ``kc_lanes`` table.
+Each lane holds one state.  Its results are bit-identical to those of a single call.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from kanecore.program.instructions import Apply, Call
 
 __all__ = ["LaneLibrary", "Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "of_several"]
 
-_OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of lane_numbers.h; what is not there is called lane by lane
+_OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of lane_numbers.h; other functions are called lane by lane
 
 
 class Lanes(C):
@@ -87,7 +85,7 @@ _WAYS = (
 
 
 def of_several(functions: Mapping[str, Function]) -> dict[str, Function]:
-    """The functions as they serve several states."""
+    """Functions in the form that serves several states."""
     return {name: _without_others(each) if isinstance(each, Solved) else each for name, each in functions.items()}
 
 
@@ -96,7 +94,7 @@ def _without_others(solved: Solved) -> Solved:
 
 
 def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
-    """Whether a function can be written for several states: not what calls given functions, nor every way to solve."""
+    """Test whether a function can be written for several states: it calls no given function, and its solver can be."""
     each = functions[name]
     if isinstance(each, Straight):
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
@@ -104,14 +102,14 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
-    """A function with what it calls, those first."""
+    """A function with those that it calls, which come first."""
     for called in functions[name].calls:
         yield from below(called, functions)
     yield name
 
 
 def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]:
-    """What is called in turn for a function: the parts of its program, if it is one of several parts."""
+    """Names of the functions called in turn for a function: the parts of its program, if it has several."""
     if isinstance(function, Solved) and function.way == "short_way":
         return in_parts(functions[str(function.members["shortly"])], functions)
     if isinstance(function, Straight) and len(function.parts.parts) > 1:
@@ -120,7 +118,7 @@ def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]
 
 
 class LaneLibrary(Library):
-    """A C text with the kernels of a group for several states side by side, those that can be written so."""
+    """C text with the kernels of a group for several states side by side, if they can be written so."""
 
     in_lanes = True
     target: Lanes
@@ -148,7 +146,7 @@ class LaneLibrary(Library):
 
     @property
     def _prepares_lanes(self) -> bool:
-        """Counting the rows of G, and addresses of functions, are left to kc_model's."""
+        """Test whether lanes prepare constants; counts of rows of G, and addresses, are left to kc_model."""
         return self.prepares and not self.d.constraints and not self.d.functions
 
     def _lanes(self, name: str, function: Function) -> str:
@@ -177,7 +175,7 @@ class LaneLibrary(Library):
         )
 
     def _state_length(self, name: str) -> int:
-        """How many numbers of x a kernel reads."""
+        """Number of entries of x that a kernel reads."""
         kernel, sizes = next(kernel for kernel in KERNELS if kernel.name == name), self.sizes
         beyond = kernel.reads_udot * sizes["n_u"] + kernel.reads_multipliers * sizes["n_constraints"]
         return sizes["n_x"] + beyond + sum(kernel.further(sizes))

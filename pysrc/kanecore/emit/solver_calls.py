@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels that solve, in C: a structure of ``runtime/`` with its members, and the function that takes it."""
+"""Calls of the runtime's solvers in C: a structure of ``runtime/`` with its members, and the function that takes it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Way:
     structure : str
         The type that holds its members.
     function : str
-        What takes the structure, and solves.
+        Function that takes the structure, and solves.
     room : str
         The macro that says how much scratch its arrays take.
     headers : tuple of str
-        Where these stand, and what they call.
+        Headers that define these, and all that they call.
     members : mapping of str to str
-        What the structure holds for every model that goes this way.
+        Members of the structure for every model that uses this solver.
     """
 
     structure: str
@@ -73,7 +73,7 @@ WAYS = {
 
 
 def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
-    """What some functions need of the runtime, and other headers with what they build on, in order."""
+    """Headers of the runtime that some functions need, with ``also`` and all that these build on, in order."""
     needed: set[str | None] = set()
     for header in (*also, *(header for each in functions for header in _own_headers(each))):
         below: str | None = header
@@ -84,14 +84,14 @@ def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str
 
 
 def _own_headers(function: Function) -> tuple[str, ...]:
-    """Where stands what a function calls itself."""
+    """Headers with the functions that a function calls itself."""
     if isinstance(function, Straight):
         return ("vector_loops.h",) if function.parts.clear else ()
     return WAYS[function.way].headers if function.way in WAYS else ()
 
 
 def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
-    """The text of a function; of one that solves with the size of its scratch, from those of the functions it calls."""
+    """Text of a function; that of a solver has the size of its scratch, from those of the functions that it calls."""
     if isinstance(of, Straight):
         return target.function(of.name, of.parts)
     head = f"static {target.outcome} {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
@@ -149,7 +149,7 @@ def _member(name: str, value: Member) -> str:
 
 
 def _after_motion(target: C, solved: Solved) -> list[str]:
-    """The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are for."""
+    """Statements that put the accelerations, then the multipliers, at the start of the scratch, and then use them."""
     n, taken = solved.sizes[0], sum(solved.sizes)
     calls = [f"{solved.members['udot']}(t, x, r, c, w + {taken}, w)"]
     if "multipliers" in solved.members:
@@ -158,7 +158,7 @@ def _after_motion(target: C, solved: Solved) -> list[str]:
 
 
 def _short_way(target: C, solved: Solved) -> list[str]:
-    """The short way, else the other, if there is one; where both lack a pivot the short way names the speed."""
+    """Short way, else the other, if there is one; if both lack a pivot, the short way names the speed."""
     shortly = f"{solved.members['shortly']}(t, x, r, c, w, out)"
     if "otherwise" not in solved.members:
         return [f"return {shortly};"]
@@ -176,7 +176,7 @@ _CALLING = {"after_motion": _after_motion, "short_way": _short_way}
 
 # ---------------------------------------------------------------------------------------------------- scratch
 def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
-    """How much scratch serves each of some functions: a constant expression, of the widest."""
+    """Scratch that serves each of some functions: a constant expression, of the widest."""
     widths, expression = [0], ""
     for name in dict.fromkeys(names):
         each = functions.get(name)
@@ -193,7 +193,7 @@ def _room_name(name: str) -> str:
 
 
 def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
-    """The constant that says it of one function: its arrays, and behind them what it calls takes.
+    """Constant for the scratch of one function: its arrays, followed by the scratch of the functions that it calls.
 
     Other ways to the result take all of it.
     """

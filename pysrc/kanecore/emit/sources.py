@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What C text follows from beside the description: where it is the same, nothing is derived again."""
+"""Sources of C text beside the description: if they are unchanged, nothing is derived again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["sources", "version"]
 
 @functools.cache
 def sources() -> str:
-    """A hash of what turns descriptions into C: the package's own sources, and NumPy's version."""
+    """Hash of the sources that turn descriptions into C: the package's own, and NumPy's version."""
     folder = Path(__file__).parents[1]
     layers = [folder / name for name in ("graph", "functions", "describe", "derive", "program", "emit")]
     files = [*folder.glob("*.py"), *(path for layer in layers for path in layer.rglob("*.[ph]*"))]
@@ -28,7 +28,7 @@ def sources() -> str:
 
 @functools.cache
 def version() -> str:
-    """That of the package, as the C says it."""
+    """Version of the package, as the C says it."""
     try:
         return metadata.version("kanecore")
     except metadata.PackageNotFoundError:  # while setup.py builds the gallery

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a target must say to write programs: its real numbers, its operations, its functions.
+"""Interface of a target, for which programs are written: its real numbers, operations and functions.
 
-A program is the same for all targets.  What solves equations, the table and the prelude are C's
+A program is the same for all targets.  Solvers, the table and the prelude are C's
 (:mod:`kanecore.emit.solver_calls`, :mod:`kanecore.emit.kernel_library`), and take any real type that C has.
 """
 
@@ -61,7 +61,7 @@ class Target(ABC):
     def sine_cosine(self, instruction: SineCosine) -> str: ...
 
     def sine_cosines(self, instruction: SineCosines) -> str:
-        """One after the other, unless the language has several in one call."""
+        """Sines and cosines, one after the other, unless the language has several in one call."""
         return "\n    ".join(map(self.sine_cosine, instruction.pairs))
 
     @abstractmethod

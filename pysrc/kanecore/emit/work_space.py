@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much scratch functions take, as a number: what the macros of the runtime say."""
+"""Size of the scratch that functions take, as a number: the values of the macros of the runtime."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MEMBERS = re.compile(r"(kc_\w+) ([^;(*]*);")
 
 
 def widest(functions: Mapping[str, Function]) -> int:
-    """How many numbers serve each of some functions, which call one another."""
+    """Scratch, in numbers, that serves each of some functions, which call one another."""
     return max(taken(functions).values(), default=0)
 
 
 def taken(functions: Mapping[str, Function]) -> dict[str, int]:
-    """How many each takes; each stands behind those that it calls."""
+    """Scratch, in numbers, that each function takes; its own follows that of the functions it calls."""
     result: dict[str, int] = {}
     for name, function in functions.items():
         if isinstance(function, Straight):
@@ -40,7 +40,7 @@ def taken(functions: Mapping[str, Function]) -> dict[str, int]:
 
 
 def arrays(function: Solved) -> int:
-    """How many its own arrays take."""
+    """Size of a function's own arrays, in numbers."""
     return _value(WAYS[function.way].room, function.sizes) if function.way in WAYS else sum(function.sizes)
 
 
@@ -62,7 +62,7 @@ def _eights(n: int) -> int:
 
 
 def _numbers_of(structure: str) -> int:
-    """How many numbers a structure of nothing else holds."""
+    """Size of a structure of nothing but numbers."""
     if structure == "kc_real":
         return 1
     n = 0
@@ -85,7 +85,7 @@ def _structures() -> dict[str, list[tuple[str, str]]]:
 
 @cache
 def _macros() -> dict[str, tuple[tuple[str, ...], str]]:
-    """The parameters and the body of each; sums and products of integers, which Python reads as C does."""
+    """Parameters and body of each macro; sums and products of integers, which Python reads as C does."""
     found = {}
     for header in sorted(_RUNTIME.glob("*.h")):
         for name, parameters, body in _MACRO.findall(header.read_text(encoding="utf-8")):

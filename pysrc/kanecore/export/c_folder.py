@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A folder with a model as C: the library, a test, an example, and how to build them."""
+"""Export of a model as a folder of C: the library, a test, an example, and the commands to build them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def export_c(
     prefix: str | None,
     integrators: bool,
 ) -> None:
-    """What `CompiledModel.export_c` does."""
+    """Write a model as C: the work of `CompiledModel.export_c`."""
     if real not in REALS:
         raise ValueError(f"real is {real!r}; it must be one of {', '.join(map(repr, REALS))}")
     names, asked = _kernels(kernels)
@@ -65,7 +65,7 @@ def export_c(
 
 
 def _kernels(kernels: str | Iterable[str] | None) -> tuple[list[str], set[str]]:
-    """Names of kernels; and those of them that were asked for by name, not by their group."""
+    """Names of kernels, and those among them that were asked for by name, not by group."""
     given = ["all"] if kernels is None else [kernels] if isinstance(kernels, str) else list(kernels)
     names: list[str] = []
     for name in given:
@@ -97,14 +97,14 @@ def _refuse_other_sizes(dyn: CompiledModel) -> None:
 
 
 def _refuse_absent(dyn: CompiledModel, absent: Iterable[str]) -> None:
-    """Kernels that were asked for by name must be there."""
+    """Raise an error if a kernel that was asked for by name is missing."""
     for name in sorted(absent):
         why = dyn._why_not(name) or "it would have no elements"
         raise ModelError(f"{dyn.name!r} has no kernel {name}: {why}")
 
 
 def _empty(folder: str | os.PathLike[str]) -> Path:
-    """A folder that is not there yet, or empty."""
+    """Check that a folder does not exist yet, or is empty; return its path."""
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise FileExistsError(f"{str(path)!r} is a file; export_c writes a folder: name one that is not there yet")
@@ -116,7 +116,7 @@ def _empty(folder: str | os.PathLike[str]) -> Path:
 
 
 def _in_doubles(dyn: CompiledModel) -> CompiledModel:
-    """A model that computes in doubles, and has a value for each parameter: 1 where nobody gave one."""
+    """Model that computes in doubles, with a value for each parameter: 1 for unset ones."""
     p = np.array(dyn._values("parameter"), dtype=np.float64)
     if not dyn.single and not np.isnan(p).any():
         return dyn
@@ -165,7 +165,7 @@ def _vectors(vectors: Vectors, source: Source) -> Iterator[Vector]:
 
 
 def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
-    """Where floats cannot hold what the equations need."""
+    """Warn if floats cannot hold what the equations need."""
     if vectors.beyond is not None:
         warn(
             f"in floats no digit of udot of {dyn.name!r} is left: at a random state {vectors.beyond}, and floats go "

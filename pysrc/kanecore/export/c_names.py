@@ -105,12 +105,12 @@ def checked_prefix(prefix: str, argument: str = "prefix") -> str:
 
 
 def checked_function(name: str, argument: str = "name") -> str:
-    """The name of a function that a user chose, which stands in C without anything behind it.
+    """Check a function name that a user chose, which stands in C without a suffix.
 
     Raises
     ------
     TypeError, ValueError
-        As of `checked_prefix`; a word of C, a function that C or the code has, or a name that CasADi refuses.
+        As for `checked_prefix`; a word of C, a function that C or the code has, or a name that CasADi refuses.
     """
     checked_prefix(name, argument)
     reason = ""
@@ -129,7 +129,7 @@ def checked_function(name: str, argument: str = "name") -> str:
 
 
 def _reason(prefix: str) -> str:
-    """Why it cannot be one; empty if it can."""
+    """Reason why a prefix is not allowed; empty if it is."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", prefix):
         return "which is no identifier of C (letters, digits and _, a letter first)"
     if prefix.startswith("_"):
@@ -142,7 +142,7 @@ def _reason(prefix: str) -> str:
 
 
 def identifiers(names: Iterable[str], taken: Sequence[str] = ()) -> list[str]:
-    """What may follow a prefix and _, one for each name, all different."""
+    """Identifiers that may follow a prefix and _, one for each name, all different."""
     used, result = set(taken), []
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "x"

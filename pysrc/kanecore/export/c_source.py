@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One C file and one header for a model: its kernels as functions under a prefix, without tables and pointers."""
+"""C source of an exported model: one file and one header; kernels as functions under a prefix, without tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = Path(__file__).with_name("c_files")
 
 _PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILINE)
 
-_LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; what is written from them is the user's
+_LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; their output is the user's
 
 STATUS = {
     "ok": (0, "the results are there"),
@@ -64,16 +64,16 @@ _LISTS = {
 
 
 class Source:
-    """The texts of a model that is exported.
+    """Texts of an exported model.
 
     Parameters
     ----------
     library : Library
         Its kernels, with the parameters as defaults.
     prefix : str
-        What all its names begin with.
+        Prefix of all its names.
     kernels : sequence of str
-        Those that become functions; others serve them.
+        Kernels that become functions; others serve them.
     inputs : sequence of float
         Their values, NaN where the user must give one.
     integrates : bool
@@ -105,7 +105,7 @@ class Source:
         counts = {name: int(n) for name, n in sizes(self._contents).items() if name != "n_work"}
         n_x = counts["n_q"] + counts["n_u"]
         first = {name: counts.pop(name) for name in ("n_q", "n_u")}
-        beside = [0]  # what those that call kernels keep behind the scratch of these
+        beside = [0]  # scratch of functions that call kernels, behind that of the kernels
         if self.steps:
             beside.append(3 * n_x)
         if self.step_slopes:
@@ -118,7 +118,7 @@ class Source:
         return result
 
     def length(self, kernel: Kernel) -> int:
-        """How many numbers it returns."""
+        """Number of results of a kernel."""
         return self.library.n_results(kernel.name)
 
     def operations(self, kernel: Kernel) -> int:
@@ -134,7 +134,7 @@ class Source:
         return FRAME + self.bounds.stack(self.library.of_kernel[kernel.name].name)
 
     def bounds_of_step(self, columns: int) -> dict[str, int]:
-        """The same of a step in time, with this many columns of its derivatives (``c_files/step.c``)."""
+        """Bounds of a step in time, with this many columns of its derivatives (``c_files/step.c``)."""
         called = [kernel for kernel in self.kernels if kernel.name in ("rhs", "linearize")[: 1 + bool(columns)]]
         n, unit = self.sizes["n_x"], self.sizes["n_unit"]
         stage = sum(map(self.operations, called)) + 3 + 5 * n + (3 * n + 2) * n * columns
@@ -147,7 +147,7 @@ class Source:
         return filled(name, self.prefix, values or {})
 
     def header(self) -> str:
-        """What users include."""
+        """Header that users include."""
         declarations = "".join(map(self._declaration, self.kernels))
         prepare, columns = self.bounds.prepare(), self.sizes["n_x"] + self.sizes["n_r"]
         status = STATUS | (STATUS_OF_INTEGRATION if self.integrates else {})
@@ -219,7 +219,7 @@ class Source:
         return f"{real} t{arrays}, {real} *work, {real} *out"
 
     def source(self) -> str:
-        """What users compile."""
+        """C file that users compile."""
         library, made = self.library, self.library.functions.by_name
         entries = "".join(map(self._entry, self.kernels))
         counting = library.counting
@@ -260,7 +260,7 @@ class Source:
         return lines + "\n"
 
     def _integration(self) -> str:
-        """The integrators, and what calls them with the functions of this model."""
+        """Integrators, and the code that calls them with the functions of this model."""
         wanted = {kernel.name for kernel in self.kernels}
         called = [name for name in ("rhs", "qdot", "project", "linearize", "rhs_time_derivative") if name in wanted]
         kernels = "".join(
@@ -284,8 +284,8 @@ _OPTIONAL = {"project": "PROJECT", "linearize": "LINEARIZE", "rhs_time_derivativ
 
 
 def _room_of_methods(n: int, n_r: int, n_u: int) -> int:
-    """Numbers that the largest of the methods needs beside the kernels', and what ``integrate.c`` adds."""
-    states = 16 + 8 + 3  # slopes, interpolant: those of dop853, and three more (kc_ode_work)
+    """Scratch, in numbers, of the largest method beside the kernels', and that of ``integrate.c``."""
+    states = 16 + 8 + 3  # slopes, interpolant: as many as dop853 has, and three more (kc_ode_work)
     rosenbrock = n * (n + n_r) + n + n_r + n * n + 2 * n  # kc_rosenbrock_work
     run = n_r + max(n, 2 * n_u)  # kc_run_work
     return states * n + rosenbrock + run + 2 + n + 4 * n_r
@@ -302,5 +302,5 @@ def filled(name: str, prefix: str, values: Mapping[str, str]) -> str:
 
 
 def comment(name: str) -> str:
-    """A name as it may stand in a comment of C, or in a table."""
+    """Name that is safe in a comment of C, or in a table."""
     return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled model as a function of CasADi, with exact first and second derivatives, by its external interface."""
+"""CasADi function of a compiled model, with exact first and second derivatives, by CasADi's external interface."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NUMBERS_OF_CHANGES = (*range(2, 33), 64)
 
 
 def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
-    """What `CompiledModel.casadi` returns."""
+    """Make the function that `CompiledModel.casadi` returns."""
     try:
         import casadi
     except ImportError as error:
@@ -91,7 +91,7 @@ def _function(casadi: Any, name: str, path: str, wanted: list[bool]) -> Any:
 
 
 def _some_of(casadi: Any, whole: Any, first: int, n: int, name: str, options: Mapping[str, Any]) -> Any:
-    """A function of n directions, by that of more; from the first on, arguments have a column for each direction."""
+    """Function of n directions, by that of more; from the first on, arguments have a column for each direction."""
     arguments, all_of_them = [], []
     for i in range(whole.n_in()):
         zeros = casadi.DM(whole.sparsity_in(i), 0.0)

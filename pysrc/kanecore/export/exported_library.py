@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What exports start from: one library of all kernels, the integrators' C, zip files.
+"""Common parts of exports: one library of all kernels, the integrators' C, zip files.
 
-The C of the package's integrators: its files, and all of it as part of one file of C.
-
-All kernels of a compiled model in one library, with its current parameters: what every export starts from.
-
-Zip files, such as wheels and FMUs, of which the bytes depend on nothing but what they hold.
+The library of all kernels of a compiled model holds its current parameters; every export starts from it.  The C of the
+package's integrators is given as its files, or as part of one file of C.  The bytes of zip files, such as wheels and
+FMUs, depend on nothing but their content.
 """
 
 from __future__ import annotations
@@ -52,13 +50,13 @@ def sources() -> list[Path]:
 
 
 def headers() -> list[Path]:
-    """Those that they include, but for ``kanecore.h`` and what it includes."""
+    """Headers that the integrators include, but for ``kanecore.h`` and what it includes."""
     include, source = folders()
     return [include / "kc_ode.h", *(source / f"kc_{name}.h" for name in _HEADERS), source / _INSIDE]
 
 
 def in_one_file(prefix: str) -> str:
-    """All of it, behind the text of a model that has ``kc_status`` and ``kc_kernel``.
+    """All C of the integrators, behind the text of a model that has ``kc_status`` and ``kc_kernel``.
 
     Functions that one file of C cannot keep to itself get the prefix.
     """
@@ -70,28 +68,28 @@ def in_one_file(prefix: str) -> str:
     return f"/* Names that other files could meet. */\n{renamed}\n{_INCLUDE.sub('', body)}"
 
 
-CompiledModel = Any  # which imports what is here when it is asked to export itself
+CompiledModel = Any  # which imports this module when it exports itself
 
 
 def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
-    """The library that holds all kernels, or some, with the current parameters as defaults.
+    """Library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
     ----------
     dyn : CompiledModel
     what : str
-        What is made of it, for messages: "a C library".
+        Name of the export, for messages: "a C library".
 
     Raises
     ------
     ModelError
-        The model calls functions of this process by their addresses, or nobody knows its description.
+        The model calls functions of this process by their addresses, or its description is not known.
     """
     return whole(description_of(dyn, what), with_values(dyn.parameters), kernels=kernels, real=real)
 
 
 def description_of(dyn: CompiledModel, what: str) -> Description:
-    """What the model was derived from; ModelError as `library_of` raises it."""
+    """Description from which the model was derived; ModelError as `library_of` raises it."""
     if dyn._functions:
         raise ModelError(
             f"{dyn.name!r} cannot become {what}: it calls {', '.join(dyn._functions)} by address, kc.CFunction, and an "
@@ -107,12 +105,12 @@ def description_of(dyn: CompiledModel, what: str) -> Description:
 
 
 def with_values(numbers: Mapping[str, float]) -> dict[str, float]:
-    """Those parameters, or inputs, that have a value."""
+    """Parameters, or inputs, that have a value."""
     return {name: float(value) for name, value in numbers.items() if not math.isnan(value)}
 
 
 def on_machine(dyn: CompiledModel) -> CompiledModel:
-    """The same model in doubles, without a compiler and with no value of its parameters."""
+    """Copy of the model in doubles, without a compiler and without values of its parameters."""
     groups = Groups(dyn._describe(), first=FIRST)
 
     def build(group: str) -> tuple[Code, None]:
@@ -124,12 +122,12 @@ def on_machine(dyn: CompiledModel) -> CompiledModel:
 LIBRARIES = (".so", ".dylib", ".dll")
 """How names of shared libraries end."""
 
-_OLDEST = (1980, 1, 1, 0, 0, 0)  # that a zip file can say: it tells not when it was made
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the earliest of a zip file, in place of the time of its making
 _UNIX = 3  # nor on which system
 
 
 def write_archive(path: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a zip file with these contents by name; under its name it is whole or not there."""
+    """Write a zip file with these contents by name; a failed write leaves no file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(temporary, "w") as archive:

@@ -15,20 +15,20 @@ __all__ = ["Facts", "build_description", "model_description"]
 
 @dataclass(frozen=True)
 class Facts:
-    """What the description of an FMU says beside its variables.
+    """Facts in the description of an FMU beside its variables.
 
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     identifier : str
         The same as a name in C.
     token : str
-        What ties the description to its binary.
+        Token that ties the description to its binary.
     tool : str
-        Name and version of what wrote it.
+        Name and version of the package that wrote it.
     tolerance : float
-        Of the default experiment.
+        Tolerance of the default experiment.
     settles : bool
         Whether steps of an integrator may ask for event mode.
     sources : tuple of str
@@ -50,7 +50,7 @@ def model_description(version: str, facts: Facts, variables: Sequence[Variable])
 
 
 def build_description(facts: Facts) -> bytes:
-    """Which C files make the library, for FMI 3."""
+    """List of the C files that make the library, for FMI 3."""
     root = ET.Element("fmiBuildDescription", fmiVersion="3.0")
     configuration = ET.SubElement(root, "BuildConfiguration", modelIdentifier=facts.identifier)
     files = ET.SubElement(configuration, "SourceFileSet", language="C99")
@@ -128,7 +128,7 @@ def _fmi2(facts: Facts, variables: Sequence[Variable]) -> ET.Element:
     return root
 
 
-# ---------------------------------------------------------------------------------------- what both have
+# ------------------------------------------------------------------------------------------ common parts
 
 
 def _root(version: str, facts: Facts, **token: str) -> ET.Element:
@@ -168,7 +168,7 @@ def _numbers(v: Variable, derivative: int | None) -> dict[str, str]:
 
 
 def _structure(variables: Sequence[Variable]) -> dict[str, list[tuple[Variable, tuple[int, ...]]]]:
-    """Outputs, derivatives, and what is computed at the start, each with what it depends on."""
+    """Outputs, derivatives, and initial unknowns, each with its dependencies."""
     outputs = [v for v in variables if v.causality == "output"]
     derivatives = [v for v in variables if v.state is not None]
     calculated = [v for v in outputs if v.start is None]

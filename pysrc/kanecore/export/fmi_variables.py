@@ -31,9 +31,9 @@ class Variable:
     causality, variability : str
         As FMI has them.
     start : float, optional
-        Its value at the start; None where it is calculated.
+        Its value at the start; None if it is calculated.
     state : int, optional
-        Of a derivative the reference of the state.
+        Reference of the state, for a derivative.
     depends, depends_at_start : tuple of int
         References that a calculated value may depend on, while the model runs and at the start.
     """
@@ -51,7 +51,7 @@ class Variable:
 
 
 def xml_text(text: str) -> str:
-    """The text with each character that XML has not, or that FMI forbids in names, as its escape in Python."""
+    """Text in which characters that XML lacks, or that FMI forbids in names, are escaped as in Python."""
     return _NOT_IN_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -63,9 +63,9 @@ def variables_of(
     Parameters
     ----------
     start : sequence of float
-        Of the states, then of the inputs.
+        Start values of the states, then of the inputs.
     units : mapping
-        Of names or symbols to units.
+        Units by names or symbols.
     drift : float, optional
         The default of the parameter that says from which drift on constrained states are brought back.
     """
@@ -120,7 +120,7 @@ def variables_of(
 
 
 def _free(name: str, kind: str, taken: set[str]) -> str:
-    """The name as XML can hold it; with its kind behind it, and a number, where another variable has it already."""
+    """Name as XML can hold it; with its kind and a number appended, if another variable has it already."""
     text = xml_text(name) or "_"
     choices = (text, f"{text} ({kind})", *(f"{text} ({kind} {i})" for i in range(2, len(taken) + 3)))
     result = next(choice for choice in choices if choice not in taken)
@@ -129,7 +129,7 @@ def _free(name: str, kind: str, taken: set[str]) -> str:
 
 
 def _units(units: Mapping[Any, Any], names: Sequence[str]) -> dict[str, Unit]:
-    """The units by name; KeyError, TypeError or ValueError where that is wrong."""
+    """Units by name; KeyError, TypeError or ValueError if they are wrong."""
     if not isinstance(units, Mapping):
         raise TypeError(f"units is {units!r}; it must map names to units: {{'theta': 'rad'}}")
     result = {}
@@ -152,7 +152,7 @@ def _units(units: Mapping[Any, Any], names: Sequence[str]) -> dict[str, Unit]:
 def _dependencies(
     library: Library, by_wrt: Sequence[int], by_p: Sequence[int]
 ) -> tuple[dict[str, list[tuple[int, ...]]], dict[str, list[tuple[int, ...]]]]:
-    """What derivatives of states and outputs may depend on, by reference: while the model runs, and at the start."""
+    """References on which derivatives of states, and outputs, may depend: while the model runs, and at the start."""
     derivation, known = library.derivation, patterns(library.derivation)
     d, g = library.d, library.g
 

@@ -4,9 +4,8 @@
 An FMU is a zip file: the model's C, the integrators' C, the C of ``fmi/`` that puts FMI's functions over both, a
 description in XML, and the library that a compiler here makes of it.
 
-Derivatives of a model's outputs with respect to time and parameters, as the outputs of a second library.
-
-No kernel of a model gives them. With ∂y/∂u̇ and ∂u̇/∂p, which kernels give, they are all of dy/dp.
+Derivatives of a model's outputs with respect to time and parameters are the outputs of a second library, because no
+kernel gives them.  With ∂y/∂u̇ and ∂u̇/∂p, which kernels give, they are all parts of dy/dp.
 """
 
 from __future__ import annotations
@@ -43,12 +42,12 @@ __all__ = ["VERSIONS", "export_fmu", "outputs_hold_udot", "slopes_library"]
 
 
 def outputs_hold_udot(library: Library) -> bool:
-    """Whether an output depends on the derivatives of speeds."""
+    """Test whether an output depends on the derivatives of speeds."""
     return any(library.g.depends[node] & ACCELERATION for _, node in library.d.outputs)
 
 
 def slopes_library(library: Library) -> Library | None:
-    """The library whose outputs are ∂y/∂(t, p) at constant u̇, (n_outputs, 1 + n_p), row by row.
+    """Library whose outputs are ∂y/∂(t, p) at constant u̇, (n_outputs, 1 + n_p), row by row.
 
     None of a model without outputs, and where outputs hold multipliers.
     """
@@ -155,11 +154,11 @@ def export_fmu(
     return target
 
 
-# ---------------------------------------------------------------------------------------------- what is checked
+# ------------------------------------------------------------------------------------------------------- checks
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """Where the FMU goes; ValueError where it cannot."""
+    """Path of the FMU; ValueError if it cannot be written there."""
     target = Path(path)
     if target.suffix.lower() != ".fmu":
         raise ValueError(f"path is {str(target)!r}; the name of an FMU ends in .fmu")
@@ -171,7 +170,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _refuse_unset(dyn: Any) -> None:
-    """ModelError where a parameter or an input has no value."""
+    """ModelError if a parameter or an input has no value."""
     for what, names, where in (
         ("parameter", dyn.parameter_names, "dyn.parameters"),
         ("input", dyn.input_names, "dyn.inputs"),
@@ -187,7 +186,7 @@ def _refuse_unset(dyn: Any) -> None:
 
 
 def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
-    """The state at t = 0, and how many rows of G count there where that is not what `prepare` finds, else -1."""
+    """State at t = 0, and the number of independent rows of G there if `prepare` finds another one, else -1."""
     constrained = bool(dyn.n_constraints or dyn.n_configuration)
     if x0 is None and not constrained:
         x = np.asarray(dyn.state(), dtype=np.float64)
@@ -209,7 +208,7 @@ def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
 
 
 def _compiles(cc: str | Sequence[str] | None, name: str) -> bool:
-    """Whether a library is made; where there is no compiler, a warning says that there is none."""
+    """Test whether a library is made; warn if there is no compiler."""
     if cc is not None:
         return cc != NO_COMPILER
     if not is_there():
@@ -218,7 +217,7 @@ def _compiles(cc: str | Sequence[str] | None, name: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------- what is written
+# ------------------------------------------------------------------------------------------------------ content
 
 
 def _identifier(name: str) -> str:
@@ -228,7 +227,7 @@ def _identifier(name: str) -> str:
 
 
 def _token(parts: Sequence[bytes]) -> str:
-    """A GUID that stands for all that the FMU is made of."""
+    """GUID that identifies all parts of which the FMU is made."""
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
     return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
 
@@ -249,7 +248,7 @@ def _sources(library: Library, version: str) -> dict[str, bytes]:
 
 
 def _facts_header(definitions: Mapping[str, str]) -> bytes:
-    """What the C of every FMU asks of this one."""
+    """Header with the facts of this FMU that the C of every FMU includes."""
     lines = (f"#define {name} {value}" for name, value in definitions.items())
     return "\n".join(["/* Facts of this FMU. */", *lines, ""]).encode()
 
@@ -261,7 +260,7 @@ def _compiled(
     version: str,
     cc: str | Sequence[str] | None,
 ) -> tuple[str, bytes]:
-    """The library for this platform, and where it stands in the FMU."""
+    """Library for this platform, and its place in the FMU."""
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)

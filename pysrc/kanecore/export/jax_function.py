@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels as functions of JAX, which calls them in the extension, ``_xla.pxi``, on its own arrays.
+"""JAX functions of kernels: JAX calls the kernels in the extension, ``_xla.pxi``, on its own arrays.
 
 A program that JAX compiles holds the name of the model, a hash of its C text, and no address: it may be kept, and serve
 another process with the same model.
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["jax_function"]
 
-# C texts, or the code, that say all of what some groups of kernels compute; None where they do not.
+# C texts, or the code, that define all results of some groups of kernels; None if they do not.
 Contents = Callable[[Sequence[str]], "Sequence[Any] | None"]
 
 TARGET = "kanecore"
 
-# Where the derivatives of a kernel stand: by x and r side by side, by t, by p; "" where there is no such kernel.
+# Kernels of the derivatives of a kernel: by x and r side by side, by t, by p; "" if there is no such kernel.
 DERIVATIVES: dict[str, tuple[str, str, str]] = {
     "rhs": ("linearize", "rhs_time_derivative", "rhs_parameter_jacobian"),
     "outputs": ("output_jacobian", "", ""),
@@ -43,7 +43,7 @@ GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 
 def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents) -> Callable[..., Any]:
-    """What `CompiledModel.jax` returns."""
+    """Make the function that `CompiledModel.jax` returns."""
     jax = _with_kanecore()
     function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), contents))
 
@@ -71,7 +71,7 @@ def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents)
 
 @cache
 def _with_kanecore() -> Any:
-    """JAX, to which the functions of the extension are known: one on the CPU, an error elsewhere."""
+    """Register the functions of the extension with JAX, one for the CPU, an error elsewhere; return JAX."""
     try:
         import jax
     except ImportError as error:
@@ -96,7 +96,7 @@ class _Call:
 
     @classmethod
     def of(cls, dyn: Kernels, kernel: str, threads: np.int64, contents: Contents) -> _Call:
-        """Its groups are compiled now, unless they were, and XLA knows it from now on."""
+        """Call of a kernel: compile its groups now, unless they are, and register it with XLA."""
         groups: Sequence[str] = GROUPS_OF_HESSIAN
         n = dyn.n_x + dyn.n_r
         shape: tuple[int, ...] = (dyn.n_x, n, n)
@@ -104,7 +104,7 @@ class _Call:
             dyn.address("hessian_products")
         else:
             row = kernel_of_state(kernel)
-            dyn.address(kernel)  # or it says why there is none
+            dyn.address(kernel)  # or it raises the reason why there is none
             groups, shape = (row.group,), shape_of(dyn, row)
         identity = _motion.share(identity_of(dyn, contents(groups)), dyn, kernel)
         return cls(dyn, kernel, shape, identity, threads, contents)
@@ -114,7 +114,7 @@ class _Call:
         return _Call.of(self.dyn, kernel, self.threads, self.contents)
 
     def __call__(self, t: Any, x: Any, r: Any, p: Any) -> Any:
-        """One call for any leading axes, which broadcast; those that `vmap` adds are in front of all of them."""
+        """Call with any leading axes, which broadcast; axes that `vmap` adds come first."""
         import jax
 
         operands = (t, x, r, p)
@@ -132,7 +132,7 @@ _of_this_process: WeakKeyDictionary[Kernels, str] = WeakKeyDictionary()
 
 
 def identity_of(dyn: Kernels, contents: Sequence[Any] | None) -> str:
-    """The name under which XLA finds what was compiled: the same in each process, or of this one alone."""
+    """Name under which XLA finds the compiled kernel: the same in each process, or that of this one alone."""
     if contents is None:
         return _of_this_process.setdefault(dyn, f"{dyn.name} {uuid.uuid4().hex}")
     digest = hashlib.sha256(str(dyn.dtype).encode())
@@ -142,7 +142,7 @@ def identity_of(dyn: Kernels, contents: Sequence[Any] | None) -> str:
 
 
 def _pieces(content: Any) -> Iterator[bytes]:
-    """The bytes of a text, or of the code of a library, with what it is made of."""
+    """Bytes of a text, or of a library's code with its parts."""
     if isinstance(content, np.ndarray):
         yield f"{content.dtype} {content.shape}".encode()
         yield content.tobytes()
@@ -184,7 +184,7 @@ def _differentiable(call: _Call) -> Callable[..., Any]:
 
 
 def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any]:
-    """What each argument that moves adds to the tangent.  The products are JAX's, which turns them round as well."""
+    """Terms of the tangent, one for each argument that moves.  JAX makes the products, so it can transpose them."""
     import jax.numpy as jnp
 
     n_q, n_x = call.dyn.n_q, call.dyn.n_x
@@ -203,7 +203,7 @@ def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any
             slopes = slopes[..., np.newaxis]
         if rows is not None:
             slopes = slopes[..., rows, :]
-        # beside x and r that do not move stand zeros: to cut the columns would copy the matrices
+        # x and r that do not move have zeros: to cut the columns would copy the matrices
         whole = sum(_between_zeros(moving[argument], zeros[argument]) for argument in found)
         yield jnp.einsum(f"...{axes}z,...z->...{axes}", slopes, whole)
 
@@ -233,7 +233,7 @@ def _require_digits(dyn: Kernels) -> None:
 
 
 def _array(name: str, value: Any) -> Any:
-    """What `jit` takes for an array; to it a list is a tree."""
+    """Array for `jit`, to which a list would be a tree."""
     return value if isinstance(value, float) or hasattr(value, "dtype") else _numbers(name, value)
 
 
@@ -267,7 +267,7 @@ def _vector(name: str, value: Any, n: int, dtype: Any) -> Any:
 
 
 def _by_name(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any:
-    """The array in place of a mapping, or of None where the current values serve; whatever else was given, as it is."""
+    """Array for a mapping, or for None if the current values serve; other arguments stay as they are."""
     import jax.numpy as jnp
 
     if given is None and what != "state":

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names and versions of distributions, as Python's packaging writes them.
+"""Model wheels: a compiled model that pip installs, and that loads without SymPy and without a compiler.
 
-kanecore as it is installed here, to be carried by what runs where it is not installed.
-
-Model wheels: a compiled model that pip installs, and that loads without SymPy and without a compiler.
+Names and versions of distributions are written as Python's packaging writes them.  A wheel may carry kanecore as it is
+installed here, for machines where it is not installed.
 """
 
 from __future__ import annotations
@@ -121,7 +120,7 @@ _LEFT_OUT = ("__pycache__", "_lib")  # _lib: the compiled models of the gallery
 def run_time() -> dict[str, bytes]:
     """The files by path: the package without the gallery's libraries, and metadata that tell its version.
 
-    Its extension is for this Python and this system.  The package is whole: with SymPy beside it, it derives models.
+    Its extension is for this Python and this system.  The package is complete: with SymPy installed, it derives models.
     """
     package = Path(__file__).parents[1]
     files = {}
@@ -139,7 +138,7 @@ def run_time() -> dict[str, bytes]:
 
 
 def tag_with(libraries: list[bytes], carried: list[bytes]) -> str:
-    """The tag of a wheel that holds libraries of a model, and of a run time, if any.
+    """Tag of a wheel that holds libraries of a model, and of a run time, if any.
 
     Raises
     ------
@@ -201,10 +200,10 @@ def build_wheel(
 ) -> Path:
     """Write a wheel with one compiled model, which pip installs as a module with a function ``load()``.
 
-    The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``.
-    The installed model needs NumPy alone, neither SymPy nor a compiler, and gives the bits of this one: the wheel
-    carries the run time of kanecore, which is taken where kanecore is not installed.  The page of the distribution
-    holds the report of the model.
+    The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``. The
+    installed model needs NumPy alone, neither SymPy nor a compiler, and its results are bit-identical to those here:
+    the wheel carries the run time of kanecore, which is taken where kanecore is not installed.  The page of the
+    distribution holds the report of the model.
 
     Parameters
     ----------
@@ -212,16 +211,16 @@ def build_wheel(
     folder : path
         Where the wheel is written; it is made if missing.
     name : str
-        Of the distribution, such as "arm-model".  The module is called the same with underscores: ``arm_model``.
+        Name of the distribution, such as "arm-model".  The module is called the same with underscores: ``arm_model``.
     version : str
-        Of the distribution, by PEP 440, such as "1.0" or "2.0rc1".
+        Version of the distribution, by PEP 440, such as "1.0" or "2.0rc1".
     cc : str or sequence of str, optional
         The compiler, with arguments if any.  With ``python -m ziglang cc -target x86_64-linux-gnu.2.17`` the wheel
         runs on every Linux since 2014.  Default: that of `kanecore.compile`.
     runtime : bool
-        Whether to carry kanecore as it is installed here, 2 MB, whose extension is for this version of Python and
-        this system.  Without it the wheel is for every Python 3, and for what system ``cc`` builds for; it asks for
-        kanecore, with which pip installs SymPy.
+        Whether to carry kanecore as it is installed here, 2 MB, whose extension is for this version of Python and this
+        system.  Without it the wheel is for every Python 3, and for the system of ``cc``; it requires kanecore, with
+        which pip installs SymPy.
 
     Returns
     -------
@@ -233,7 +232,7 @@ def build_wheel(
     NotADirectoryError
         The folder is a file.
     ValueError, TypeError
-        A name or a version that no wheel has; what is no compiled model.
+        A name or a version that is not allowed in a wheel; an object that is no compiled model.
     ModelError
         The model calls C functions by address; or its description is not known, as it was unpickled or comes from a
         wheel.
@@ -292,7 +291,7 @@ def _libraries(files: Mapping[str, bytes]) -> list[bytes]:
 def _module_files(
     dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None, runtime: bool
 ) -> dict[str, bytes]:
-    """What the module holds of its own, by path."""
+    """Files that belong to the module alone, by path."""
     texts, lanes = _texts(dyn)
     facts = {
         "abi": _abi_version(),
@@ -340,7 +339,7 @@ def _real(dyn: CompiledModel) -> str:
 
 
 def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequence[str] | None) -> dict[str, bytes]:
-    """The libraries, by file name: every level of the architecture, and one that all of its processors run."""
+    """Libraries by file name: every level of the architecture, and one that all its processors run."""
     if cc == NO_COMPILER:
         raise CompileError('cc is "none": a model wheel holds compiled libraries, so it takes a compiler to build one')
     command = find_compiler(cc)
@@ -372,7 +371,7 @@ def _machine(command: Sequence[str]) -> str:
 
 
 def _abi_version() -> int:
-    """That of the header which the libraries are compiled with."""
+    """ABI version of the header with which the libraries are compiled."""
     header = (include_dir() / "kanecore.h").read_text(encoding="utf-8")
     found = re.search(r"^#define KC_ABI_VERSION (\d+)u?$", header, re.MULTILINE)
     assert found is not None
@@ -383,7 +382,7 @@ def _abi_version() -> int:
 
 
 def _metadata(dyn: CompiledModel, name: str, version: str, module: str, runtime: bool) -> str:
-    """What pip and an index read, with the page of the model."""
+    """Metadata for pip and package indexes, with the page of the model."""
     required = REQUIREMENTS if runtime else (f"kanecore{compatible(own_version())}",)
     return (
         "Metadata-Version: 2.1\n"
@@ -404,7 +403,7 @@ def _one_line(text: str) -> str:
 
 
 def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
-    """How to load the model, its names and values, and its report."""
+    """Page of the model: the way to load it, its names and values, and its report."""
     needs = f"kanecore with ABI version {_abi_version()}, and neither SymPy nor a compiler"
     if runtime:
         needs = (
@@ -435,7 +434,7 @@ def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
 
 
 def _report(dyn: CompiledModel) -> str:
-    """That of the description; what it warns of was said when the model was compiled."""
+    """Report of the description; its warnings were given when the model was compiled."""
     from kanecore.model import Model
 
     assert dyn._describe is not None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The most operations that a function of a model takes, and the most stack."""
+"""Upper bounds of the operations that a function of a model takes, and of its stack."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ SINE_COSINE = 400  # operations, those on integers among them, for any angle: ru
 CUBIC = 40  # at an interval that takes at most 32 comparisons to find: runtime/spline.h
 NEWTON = 64  # steps on each of two ways back to each of two levels: runtime/projection_and_rank.h
 COUNT = 4 * 2 * 200 * 21  # trials, levels, steps, lengths of a step: runtime/projection_and_rank.h
-FRAME = 512  # bytes of a function beside its numbers: saved registers, arguments, sines of several angles
+FRAME = 512  # bytes of a function in addition to its numbers: saved registers, arguments, sines of several angles
 ALIVE = 2  # times the values that wait to be read: compilers reorder, gcc 12 on x86-64 and ARM up to 1.8
 MEMBER = 16  # bytes of a member of a structure, or less
 
 
 class Bounds:
-    """Those of the functions of one library.
+    """Bounds of operations and stack of the functions of one library.
 
-    Operations are + − × ÷ √, a fused multiply-add as two, comparisons, and calls of the C library.  They hold for all
-    states, whatever is singular there.  Stack holds for compilers that optimize, on processors with registers for
+    Operations are + − × ÷ √, a fused multiply-add as two, comparisons, and calls of the C library.  The bounds hold
+    for all states, also at singularities.  Stack holds for compilers that optimize, on processors with registers for
     floating-point numbers.
     """
 
@@ -52,7 +52,7 @@ class Bounds:
         self._stack: dict[str, int] = {}
 
     def operations(self, name: str) -> int:
-        """Of a function of the library, ``compute_KERNEL`` say."""
+        """Operations of a function of the library, such as ``compute_KERNEL``."""
         if name not in self._operations:
             function = self._functions[name]
             if isinstance(function, Straight):
@@ -64,7 +64,7 @@ class Bounds:
         return self._operations[name]
 
     def stack(self, name: str) -> int:
-        """Bytes of a function and of what it calls."""
+        """Stack, in bytes, of a function and of those that it calls."""
         if name not in self._stack:
             function = self._functions[name]
             if isinstance(function, Straight):
@@ -113,7 +113,7 @@ def _cost(instruction: Instruction) -> int:
 
 
 def _alive(part: Sequence[Instruction]) -> int:
-    """How many values of a part of a program wait to be read, at most."""
+    """Largest number of values of a part of a program that wait to be read."""
     last = {o.source: k for k, each in enumerate(part) for o in operands(each) if isinstance(o.source, Value)}
     alive: set[Value] = set()
     most = 0
@@ -125,13 +125,13 @@ def _alive(part: Sequence[Instruction]) -> int:
 
 
 def _own(function: Solved) -> int:
-    """Operations of a way, once: its linear equations, and what passes over its arrays."""
+    """Operations of one run of a solver: its linear equations, and passes over its arrays."""
     equations = [member for member in function.members.values() if isinstance(member, Equations)]
     return sum(_solution(e.n, e.m, e.k) for e in equations) + _passes(function)
 
 
 def _solution(n: int, m: int, k: int) -> int:
-    """Of n speeds and m rows of G, with k right-hand sides: reduction, elimination with complete pivoting, products."""
+    """Operations to solve for n speeds and m rows of G, with k right-hand sides, by complete pivoting."""
     return 8 * (n + m) ** 2 * (n + m + k) + 100
 
 
@@ -155,7 +155,7 @@ _TIMES: Mapping[str, int] = {
 
 
 def _each(function: Solved, called: str) -> int:
-    """How many times a way calls a function, each time that it is run."""
+    """Number of calls of a function each time that a solver is run."""
     if called == function.members.get("column"):
         return function.sizes[-1]
     return function.sizes[1] + 1 if called == function.members.get("direction") else 1

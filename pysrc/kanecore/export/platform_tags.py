@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a compiled library says of the systems that it runs on, as the platform tag of a wheel.
+"""Platform tags of wheels, from the systems on which a compiled library runs.
 
 The file itself is read, since a compiler may build for another system than this one.
 """
@@ -19,19 +19,19 @@ _MACH = {0x01000007: "x86_64", 0x0100000C: "arm64"}
 _PE = {0x14C: "win32", 0x8664: "win_amd64", 0xAA64: "win_arm64"}
 _SUFFIXES = {b"\x7fELF": ".so", b"\xcf\xfa\xed\xfe": ".dylib", b"MZ": ".dll"}
 
-# No wheel claims less: what runs on an older system runs on this one, and every pip of today knows it (PEP 599).
+# No wheel claims less: code for an older system runs on this one, and every pip of today knows it (PEP 599).
 _OLDEST = (2, 17)
 _GLIBC = re.compile(rb"(?<=\0)GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")
 _LIBC = re.compile(rb"(?<=\0)(libc\.[-.\w]*)(?=\0)")
 
 
 def suffix(library: bytes) -> str:
-    """How the name of such a library ends."""
+    """Suffix of the name of such a library."""
     return next((end for magic, end in _SUFFIXES.items() if library.startswith(magic)), ".so")
 
 
 def platform_tag(libraries: Iterable[bytes]) -> str:
-    """The tag that is true of all of them.
+    """Platform tag that is true of all libraries.
 
     On Linux that is manylinux with the newest glibc that a symbol was taken from (PEP 600), and linux where the
     library is not one of glibc.

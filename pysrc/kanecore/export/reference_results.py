@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of kernels at a few states, and how near another computation of them should come.
+"""Reference results of kernels at a few states, and the tolerance for another computation of them.
 
-The condition of a number is how much it changes, at most, where all numbers that it is computed from change by one unit
-of their last digit: what is computed with other rounding differs by a small multiple of that (Higham, *Accuracy and
+The condition of a number is its largest change if all numbers from which it is computed change by one unit of their
+last digit.  A computation with other rounding differs by a small multiple of the condition (Higham, *Accuracy and
 Stability of Numerical Algorithms*, 2nd ed. 2002, section 1.6).
 """
 
@@ -32,13 +32,13 @@ STATES = 3
 STEP = 1 / 1024  # the length of a step in time
 _CHANGES = 8  # with random signs, of all numbers at once, for each size
 _SIZES = (2.0**-24, 2.0**-50)  # of the changes, relative to the numbers
-_ROUNDING = 1e-2  # a result that rounding changes by more, relative to its largest number, is what is left of zero
+_ROUNDING = 1e-2  # a result that rounding changes by more, relative to its largest number, is a rounded zero
 _UNITS = 1000  # in the last digit of all that a result depends on: how far another computation may be off
 
 
 @dataclass(frozen=True)
 class Vector:
-    """A result of a function: the state that it is computed at, and how near another computation should come."""
+    """Result of a function: the state at which it is computed, and the tolerance for another computation."""
 
     function: str
     t: float
@@ -49,26 +49,26 @@ class Vector:
 
 
 class Vectors:
-    """Those of one model.
+    """Reference results of one model.
 
     Parameters
     ----------
     dyn : CompiledModel
-        Which computes in doubles.
+        Model that computes in doubles.
     epsilon : float
         The distance from 1 to the next number of the type that others compute with.
 
     Attributes
     ----------
     p : ndarray, (n_p,)
-        The parameters of all of them.
+        The parameters of all results.
     rank : int
-        How many rows of G count where the states are, if that is another number than ``prepare`` finds; else -1.
+        Number of rows of G that count at the states, if it differs from the one that ``prepare`` finds; else -1.
     digits_left : dict
-        How many decimal digits of each function's result are right at the worst of the vectors found so far,
-        if all that the function reads is rounded to the type.
+        Number of correct decimal digits of each function's result at the worst of the vectors found so far, if all
+        that the function reads is rounded to the type.
     beyond : str or None
-        What is too large or too small for a number of the type, at a state that therefore serves no test.
+        Value that is too large or too small for a number of the type, at a state that therefore serves no test.
     """
 
     def __init__(self, dyn: CompiledModel, epsilon: float) -> None:
@@ -81,11 +81,11 @@ class Vectors:
         self.beyond: str | None = None
 
     def _rounded(self, values: Any) -> Array:
-        """As numbers of the type of the others."""
+        """Round values to the type."""
         return np.asarray(values, dtype=self._type).astype(np.float64)
 
     def states(self) -> list[tuple[float, Array, Array]]:
-        """Random (t, x, r) on the constraints; none where none was found."""
+        """Random (t, x, r) on the constraints; none if none was found."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KanecoreWarning)
             try:
@@ -101,7 +101,7 @@ class Vectors:
         return [place for place in places if self._holds(*place)]
 
     def _holds(self, t: float, x: Array, r: Array) -> bool:
-        """Whether the type has numbers for M's diagonal and udot: no solution has digits without."""
+        """Test whether the type can hold M's diagonal and udot: otherwise no solution has digits."""
         limits = np.finfo(self._type)
         try:
             pivots = np.diagonal(self._dyn.mass_matrix(t, x, r=r, p=self.p))
@@ -116,12 +116,12 @@ class Vectors:
         return not (too_large or small)
 
     def step(self, slopes: bool, t: float, x: Array, r: Array) -> Vector | None:
-        """Of a step in time; behind the state its derivatives, if wanted."""
+        """Expected result of a step in time; its derivatives follow the state, if wanted."""
         name = "take_step_jacobian" if slopes else "take_step"
         return self.of(name, partial(_step, self._dyn, slopes), t, x, r)
 
     def of_kernel(self, kernel: Kernel, t: float, x: Array, r: Array) -> Vector | None:
-        """None where there is no result at this state."""
+        """None if there is no result at this state."""
         dyn = self._dyn
         sizes = {name: getattr(dyn, name) for name in ("n_x", "n_u", "n_r", "n_constraints")}
         n = dyn.n_u * kernel.reads_udot + dyn.n_constraints * kernel.reads_multipliers + sum(kernel.further(sizes))
@@ -140,7 +140,7 @@ class Vectors:
     def of(
         self, name: str, call: Callable[[Array, Array, Array, Array], Array], t: float, x: Array, r: Array
     ) -> Vector | None:
-        """Of any function of t, x, r, p."""
+        """Expected result of any function of t, x, r, p."""
         numbers = np.concatenate([[t], x, r, self.p])
         signs = self._rng.choice([-1.0, 1.0], (1 + 2 * _CHANGES, len(numbers)))
         sizes = np.repeat([0.0, *_SIZES], [1, _CHANGES, _CHANGES])[:, np.newaxis]
@@ -152,19 +152,19 @@ class Vectors:
         if not (np.abs(values) <= float(np.finfo(self._type).max)).all():
             return None
         expected = values[0]
-        # large changes tell the condition, small ones what rounding inside makes of it
+        # large changes show the condition, small ones the effect of rounding inside
         spread = np.max(np.abs(values[1:] - expected) / sizes[1:], axis=0, initial=0.0)
         largest = np.max(np.abs(expected), initial=0.0)
         near = _UNITS * self._epsilon * (spread + np.abs(expected) + largest)
         changed = np.max(spread, initial=0.0) / largest if largest > 0.0 else 0.0
-        if changed < _ROUNDING / EPSILON:  # else nothing but what rounding leaves of zero
+        if changed < _ROUNDING / EPSILON:  # else only rounding of zero
             digits = -np.log10(max(self._epsilon * changed, self._epsilon))
             self.digits_left[name] = min(digits, self.digits_left.get(name, np.inf))
         return Vector(name, t, x, r, expected, near)
 
 
 def _step(dyn: CompiledModel, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
-    """What `step` and `step_jacobian` of exported C return (``c_files/step.c``), (..., n_x) or flat behind it."""
+    """Results of `step` and `step_jacobian` of exported C (``c_files/step.c``), (..., n_x) or flat behind."""
     n, sides = dyn.n_x, dyn.n_x + dyn.n_r
     start = np.eye(n, sides)
     inputs = np.broadcast_to(np.eye(dyn.n_r, sides, n), (*x.shape[:-1], dyn.n_r, sides))

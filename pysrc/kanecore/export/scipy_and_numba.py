@@ -25,13 +25,13 @@ _DOUBLES = ctypes.POINTER(ctypes.c_double)
 _OF_STATE = ctypes.CFUNCTYPE(None, ctypes.c_double, _DOUBLES, _DOUBLES, ctypes.c_void_p)
 _OF_SOME = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, _DOUBLES, ctypes.c_void_p)
 
-# The kinds of variables, with the arguments in which they stand, and of what some results have entries.
+# The kinds of variables, with the arguments that hold them, and the kinds of entries of some results.
 _ARGUMENTS: dict[Any, str] = {"state": "x", "input": "r", "parameter": "p"}
 _ENTRIES: dict[str, Any] = {"rhs": "state", "udot": "speed", "qdot": "coordinate", "outputs": "output"}
 
 
 class _Held(ctypes.c_void_p):
-    """A pointer that keeps alive what it points at."""
+    """Pointer that keeps its target alive."""
 
     owner: FixedKernel
 
@@ -47,7 +47,7 @@ def lowlevel_callable(
     r: Any = None,
     p: Any = None,
 ) -> Any:
-    """What `CompiledModel.lowlevel_callable` returns."""
+    """Make the function that `CompiledModel.lowlevel_callable` returns."""
     try:
         from scipy import LowLevelCallable
     except ImportError as error:
@@ -56,7 +56,7 @@ def lowlevel_callable(
     if dyn.single:
         raise ModelError(f"SciPy calls functions of doubles, and {dyn.name!r} is compiled with real='float'")
     row = kernel_of_state(kernel)
-    dyn.address(kernel)  # compiles its group, or says why there is none
+    dyn.address(kernel)  # compiles its group, or raises the reason why there is none
     if over is None and not (x is None and component is None and t == 0.0):
         raise ValueError("t, x and component belong to an integrand: say with over= what it is a function of")
     places = None if over is None else _places(dyn, over)
@@ -126,7 +126,7 @@ def _entry(dyn: Kernels, kernel: str, shape: tuple[int, ...], component: Any) ->
 
 
 def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
-    """What `CompiledModel.numba` returns."""
+    """Make the function that `CompiledModel.numba` returns."""
     try:
         import numba
     except ImportError as error:
@@ -152,5 +152,5 @@ def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
     function.__name__ = function.__qualname__ = kernel
     signature = numba.int64(numba.float64, vector, vector, vector, vector, result)
     compiled: Any = numba.njit(signature, nogil=True)(function)
-    compiled.model = dyn  # whose code lives as long as this
+    compiled.model = dyn  # its code lives as long as this
     return compiled  # type: ignore[no-any-return]

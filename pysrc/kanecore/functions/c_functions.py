@@ -30,7 +30,7 @@ class CFunction:
         The addresses of f, f' and f''; of numba's ``cfunc`` the member ``address``, of cffi
         ``int(ffi.cast("uintptr_t", ffi.addressof(lib, "f")))``.
     d3f : int or ctypes function, optional
-        That of f''', which `linearize` needs where accelerations hold f'', as those of a point at f(x).
+        Function f''', which `linearize` needs where accelerations hold f'', as those of a point at f(x).
 
     Raises
     ------
@@ -39,11 +39,9 @@ class CFunction:
     ValueError
         An address that no function can have.
 
-    Notes
-    -----
-    The code is called as it is, from any thread, so it must be safe there; an exception of Python cannot leave it.  A
-    CFunction keeps the objects that it was given; the code behind a mere number is kept by who gave it.  A model with
-    such a function does not pickle.
+    Notes ----- The code is called as it is, from any thread, so it must be safe there; an exception of Python cannot
+    leave it.  A CFunction keeps the objects that it was given; if it was given a number, the caller must keep the code.
+    A model with such a function does not pickle.
 
     Examples
     --------
@@ -73,12 +71,12 @@ class CFunction:
 
     @property
     def extent(self) -> str:
-        """Which derivatives there are, in words."""
+        """Derivatives that are given, in words."""
         return "C functions f, f', f'', f'''" if self.addresses[-1] else "C functions f, f', f''"
 
     @property
     def highest(self) -> int:
-        """The order of the last derivative that is there."""
+        """Order of the last derivative that is given."""
         return sum(map(bool, self.addresses)) - 1
 
 
@@ -97,9 +95,9 @@ def _address(name: str, given: Any) -> int:
 
 @dataclass(frozen=True)
 class External:
-    """What is known of a C function while a model is derived: that it has derivatives up to some order.
+    """Facts of a C function while a model is derived: derivatives exist up to some order.
 
-    Two of them are told apart by their names.
+    Functions are told apart by their names.
     """
 
     highest: int
@@ -115,7 +113,7 @@ class External:
         return f"C function with derivatives to order {self.highest}"
 
     def lacks(self, name: str, orders: Sequence[int]) -> str:
-        """Why a derivative of the function of that name cannot be computed; empty where it can."""
+        """Reason why a derivative of the function of that name cannot be computed; empty if it can."""
         if max(orders) <= self.highest:
             return ""
         advice = "d3f, kc.CFunction(f, df, d2f, d3f)"
@@ -127,7 +125,7 @@ class External:
         )
 
     def vanishes(self, orders: Sequence[int]) -> bool:
-        """Nothing is known to be zero."""
+        """Test whether a derivative is zero everywhere: of a C function none is known to be."""
         return False
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any]) -> NoReturn:

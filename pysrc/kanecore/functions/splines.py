@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cubic splines through data: what the graph evaluates, what C is written of, and the cubics of `kanecore.Signal`.
+"""Cubic splines through data: for the graph, for C, and for the cubics of `kanecore.Signal`.
 
 A spline is held by its knots and, at each knot, its value and slope; with two arguments also by ∂²f/∂x∂y.  Between two
 knots it is the cubic of Hermite's form.
@@ -43,7 +43,7 @@ class Spline:
     z : array_like, (n, m), optional
         The values f(x, y).
     extrapolate : bool or "periodic", optional
-        What f is outside its knots.  True: what the first and last cubics give.  False: it has no value, and kernels
+        Values of f outside its knots.  True: those of the first and last cubics.  False: it has no value, and kernels
         raise NonFiniteError.  "periodic": the same again, with the distance of the outermost knots as its period.
         Default: True, "periodic" for ``bc_type="periodic"``.
     bc_type : {"not-a-knot", "periodic"}
@@ -154,7 +154,7 @@ class Spline:
 
     @property
     def extent(self) -> str:
-        """Where its knots are, in words."""
+        """Extent of its knots, in words."""
         return " by ".join(f"{len(k)} knots from {k[0]:g} to {k[-1]:g}" for k in self.knots)
 
     # -------------------------------------------------------------- evaluation
@@ -196,7 +196,7 @@ class Spline:
         return ""
 
     def vanishes(self, orders: Sequence[int]) -> bool:
-        """Whether the derivative of these orders is zero everywhere."""
+        """Test whether the derivative of these orders is zero everywhere."""
         return max(orders) > HIGHEST
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any] = float) -> Any:
@@ -220,7 +220,7 @@ class Spline:
         return _cubic(corners, *places[0], orders[0])
 
     def _inside(self, knots: Array, x: Any, real: Callable[[Any], Any]) -> Any:
-        """Where to look f up for an argument; None where f has no value."""
+        """Argument at which to look f up; None if f has no value."""
         first, last = (real(float(k)) for k in knots[[0, -1]])
         if x != x:
             return None
@@ -289,7 +289,7 @@ def _frozen(array: Array) -> Array:
 
 
 def _with_slopes(knots: Array, values: Array, axis: int, ends: Ends) -> Array:
-    """Values, and whatever they hold already, with their slopes along one axis, as a further last index."""
+    """Values, and derivatives that they hold already, with their slopes along one axis, as a further last index."""
     table = np.moveaxis(values, axis, 0)
     flat = table.reshape(len(knots), -1)
     own = (periodic_slopes if ends == "periodic" else slopes)(knots, flat).reshape(table.shape)
@@ -318,9 +318,9 @@ def slopes(knots: Array, table: Array) -> Array:
 
 
 def periodic_slopes(knots: Array, table: Array) -> Array:
-    """The same of splines whose first and second derivatives at the last knot are those at the first.
+    """Slopes of splines whose first and second derivatives at the last knot are those at the first.
 
-    The system is cyclic; its solution is that of the tridiagonal one, and a multiple of what the last unknown adds.
+    The system is cyclic; its solution is that of the tridiagonal system plus a multiple of the last unknown's effect.
     """
     h = np.diff(knots)[:, np.newaxis]
     d = np.diff(table, axis=0) / h
@@ -346,7 +346,7 @@ def periodic_slopes(knots: Array, table: Array) -> Array:
 
 
 def _tridiagonal(below: Array, diagonal: Array, above: Array, right: Array) -> Array:
-    """The solution of a system whose pivots are positive, by elimination: of s[i-1], s[i], s[i+1] in row i."""
+    """Solution of a tridiagonal system with positive pivots, by elimination: row i holds s[i-1], s[i], s[i+1]."""
     diagonal, s = diagonal.copy(), right.copy()
     for i in range(1, len(s)):
         factor = below[i] / diagonal[i - 1]

@@ -109,7 +109,7 @@ def robots() -> list[str]:
 def robot_file(name: str) -> Path:
     """The URDF file of a robot of the gallery, for `Model.from_urdf` with options of one's own.
 
-    Source and licence stand at its head, the text of the licence beside it.
+    Its head names source and licence; the text of the licence is in the same folder.
 
     Raises
     ------
@@ -129,8 +129,8 @@ def load(name: str) -> CompiledModel:
     """Open a model; its parameters have the default values of the gallery.
 
     A model that is not prebuilt is described and compiled now, its further groups of kernels at their first call, and
-    kept in the cache.  Of a robot (:func:`robots`) some groups are never prebuilt.  Where compiling takes more than a
-    second, a line on stderr says so.
+    kept in the cache.  Some groups of robots (:func:`robots`) are never prebuilt.  If compiling takes more than a
+    second, a line on stderr reports it.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def load(name: str) -> CompiledModel:
 
 @cache
 def _code(name: str, group: str) -> Code:
-    """One group of kernels of a model, for the machine that takes the place of a C compiler; kept in the process."""
+    """One group of kernels of a model, for the interpreter in place of a C compiler; kept in the process."""
     from kanecore.emit.bytecode import code
 
     with _DERIVING:
@@ -203,7 +203,7 @@ def _text(name: str) -> str:
 
 
 def _described(name: str) -> Description:
-    """What a model's libraries were derived from; it takes SymPy."""
+    """Description from which a model's libraries were derived; it needs SymPy."""
     require_sympy()
     description: Description = import_module(f"{__name__}.{name}").build().description
     return description
@@ -216,10 +216,10 @@ def _compiler_is_there() -> bool:
 
 
 def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str | None]]:
-    """What compiles one group of kernels of a model, and the same for several states.
+    """Functions that compile one group of kernels of a model, for one state and for several.
 
-    ``times`` takes how long each lasts.  Nothing is described or derived unless the cache lacks a group, so what the
-    cache holds needs no SymPy.
+    ``times`` takes how long each compile lasts.  Nothing is described or derived unless the cache lacks a group, so
+    groups in the cache need no SymPy.
     """
 
     @cache
@@ -255,7 +255,7 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
 
 
 def _fingerprint(name: str) -> str:
-    """Stands for a model's description: its source, and SymPy's version."""
+    """Fingerprint of a model's description: its source, and SymPy's version."""
     folder = Path(__file__).parent
     files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), *_ROBOTS.glob(f"{name}.urdf")]
     require_sympy()  # its version is a part of the key
@@ -267,7 +267,7 @@ def _fingerprint(name: str) -> str:
 
 @contextlib.contextmanager
 def _telling(what: str) -> Iterator[None]:
-    """Print a line on stderr where compiling takes more than a second."""
+    """Print a line on stderr if compiling takes more than a second."""
     line = f"kanecore: compiling {what}, once; from then on it comes from the cache"
     timer = threading.Timer(1.0, print, [line], {"file": sys.stderr, "flush": True})
     timer.daemon = True
@@ -279,7 +279,7 @@ def _telling(what: str) -> Iterator[None]:
 
 
 def is_prebuilt(name: str) -> bool:
-    """Whether this installation holds compiled libraries of a model."""
+    """Test whether this installation holds compiled libraries of a model."""
     return any(path.exists() for path in libraries(_FOLDER, name).values())
 
 
@@ -291,8 +291,8 @@ def library_path(name: str, level: str | None = None) -> Path:
     name : str
         One of :func:`models`.
     level : {"x86-64-v3", "baseline"}, optional
-        Instruction level: on x86-64 the first, elsewhere the second; by default what this processor runs, and where no
-        library was built for it, one that is compiled now.
+        Instruction level: on x86-64 the first, elsewhere the second; by default that of this processor, compiled now if
+        no library was built for it.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def library_path(name: str, level: str | None = None) -> Path:
     FileNotFoundError
         The model was not built for this level.
     CompileError
-        The processor is older than what the library was built for, and there is no C compiler.
+        The processor is older than the library's instruction level, and there is no C compiler.
     """
     if name not in MODELS:
         raise unknown_name("model of the gallery is called", name, models())

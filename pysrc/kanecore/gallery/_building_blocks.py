@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pieces that models of the gallery are built of.
+"""Building blocks of the gallery: chains of rods, trees of hinged bodies from a table, vectors from components.
 
-Chains of uniform slender rods in a vertical plane, of which the gallery's planar loops are made.
-
-Trees of bodies that turn about one axis each on the body before them, from a table: the robots of the gallery.
-
-Vectors of the gallery's models from their components.
+The planar loops are made of chains of uniform slender rods in a vertical plane, the robots of trees of bodies, each of
+which turns about one axis on the body before it.
 """
 
 from __future__ import annotations
@@ -95,7 +92,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True)
 class Tree:
-    """What ``Model`` takes; ``frames`` are those of the bodies, ``axes`` points on their joints' axes, in order."""
+    """Arguments of ``Model``; ``frames`` are those of the bodies, ``axes`` points on their joints' axes, in order."""
 
     frame: me.ReferenceFrame
     q: Sequence[Any]
@@ -110,7 +107,7 @@ class Tree:
     axes: Sequence[me.Point]
 
     def place(self, tool: me.Vector | None = None) -> dict[str, sm.Expr]:
-        """Outputs: inertial coordinates of the last joint, or of the end of ``tool`` from there."""
+        """Outputs for inertial coordinates of the last joint, or of the end of ``tool`` from there."""
         place = self.axes[-1].pos_from(self.origin)
         if tool is not None:
             place += tool
@@ -126,13 +123,13 @@ def parameters(links: Sequence[Link]) -> dict[str, float]:
 
 
 def dimensions(links: Sequence[Link]) -> dict[str, Dimension]:
-    """Of these, and of the joints' coordinates, speeds and torques."""
+    """Dimensions of the links' parameters, and of the joints' coordinates, speeds and torques."""
     kinds = {"d": LENGTH, "m": MASS, "c": LENGTH, "I": INERTIA}
     return {name: kinds[name[0]] for name in parameters(links) if name != "g"} | joint_dimensions(len(links))
 
 
 def joint_dimensions(n: int) -> dict[str, Dimension]:
-    """Of gravity and of the joints' coordinates, speeds and torques."""
+    """Dimensions of gravity and of the joints' coordinates, speeds and torques."""
     kinds = (("q", ANGLE), ("u", RATE), ("tau", TORQUE))
     return of("g", ACCELERATION) | {f"{name}{i}": d for i in range(1, n + 1) for name, d in kinds}
 

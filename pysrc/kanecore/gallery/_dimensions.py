@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exponents of (length, mass, time), by which the models of the gallery say what their numbers are.
+"""Dimensions of the gallery's parameters, coordinates, speeds and inputs: exponents of (length, mass, time).
 
-Dimensions of what `Model.from_urdf` calls the numbers of robots.
+Those of robots have the names that `Model.from_urdf` gives.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ FLOATING_BASE = (
 
 
 def of_hinges(joints: Iterable[str]) -> dict[str, Dimension]:
-    """Of revolute joints."""
+    """Dimensions of the coordinates, speeds and torques of revolute joints."""
     kinds = (("q", ANGLE), ("u", RATE), ("tau", TORQUE))
     return {f"{letter}_{joint}": dimension for joint in joints for letter, dimension in kinds}
 
 
 def of_sliders(joints: Iterable[str]) -> dict[str, Dimension]:
-    """Of prismatic joints."""
+    """Dimensions of the coordinates, speeds and forces of prismatic joints."""
     kinds = (("q", LENGTH), ("u", VELOCITY), ("tau", FORCE))
     return {f"{letter}_{joint}": dimension for joint in joints for letter, dimension in kinds}
 
 
 def of_parameters(names: Iterable[str]) -> dict[str, Dimension]:
-    """Of masses, mass centres and inertias of links."""
+    """Dimensions of masses, mass centres and inertias of links."""
     kinds = {"m": MASS, "c": LENGTH, "I": INERTIA}
     return {name: kinds[name[0]] for name in names}

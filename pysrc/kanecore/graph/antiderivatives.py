@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Antiderivatives on the graph, of the few kinds of expressions that springs and fields are made of.
 
-Sums of products of constants, a power or a function of some y, and dy/dx; quotients and products of sums are multiplied
-out to that form.  Of everything else there is none here.
+These are sums of products of constants, a power or a function of some y, and dy/dx; quotients and products of sums are
+multiplied out to that form.  No other expression has an antiderivative here.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _OF_FUNCTIONS: dict[str, Callable[[Graph, int], int]] = {
 
 
 def antiderivative(g: Graph, node: int, x: int) -> int | None:
-    """A node whose derivative with respect to the symbol x is ``node``; None where no rule gives a finite one."""
+    """Node whose derivative with respect to the symbol x is ``node``; None if no rule gives a finite one."""
     try:
         return _of_sum(g, node, x)
-    except (ArithmeticError, ValueError):  # constants fold to what is no number
+    except (ArithmeticError, ValueError):  # constants fold to a value that is no number
         return None
 
 
@@ -68,7 +68,7 @@ def _of_sum(g: Graph, node: int, x: int) -> int | None:
 
 
 def summands(g: Graph, node: int) -> list[tuple[int, int]]:
-    """(sign, term) of what a node is the sum of."""
+    """Summands of a node, as (sign, term)."""
     result, stack = [], [(1, node)]
     while stack:
         sign, i = stack.pop()
@@ -105,7 +105,7 @@ def factors(g: Graph, node: int) -> Powers:
 
 
 def product(g: Graph, powers: Powers) -> int:
-    """The node of a product, from what `factors` gives; the same for the same factors, in whatever order."""
+    """Node of a product, from the result of `factors`; the same for the same factors in any order."""
     total = g.one
     for i, power in sorted(powers.items()):
         each = g.power(i, abs(power))
@@ -114,7 +114,7 @@ def product(g: Graph, powers: Powers) -> int:
 
 
 def _of_product(g: Graph, powers: Powers, x: int, holders: set[int]) -> int | None:
-    """Of a constant, or of a power or a function of y that is multiplied by dy/dx and constants."""
+    """Antiderivative of a constant, or of a power or a function of y times dy/dx and constants; None of others."""
     constant = {i: power for i, power in powers.items() if i not in holders}
     moving = {i: power for i, power in powers.items() if i in holders}
     if not moving:
@@ -146,7 +146,7 @@ def _holds(g: Graph, node: int, x: int) -> bool:
 
 
 def _multiplied_out(g: Graph, powers: Powers, holders: set[int]) -> list[tuple[int, Powers]] | None:
-    """A product with one of its sums multiplied out; None where it has none."""
+    """A product with one of its sums multiplied out; None if it has none."""
     for base, power in powers.items():
         if base in holders and power > 0 and power.denominator == 1 and g.nodes[base][0] in (Op.ADD, Op.SUB):
             others = {**powers, base: power - 1}

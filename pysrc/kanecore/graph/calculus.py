@@ -18,7 +18,7 @@ __all__ = ["Tangent", "accumulate", "is_affine", "partials"]
 
 
 def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) -> bool:
-    """Whether nodes are affine in some symbols, by structure; ``moves(node)`` tells what depends on these."""
+    """Test whether nodes are affine in some symbols, by structure; ``moves(node)`` tells what depends on these."""
     for i in g.below(nodes):
         if not moves(i):
             continue
@@ -35,7 +35,7 @@ def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) ->
 
 
 def _branches(g: Graph, node: tuple[Any, ...]) -> tuple[int, int, int] | None:
-    """Condition, value where it holds, and value elsewhere, of a node that chooses; else None."""
+    """Condition, value if it holds, and value otherwise, of a node that chooses; None for other nodes."""
     op = node[0]
     if op is Op.SELECT:
         return node[1], node[2], node[3]
@@ -121,8 +121,8 @@ def _by_exponent(g: Graph, power: int, base: int) -> int:
 class Tangent:
     """Directional derivative: d(node) along given tangents of some nodes, all others being constant.
 
-    With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of whatever holds q and t.  Tangents are remembered, so
-    the cost of many calls is that of one.
+    With seeds ``{q_k: q̇_k, t: 1}`` it is the time derivative of any node in q and t.  Tangents are kept, so many calls
+    cost as much as one.
     """
 
     def __init__(self, g: Graph, seeds: Mapping[int, int]) -> None:
@@ -141,12 +141,12 @@ class Tangent:
             return 0
         for i in g.below([root], stop=tangent):
             if i not in tangent:
-                # nothing below a 0 is looked at again
+                # nodes below a 0 are skipped
                 tangent[i] = self._of_node(i) if g.depends[i] & mask else 0
         return tangent[root]
 
     def _of_node(self, i: int) -> int:
-        """The tangent of one node from those of its operands."""
+        """Tangent of one node from those of its operands."""
         g, tangent, node = self.graph, self._tangent, self.graph.nodes[i]
         op = node[0]
         if op is Op.SYM:
@@ -188,8 +188,8 @@ def accumulate(
     through : bits, optional
         Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
     limits : bool
-        Take 0·∞ for 0 where a power vanishes together with what it is multiplied by, as in |v| v at v = 0.  That makes
-        a choice of every root: it is meant for results that nothing is derived from.
+        Take 0·∞ for 0 where a power vanishes together with its factor, as in |v| v at v = 0.  This makes every root a
+        choice: it is meant for final results, from which no others are derived.
 
     Notes
     -----
@@ -220,7 +220,7 @@ def accumulate(
 
 
 class _Adjoints:
-    """Weights of nodes, which are handed from each node to its operands; ``through`` and ``limits`` as above."""
+    """Weights of nodes, which pass from each node to its operands; ``through`` and ``limits`` as above."""
 
     def __init__(self, g: Graph, through: int, limits: bool) -> None:
         self.graph, self._through, self._limits = g, through, limits

@@ -14,7 +14,7 @@ from .expression_graph import PARAMETER, Given, Graph, Op
 
 __all__ = ["count", "count_in_call", "evaluate", "node_value", "real"]
 
-# Operations whose name is that of a function of ``math`` and of mpmath's contexts are not listed.
+# Operations with the name of a function of ``math`` and of mpmath's contexts are not listed.
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
     Op.ADD: operator.add,
     Op.SUB: operator.sub,
@@ -33,7 +33,7 @@ _WHOLE: dict[str, Callable[..., Any]] = {
     Op.LE: operator.le,
     Op.EQ: operator.eq,
 }
-# Under what name `count` counts them; others it counts by rules.
+# Names under which `count` counts them; others are counted by rules.
 _COUNTED = {Op.ADD: "add", Op.SUB: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: "sqrt", Op.NEG: "neg"}
 _OPERATIONS = _COUNTED.keys() - {Op.NEG}
 
@@ -64,7 +64,7 @@ def real(ctx: Any, value: Any) -> Any:
 
 
 def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> Any:
-    """The value of one node that is no symbol, from the values ``z`` of its operands."""
+    """Value of one node that is no symbol, from the values ``z`` of its operands."""
     op = node[0]
     if op is Op.CONST:
         return real(ctx, node[1])
@@ -113,5 +113,5 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
 
 
 def count_in_call(g: Graph, roots: Iterable[int]) -> int:
-    """Operations + − × ÷ √ below ``roots`` in a call: what depends on parameters alone is prepared."""
+    """Number of operations + − × ÷ √ below ``roots`` in a call; those on parameters alone are prepared."""
     return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _OPERATIONS)

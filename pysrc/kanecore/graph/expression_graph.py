@@ -40,7 +40,7 @@ Number = int | Fraction | float
 
 
 class Op:
-    """The operations; the value is what stands first in a node's tuple."""
+    """Operations; the value comes first in a node's tuple."""
 
     CONST, PI, SYM = "const", "pi", "sym"
     ADD, SUB, MUL, DIV, NEG = "add", "sub", "mul", "div", "neg"
@@ -54,39 +54,39 @@ class Op:
 
 
 class Data(Protocol):
-    """What a given function is made of, such as `kanecore.Spline`; hashable by its numbers."""
+    """Data of a given function, such as `kanecore.Spline`; hashable by its numbers."""
 
     @property
     def n_arguments(self) -> int: ...
     @property
     def known(self) -> bool:
-        """Whether its values are known while a model is derived; if not, they are parameters."""
+        """True if its values are known while a model is derived; otherwise they are parameters."""
 
     @property
     def extent(self) -> str:
-        """What there is, in words."""
+        """Extent of the data, in words."""
 
     @property
     def digest(self) -> str:
         """A name that data share only if they are equal."""
 
     def lacks(self, name: str, orders: tuple[int, ...]) -> str:
-        """Why a derivative of a function of some name cannot be computed; empty where it can."""
+        """Reason why a derivative of a function of some name cannot be computed; empty if it can."""
 
     def vanishes(self, orders: tuple[int, ...]) -> bool:
-        """Whether the derivative of these orders is zero everywhere."""
+        """Test whether the derivative of these orders is zero everywhere."""
 
     def value(self, orders: tuple[int, ...], arguments: Sequence[Any], real: Callable[[Any], Any]) -> Any:
         """A derivative at numbers of any kind; ``real`` makes one of a double."""
 
 
 class Given(NamedTuple):
-    """The operation of a function that is given by data: its derivative of some order by each argument.
+    """Operation of a function that is given by data: its derivative of some order by each argument.
 
     Attributes
     ----------
     name : str
-        What the model calls the function.
+        Name of the function in the model.
     data : Data
     orders : tuple of int
         How many times it is differentiated, by each argument.
@@ -97,7 +97,7 @@ class Given(NamedTuple):
     orders: tuple[int, ...]
 
     def __repr__(self) -> str:
-        """By which descriptions are compared: equal only where the data are."""
+        """Text by which descriptions are compared: it is equal only if the data are."""
         return f"Given({self.name!r}, {self.data.digest}, {self.orders})"
 
     def slope(self, place: int) -> Given:
@@ -105,7 +105,7 @@ class Given(NamedTuple):
         return self._replace(orders=tuple(k + (i == place) for i, k in enumerate(self.orders)))
 
 
-# What a node depends on, as bits: the emitter computes each level once where it is stable.
+# Dependences of a node, as bits: the emitter computes each level once where it is stable.
 PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION = 1, 2, 4, 8, 16, 32
 
 _FOLD = {
@@ -191,7 +191,7 @@ class Graph:
         return memo.setdefault(id(self), self.clone())  # type: ignore[no-any-return]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Unpickled: operations are compared by ``is``, and pickle makes strings of its own."""
+        """Restore interned operations: they are compared by ``is``, and pickle makes strings of its own."""
         self.__dict__.update(state)
         self.nodes = [(sys.intern(op) if isinstance(op, str) else op, *operands) for op, *operands in self.nodes]
 
@@ -213,7 +213,7 @@ class Graph:
         return self._make((Op.SYM, key), depends)
 
     def repeat(self, node: tuple[Any, ...], depends: int) -> int:
-        """A node of another graph, its operands being nodes of this one: as it is, nothing is folded."""
+        """Copy a node of another graph, with nodes of this one as operands: without folding."""
         return self._make(node, depends)
 
     def value(self, i: int) -> Number | None:

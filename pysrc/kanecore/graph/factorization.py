@@ -11,7 +11,7 @@ __all__ = ["factorized_solve", "products"]
 
 
 def products(matrix: Sequence[Sequence[int]]) -> int:
-    """How many products a factorization takes, by where entries are not zero."""
+    """Number of products of a factorization, by where entries are not zero."""
     rows = [{j for j in range(i) if row[j]} for i, row in enumerate(matrix)]
     total = 0
     for row in reversed(rows):

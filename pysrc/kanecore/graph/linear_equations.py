@@ -23,7 +23,7 @@ from .random_samples import samples
 __all__ = ["Singular", "matching", "solve"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
-LEADS = 0.25  # of the bound of its row a pivot must be: it multiplies what is rounding in the others by four at most
+LEADS = 0.25  # of its row's bound, the least pivot: it multiplies rounding of the others by four at most
 REFINED = 2  # steps of refinement of blocks without bounds: at entries of 1e12 one leaves some digits, two leave none
 
 
@@ -50,7 +50,7 @@ def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> li
 
 
 class _Elimination:
-    """Equations, of which one after the other is solved for one unknown.
+    """Equations that are solved for one unknown after the other.
 
     Attributes
     ----------
@@ -83,12 +83,12 @@ class _Elimination:
         return bool(self._states) and all(s.vanishes(node) for s in self._states)
 
     def best_pivot(self) -> tuple[int, int] | None:
-        """Row and column of the pivot that makes the fewest products; None where no pivot is safe."""
+        """Row and column of the pivot that makes the fewest products; None if no pivot is safe."""
         best = min(self._safe_pivots(), default=None)
         return None if best is None else best[1:]
 
     def _safe_pivots(self) -> Iterator[tuple[int, int, int]]:
-        """Products that elimination makes, row and column of each pivot that may be taken."""
+        """Number of products of elimination, row and column of each admissible pivot."""
         uses = Counter(j for i in self.free_rows for j in self.rows[i])
         for i in sorted(self.free_rows):
             row = self.rows[i]
@@ -102,7 +102,7 @@ class _Elimination:
                     yield (len(row) - 1) * (uses[j] - 1), i, j
 
     def eliminate(self, i: int, j: int) -> None:
-        """Take unknown j, which equation i is solved for, out of the other equations."""
+        """Eliminate unknown j, for which equation i is solved, from the other equations."""
         g, rows, right = self.graph, self.rows, self.right
         self.free_rows.discard(i)
         self.free_columns.discard(j)
@@ -225,10 +225,10 @@ Solver = Callable[[Sequence[int]], list[int]]
 def _coupled(
     g: Graph, a: list[list[int]], b: list[int], size: list[float], bound: Bounds, vanishes: Vanishes
 ) -> list[int] | None:
-    """The solution of one coupled block; None where it is singular.
+    """The solution of one coupled block; None if it is singular.
 
-    Where an entry has no bound (a parameter, a coordinate) the digits that its products lose are won back by iterative
-    refinement: b − a x is right to rounding row by row, whatever the scales of rows and columns (Higham, *Accuracy and
+    If an entry has no bound (a parameter, a coordinate), iterative refinement recovers the digits that its products
+    lose: b − a x is right to rounding row by row, whatever the scales of rows and columns (Higham, *Accuracy and
     Stability of Numerical Algorithms*, 2nd ed. 2002, chapter 12).  Cramer's rule for two unknowns loses none (section
     1.10.1).
     """

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sizes of nodes, and of the terms that they are summed from.
+"""Magnitudes of nodes: bounds at any state, and the magnitude of the terms of a sum.
 
-How large a node may become at any state, with any parameters.
+Linear solution (:mod:`.linear_equations`) chooses pivots by the bounds, which hold for any state and any parameters.
+Numbers at one state, or with some parameters, cannot tell how small a pivot becomes elsewhere.
 
-Linear solution (:mod:`.linear_equations`) chooses pivots by these bounds.  Numbers at one state, or with some
-parameters, cannot tell how small a pivot becomes elsewhere.
-
-How large the terms are that a node is summed from.
-
-Beside that size it is judged whether a sum that cancels is zero: a residual of a constraint, or a coefficient of a row
-that is lost.
+The magnitude of the terms decides whether a sum that cancels is zero: a residual of a constraint, or a coefficient of a
+row that is lost.
 """
 
 from __future__ import annotations
@@ -69,7 +65,7 @@ def _quotient(a: Interval, b: Interval) -> Interval:
 
 
 def _power(base: Interval, exponent: Interval) -> Interval:
-    """Of a base that is not negative: another has no power."""
+    """Interval of a power of a base ≥ 0, since others have none; ALL unless the exponent is one positive number."""
     if not exponent[0] == exponent[1] > 0.0:
         return ALL
     return _raised(base[0], exponent[0]), _raised(base[1], exponent[0])
@@ -99,7 +95,7 @@ _RULES: dict[str, Callable[..., Interval]] = {
 
 
 class Bounds:
-    """Bounds of nodes by interval arithmetic (Moore, *Interval Analysis*, 1966), whatever the parameters and the state.
+    """Bounds of nodes by interval arithmetic (Moore, *Interval Analysis*, 1966), for all parameters and states.
 
     ``Bounds(g)(i)`` is the least number, as far as the rules know, that |node i| never exceeds: infinity for a
     parameter or a coordinate, 1 for a sine or a component of a unit quaternion, 3 for ``1 + 2 cos q``.  The bounds are
@@ -122,7 +118,7 @@ class Bounds:
         for k in self.graph.below([i], stop=intervals):
             if k not in intervals:
                 low, high = self._of(k)
-                # ∞ − ∞ and the like: nothing is known
+                # ∞ − ∞ and the like: no bound is known
                 intervals[k] = (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
         return intervals[i]
 
@@ -143,7 +139,7 @@ LARGEST_COSINE = 2.0  # the sum of two terms, c₁ c₂ − s₁ s₂, in magnit
 
 
 def sums(g: Graph, row: Sequence[int]) -> list[int]:
-    """What each coefficient of a row is a sum of, in magnitude; zeros where one of them is a number."""
+    """Magnitude of the terms of each coefficient of a row; zeros if one of them is a number."""
     if any(x and not g.depends[x] for x in row):
         return [0] * len(row)
     known = dict[int, int]()
@@ -177,16 +173,16 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
 
 
 def terms(g: Graph, root: int) -> int:
-    """The magnitudes of what a node is summed from, added: of products with sines and cosines the largest they can be.
+    """Sum of the magnitudes of a node's terms; products with sines and cosines count with their largest value.
 
-    Sums within the terms of a sum stand for what they are: two points that are 100 m apart, far from the origin; what
-    rounding leaves of those that vanish is counted.  A function is as large as its argument makes it.
+    Sums within the terms of a sum count with their value, such as the distance of two points far from the origin; for
+    those that vanish, rounding is counted.  A function is as large as its argument makes it.
     """
     return _terms(g, root, False, {})
 
 
 def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
-    """The same, in the terms of a sum (``nested``) or not; each sum once, since many may hold it."""
+    """Magnitude of the terms of a node, within a sum (``nested``) or not; each sum once, since many may hold it."""
     if (root, nested) in known:
         return known[root, nested]
     total, pending, summands = 0, [root], []
@@ -205,7 +201,7 @@ def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]
 
 
 def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
-    """The magnitude of a product: 1 for sines and cosines, and for sums what `terms` says."""
+    """Magnitude of a product, with 1 for sines and cosines, and `terms` for sums."""
     result, pending = g.one, [(root, False)]
     while pending:
         node, inverse = pending.pop()
@@ -227,7 +223,7 @@ def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, b
             result = g.mul(result, g.call(Op.ABS, node))
         elif op not in (Op.SIN, Op.COS):
             size = g.call(Op.ABS, node)
-            if len(args) == 1 and not nested:  # to first order, f'(a) times what a is summed from
+            if len(args) == 1 and not nested:  # to first order, f'(a) times the terms of a
                 slope = Tangent(g, {args[0]: g.one}).of(node)
                 size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0], nested, known)))
             result = g.mul(result, size)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of nodes at random states, and bounds of their rounding errors.
+"""Random samples: values of nodes at random states, and bounds of their rounding errors.
 
-What structure cannot tell, numbers do: :mod:`.zero_tests` asks by them whether expressions are equal, and
+If structure does not decide, numbers do: :mod:`.zero_tests` asks by them whether expressions are equal, and
 :mod:`.linear_equations` whether a pivot vanishes.
 """
 
@@ -58,14 +58,13 @@ class Sample:
     the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
     norm.  ``given`` are the values of some nodes.
 
-    Where a function is given by data another one takes its place, analytic and drawn at random: what is decided holds
-    for any data.
+    A function that is given by data is replaced by an analytic one, drawn at random: so decisions hold for any data.
     """
 
     def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None, ctx: Any = math) -> None:
         self.graph = g
         self._seed, self._given, self._ctx = seed, given, ctx
-        self._unit = EPSILON / 2 if ctx is math else ctx.eps  # what one operation rounds, of its result
+        self._unit = EPSILON / 2 if ctx is math else ctx.eps  # rounding of one operation, relative to its result
         self._value: dict[int, Any] = dict(given or {})
         self._error: dict[int, Any] = {}
         self._precise: Sample | None = None
@@ -105,7 +104,7 @@ class Sample:
         return node_value(node, self._value, self._ctx)
 
     def _stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
-        """A derivative of two waves, Σ sin(ω·a + φ): those of one alone would be proportional to each other."""
+        """Derivative of two waves, Σ sin(ω·a + φ), in place of a function: those of one wave would be proportional."""
         ctx, draw = self._ctx, random.Random(f"{self._seed}:{function.name}:{len(arguments)}")
         total = 0
         for _ in range(2):
@@ -118,9 +117,9 @@ class Sample:
         return total
 
     def vanishes(self, i: int) -> bool:
-        """Whether a node is zero here but for rounding, in whatever units.
+        """Test whether a node is zero here but for rounding, in any units.
 
-        Where doubles cannot tell, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
+        If doubles cannot tell, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
         """
         if abs(self(i)) > ROUNDING * self.rounding(i):
             return False
@@ -137,8 +136,8 @@ class Sample:
         """A bound, to first order, of the rounding error of a value.
 
         Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
-        symbols are exact, but for those that were divided by a norm.  So are whole numbers and fractions, and other
-        numbers of a description are rounded when they are written down.
+        symbols are exact, but for those that were divided by a norm.  Whole numbers and fractions are exact too; other
+        numbers of a description count as rounded.
         """
         value, error, g = self._value, self._error, self.graph
         self(i)
@@ -156,7 +155,7 @@ class Sample:
         return error[i]
 
     def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
-        """The error of an operation's result that those of its operands make."""
+        """Error of an operation's result due to the errors of its operands."""
         a = [self._value[x] for x in args]
         if op in (Op.ADD, Op.SUB, Op.NEG):
             return sum(e)
@@ -181,13 +180,13 @@ class Sample:
 
 @functools.lru_cache(maxsize=10_000)
 def _drawn(seed: int, key: str) -> tuple[float, float]:
-    """Magnitude and sign of a symbol; many states have the same seed, and to begin drawing takes the most time."""
+    """Magnitude and sign of a symbol; kept, since many states share a seed, and seeding takes the most time."""
     draw = random.Random(f"{seed}:{key}")
     return draw.uniform(0.2, 1.2), draw.choice((-1.0, 1.0))
 
 
 def samples(g: Graph, nodes: Sequence[int], number: int, first: int = 0) -> list[Sample]:
-    """``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, where few are found."""
+    """Draw ``number`` random states at which all of ``nodes`` are finite; fewer, perhaps none, if few are found."""
     finite = (
         sample
         for sample in (Sample(g, seed) for seed in range(first, first + TRIES))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Between SymPy expressions and the graph, both ways.
+"""Conversion between SymPy expressions and the graph, both ways.
 
-What a user writes is read into a graph by `FromSympy`; what `kanecore.Model.symbolic` shows is written by `to_sympy`.
-Nothing else of the graph knows of SymPy.
+`FromSympy` reads what a user writes into a graph; `to_sympy` writes what `kanecore.Model.symbolic` shows.  Nothing else
+of the graph knows of SymPy.
 """
 
 from __future__ import annotations
@@ -85,15 +85,14 @@ class FromSympy:
     ----------
     graph : Graph
     leaf : callable
-        ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for what the
-        model does not know.
+        ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for unknown ones.
     functions : mapping of SymPy function to Data, optional
         Undefined functions that are given by data.
 
     Attributes
     ----------
     where : str
-        What is being read, for messages; may be set before each call.
+        Place that is being read, for messages; may be set before each call.
     """
 
     def __init__(
@@ -157,7 +156,7 @@ class FromSympy:
             return self(_REWRITTEN[e.func](*e.args))
         if e.func is sm.UnevaluatedExpr:  # in the inverse curves of SymPy's muscles
             return self(e.args[0])
-        if isinstance(e, sm.Function):  # one that says itself what it is, such as the curves of SymPy's muscles
+        if isinstance(e, sm.Function):  # one that defines itself, such as the curves of SymPy's muscles
             written = e.doit(deep=False)
             if written.func is not e.func:
                 return self(written)
@@ -171,7 +170,7 @@ class FromSympy:
         return isinstance(e, AppliedUndef) and e.func in self._functions
 
     def _given(self, e: Any) -> int:
-        """A given function or one of its derivatives; SymPy writes ``Subs`` where an argument is no symbol."""
+        """Given function or one of its derivatives; SymPy writes ``Subs`` if an argument is no symbol."""
         call, place = (e.expr, dict(zip(e.variables, e.point, strict=True))) if isinstance(e, sm.Subs) else (e, {})
         call, variables = (call.expr, call.variable_count) if isinstance(call, sm.Derivative) else (call, ())
         if isinstance(call, AppliedUndef) and not self._is_given(call):
@@ -191,10 +190,10 @@ class FromSympy:
         return self.graph.given(Given(name, data, orders), [self(argument.xreplace(place)) for argument in call.args])
 
     def _is_partial(self, e: Any, call: Any, variable: Any) -> bool:
-        """Whether a derivative is that by one argument, and not along all that hold a variable.
+        """Test whether a derivative is by one argument, not by a variable that several arguments hold.
 
-        Of a function of time that stands in several arguments SymPy writes both in one way (its chain rule doubles the
-        derivative of f(x(t), x(t))); its second derivatives may leave symbols of its own in place of arguments.
+        SymPy writes both in one way if a function of time stands in several arguments: its chain rule doubles the
+        derivative of f(x(t), x(t)).  Its second derivatives may leave symbols of its own in place of arguments.
         """
         if variable not in call.args:
             return False
@@ -310,7 +309,7 @@ def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def _ratio(y: Any, x: Any) -> Any:
-    """The number y / x; None where it is not seen to be one."""
+    """The number y / x; None if it is not seen to be one."""
     a, b = y.as_coefficients_dict(), x.as_coefficients_dict()
     if set(a) != set(b):
         return None
@@ -319,7 +318,7 @@ def _ratio(y: Any, x: Any) -> Any:
 
 
 def _holding(arguments: Sequence[Any], variable: Any) -> int:
-    """How many arguments hold a variable."""
+    """Number of arguments that hold a variable."""
     return sum(argument.has(variable) for argument in arguments)
 
 
@@ -344,7 +343,7 @@ def to_sympy(
     Returns
     -------
     intermediates : list of (symbol, expression)
-        In order of evaluation, after Autolev's Z list; empty where ``nested``.
+        In order of evaluation, after Autolev's Z list; empty if ``nested``.
     expressions : list
         One per root.
     """
@@ -386,7 +385,7 @@ def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[
 
 
 def _applied(function: Any, orders: Sequence[int], arguments: Sequence[Any]) -> Any:
-    """f, or a derivative as SymPy writes it: by the argument itself where that can be told from the others."""
+    """SymPy's f, or a derivative: by the argument itself if that differs from the others."""
     places, point = list(arguments), {}
     for i, argument in enumerate(arguments):
         plain = argument.is_Symbol or isinstance(argument, AppliedUndef)
@@ -407,7 +406,7 @@ def _truth(value: Any) -> Any:
 
 
 def _select(condition: Any, a: Any, b: Any) -> Any:
-    """A Piecewise, or a condition that is made of conditions."""
+    """SymPy's Piecewise, or a combination of conditions."""
     condition = _truth(condition)
     if not (isinstance(a, _TRUTH) or isinstance(b, _TRUTH)):
         return sm.Piecewise((a, condition), (b, True))

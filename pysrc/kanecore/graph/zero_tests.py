@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every "equal to rounding?" and "of what rank?" about expressions.
+"""Tests of expressions on the graph: zero or equal to rounding, rank, rotation matrices.
 
-Numbers at random states decide where structure cannot tell.
+Numbers at random states decide if structure does not.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, O
 
 
 def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
-    """Random states whose values decide whether analytic expressions are equal: none where there are branches.
+    """Random states whose values decide whether analytic expressions are equal; none if there are branches.
 
-    Analytic functions that agree at random agree everywhere; what a branch says elsewhere a state does not tell.
+    Analytic functions that agree at random agree everywhere; for a branch, one state says nothing about others.
     """
     if any(g.nodes[i][0] in BRANCHING for i in g.below(nodes)):
         return []
@@ -46,16 +46,16 @@ def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
 
 
 def vanish(g: Graph, nodes: Sequence[int]) -> bool:
-    """Whether nothing is left of nodes but rounding, at random states: they are zero everywhere."""
+    """Test whether nodes are zero everywhere: at random states nothing is left of them but rounding."""
     states = deciding(g, nodes, 2)
     return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
 
 
 def equal(g: Graph, pairs: Iterable[tuple[int, int]], beside: Sequence[int] = (), *, otherwise: bool) -> bool:
-    """Whether the nodes of each pair are equal: at random states they differ by rounding, of what they are made of.
+    """Test whether the nodes of each pair are equal: at random states they differ by no more than rounding.
 
-    That is the largest of all pairs and of the nodes ``beside`` them.  ``otherwise`` is the answer where random states
-    decide nothing, since there are branches.
+    Rounding is relative to the largest of all pairs and of the nodes ``beside`` them.  ``otherwise`` is the answer if
+    random states decide nothing, because there are branches.
     """
     pairs = [(a, b) for a, b in pairs if a != b]
     nodes = [x for pair in pairs for x in pair]
@@ -70,18 +70,18 @@ def equal(g: Graph, pairs: Iterable[tuple[int, int]], beside: Sequence[int] = ()
 
 
 def adds_up(terms: Sequence[float], total: float = 0.0) -> bool:
-    """Whether numbers add up to a total, to rounding of the largest of all."""
+    """Test whether numbers add up to a total, to rounding of the largest of all."""
     return abs(sum(terms) - total) <= EQUAL * max(map(abs, (*terms, total)))
 
 
 def same_sum(g: Graph, a: Sequence[int], b: Sequence[int]) -> bool:
-    """Whether nodes add up to the same as others, at random states."""
+    """Test whether nodes add up to the same as others, at random states."""
     states = deciding(g, [*a, *b], 2)
     return bool(states) and all(adds_up([*s.values(a), *(-x for x in s.values(b))]) for s in states)
 
 
 def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
-    """Whether a row is a linear combination of some rows, at random states."""
+    """Test whether a row is a linear combination of some rows, at random states."""
     if not rows:
         return False
     states = deciding(g, [x for r in (row, *rows) for x in r], 2)
@@ -103,12 +103,12 @@ def _numbers(state: Sample, rows: Sequence[Sequence[int]]) -> tuple[Array, Array
 
 
 def _follows(i: int, values: Array, errors: Array) -> bool:
-    """Whether the other rows have the rank of all."""
+    """Test whether the rows without row i have the rank of all."""
     return _rank(values, errors) == _rank(np.delete(values, i, axis=0), np.delete(errors, i, axis=0))
 
 
 def _rank(values: Array, errors: Array) -> int:
-    """The rank of rows, by elimination with the largest pivots: what rounding explains is zero."""
+    """Rank of rows, by elimination with the largest pivots; rounding errors count as zero."""
     size = np.max(np.abs(values), axis=1, keepdims=True, initial=0.0)
     size[size == 0.0] = 1.0
     rank = 0
@@ -130,7 +130,7 @@ def _rank(values: Array, errors: Array) -> int:
 
 
 def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
-    """Numbers of the rows that no combination of the rows before them gives, at a random state, whatever the units."""
+    """Numbers of the rows that are no combination of rows before them, at a random state, in any units."""
     states = deciding(g, [x for row in rows for x in row], 1)
     if not states:
         return []
@@ -140,7 +140,7 @@ def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
     axes = np.zeros((0, matrix.shape[1]))
     for i, row in enumerate(matrix):
         rest = row - axes.T @ (axes @ row)
-        rest -= axes.T @ (axes @ rest)  # once more: what rounding put back
+        rest -= axes.T @ (axes @ rest)  # once more, against rounding
         if np.linalg.norm(rest) > EQUAL * np.linalg.norm(row):
             found.append(i)
             axes = np.vstack([axes, rest / np.linalg.norm(rest)])
@@ -148,7 +148,7 @@ def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
 
 
 def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
-    """Whether a square matrix is regular at a random state, whatever the units of its rows and columns."""
+    """Test whether a square matrix is regular at a random state, whatever the units of its rows and columns."""
     n, states = len(matrix), deciding(g, [x for row in matrix for x in row], 1)
     if not states:
         return False
@@ -158,9 +158,9 @@ def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
 
 
 def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
-    """Whether R Rᵀ = 1 and det R = 1 at random states, as far as numbers in it may be rounded.
+    """Test whether R Rᵀ = 1 and det R = 1 at random states, as far as numbers in it may be rounded.
 
-    True where random states decide nothing, since there are branches.
+    True if random states decide nothing, because there are branches.
     """
     nodes = [i for row in rows for i in row]
     operations = [g.nodes[i] for i in g.below(nodes)]

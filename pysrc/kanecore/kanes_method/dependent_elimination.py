@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kane's equations as SymPy's KanesMethod has them: dependent speeds are eliminated, auxiliary equations follow.
+"""Elimination of dependent speeds from Kane's equations, as in SymPy's KanesMethod, and auxiliary equations.
 
-Of each x_r of all speeds x_independent + A_rsᵀ x_dependent is left (Kane & Levinson 1985, section 4.4).
+From each x_r of all speeds, x_independent + A_rsᵀ x_dependent remains (Kane & Levinson 1985, section 4.4).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class KanesForm:
         self._n_independent = len(derivation.description.speeds) - len(dependence)
 
     def _eliminated(self, values: Sequence[int]) -> list[int]:
-        """What is left of quantities of all speeds."""
+        """Remainder of quantities of all speeds when the dependent speeds are eliminated."""
         p = self._n_independent
         return [self._with_dependent(x, r, values[p:]) for r, x in enumerate(values[:p])]
 
@@ -67,7 +67,7 @@ class KanesForm:
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
-        """M of F*_r = −(M u̇ + n): a row for each independent speed, a column for each of all."""
+        """M of F*_r = −(M u̇ + n): one row for each independent speed, one column for each speed."""
         columns = [self._eliminated(column) for column in zip(*self.derivation.mass_matrix, strict=True)]
         return [list(row) for row in zip(*columns, strict=True)]
 

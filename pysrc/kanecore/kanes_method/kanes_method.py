@@ -36,8 +36,8 @@ _OF_BODIES = ("_described", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq"
 class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     """``sympy.physics.mechanics.KanesMethod``, with expressions that kanecore derives.
 
-    All that SymPy's class has is here in SymPy's layout: constraints below M, dependent speeds last, auxiliary
-    equations after the others.  So it stands in for that class in ``System.form_eoms(eom_method=kc.KanesMethod)``,
+    All attributes of SymPy's class are here in SymPy's layout: constraints below M, dependent speeds last, auxiliary
+    equations after the others.  So it replaces that class in ``System.form_eoms(eom_method=kc.KanesMethod)``,
     ``JointsMethod.form_eoms(kc.KanesMethod)`` and PyDy's generators.
 
     Parameters
@@ -49,17 +49,17 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     kd_eqs_solver, constraint_solver : str or callable
         As in SymPy.  With "LU", the default, the equations are solved on the graph, without pivots that may vanish.
     functions : dict of SymPy function to Spline or CFunction, optional
-        As of `kanecore.Model`; results are written with the functions and their derivatives.
+        As for `kanecore.Model`; results are written with the functions and their derivatives.
 
     Attributes
     ----------
     model : Model
-        What `kanecore.compile` takes, with the bodies and loads that were given last.
+        Model for `kanecore.compile`, with the bodies and loads that were given last.
 
     Raises
     ------
     TypeError, ValueError, AttributeError
-        What SymPy refuses, by the same class: M and f before ``kanes_equations``, for instance.
+        Arguments that SymPy refuses, by the same class: M and f before ``kanes_equations``, for instance.
     ModelError
         Bodies, points or loads cannot be read.
 
@@ -116,7 +116,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         self._is_formed = False
 
     def _check_counts(self, arguments: Arguments) -> None:
-        """The rules of SymPy: as many equations as there are unknowns that they determine."""
+        """Check SymPy's rules: as many equations as unknowns that they determine."""
         a, constraints = arguments, arguments.constraints
         for equations, unknowns, what in (
             (a.kd_eqs, self.q, "kinematic differential equations and coordinates"),
@@ -132,7 +132,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- kinematics
     def _kinematical(self, rows: Rows) -> Any:
-        """A matrix of the kinematical equations without auxiliary speeds; empty where no equations were given."""
+        """A matrix of the kinematical equations without auxiliary speeds; empty if no equations were given."""
         return self._rates.written(self._rates.without_auxiliary(rows)) if self._given["kd_eqs"] else Matrix()
 
     @cached_property
@@ -190,7 +190,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ dynamics
     def kanes_equations(self, bodies: Any = None, loads: Any = None) -> tuple[Any, Any]:
-        """Form Kane's equations F_r + F*_r = 0 of bodies and loads; default: those that are known.
+        """Form Kane's equations F_r + F*_r = 0 of bodies and loads; default: those given before.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         Returns
         -------
         (F_r, F*_r) : Matrix
-            Of the independent speeds, then of the auxiliary ones.
+            Generalized forces of the independent speeds, then of the auxiliary ones.
         """
         bodies = self._bodylist if bodies is None else bodies
         bodies = list(bodies) if isinstance(bodies, Iterator) else bodies  # an iterator is empty when it is read again
@@ -214,7 +214,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         return self._fr, self._frstar
 
     def _check_given(self, bodies: Any, loads: Any) -> None:
-        """What SymPy refuses."""
+        """Raise the errors of SymPy's KanesMethod for arguments that it refuses."""
         if not self._given["kd_eqs"]:
             raise AttributeError(
                 "Create an instance of KanesMethod with kinematic differential equations to use this method."
@@ -236,7 +236,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @cached_property
     def _described(self) -> Model:
-        """The model; of forces alone, which have their F_r, with a particle without mass."""
+        """Model; if there are forces alone, which have their F_r, with a massless particle."""
         return self._model(list(self._bodylist or ()), self._forcelist)
 
     @cached_property
@@ -246,7 +246,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         return KanesForm(derivation, [derivation.graph.copy(rates.graph, row, {}) for row in rates.dependence])
 
     def _dynamic(self, rows: Rows) -> Any:
-        """A matrix of what follows from bodies and loads."""
+        """Matrix that follows from bodies and loads."""
         graph, names = self._form.derivation.graph, self._rates.names | self._described.whole[1]
         _, flat = to_sympy(graph, [x for row in rows for x in row], names, nested=True)
         return Matrix(len(rows), len(rows[0]), flat)
@@ -294,7 +294,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ------------------------------------------------------------------- vectors
     def partial_velocity(self, vectors: Iterable[Any], speeds: Sequence[Any] | None = None) -> list[list[Any]]:
-        """The coefficients of the speeds in velocities or angular velocities, each in the axes that it is written in.
+        """Coefficients of the speeds in velocities or angular velocities, each in the axes in which it is written.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ def _nothing(frame: Any) -> Any:
 
 
 def _solver(chosen: str | Solver) -> Solver | None:
-    """What the user chose in place of the graph."""
+    """Solver that the user chose in place of the graph; None for the graph."""
     if chosen == "LU":
         return None
     return chosen if callable(chosen) else partial(Matrix.solve, method=chosen)

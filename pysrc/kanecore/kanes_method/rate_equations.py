@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinematical equations and constraints in the layout of SymPy's KanesMethod, whatever bodies there are:
+"""Kinematical equations and constraints in the layout of SymPy's KanesMethod, with or without bodies.
 
     k_kq̇ q̇ + k_ku u + f_k = 0,    k_nh u + f_nh = 0,    k_dnh u̇ + f_dnh = 0,    ∂u_dependent/∂u_independent = A_rs.
 
-There is a row for each equation that was given: the derivatives of configuration constraints stand here only where the
-user filed them.
+Each equation that was given has a row: derivatives of configuration constraints stand here only if the user gave them.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class RateEquations:
     ----------
     graph : Graph
     k_kqdot, k_ku, f_k
-        As written: the coefficients of q̇ and u, and what is left without them.
+        As written: the coefficients of q̇ and u, and the remaining terms.
     rates : list of nodes
         q̇ in q, u and t.
     velocity, acceleration : list of (coefficients, remainder)
@@ -106,7 +105,7 @@ class RateEquations:
 
     @property
     def rate_remainders(self) -> list[int]:
-        """What is left of q̇ where u vanishes."""
+        """Remainder of q̇ at u = 0."""
         return self.graph.substitute(self.rates, dict.fromkeys(self._symbols.speeds, 0))
 
     # -------------------------------------------------------------- constraints

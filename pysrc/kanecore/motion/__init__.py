@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Everything with a time axis: simulations, batches, rollouts, events, impacts, sensitivities."""
+"""Motion over time: simulations, batches, rollouts, events, impacts, sensitivities."""

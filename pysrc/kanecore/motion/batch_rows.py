@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many runs of one model: their starts, inputs and parameters as rows, and why one of them failed."""
+"""Rows of a batch of runs: their starts, inputs and parameters, and the reasons for failures."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class Rows:
     c: Array  # (..., n_prepared)
 
     def wide(self, operand: Array, own: int) -> Array:
-        """An operand, of which so many axes are its own, for all rows."""
+        """Broadcast an operand with some axes of its own to all rows."""
         return np.broadcast_to(operand, self.shape + operand.shape[operand.ndim - own :])
 
     def at(self, place: tuple[Any, ...]) -> Rows:
-        """The rows at a place of the leading axes: one, or those of a mask."""
+        """Rows at a place of the leading axes: one, or those of a mask."""
         x, p, c = (self.wide(operand, 1)[place] for operand in (self.x, self.p, self.c))
         return replace(self, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
 
     def start(self) -> ConstraintState:
-        """The constraints at the start of the one row that is left."""
+        """Constraints at the start of the one row that is left."""
         return ConstraintState(self.dyn, self.t0, self.x, self.r[0], self.p)
 
 
 def starts(rows: Rows) -> Array:
-    """The starts on unit spheres and constraints, (..., n_x); ValueError for the first one that is not near them."""
+    """Starts on unit spheres and constraints, (..., n_x); ValueError for the first one that is not near them."""
     dyn, finite = rows.dyn, np.asarray(np.isfinite(rows.x).all(axis=-1))
     x = rows.x.copy()
     x[finite] = _normalized(dyn, rows.x, finite)
@@ -79,7 +79,7 @@ def starts(rows: Rows) -> Array:
 
 
 def _normalized(dyn: Kernels, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
-    """The finite states with unit quaternions of norm 1; ValueError that names the row where one is not."""
+    """Finite states with unit quaternions of norm 1; ValueError that names a row if one is not."""
     try:
         return normalized(dyn, x[finite], "x0")
     except ValueError:
@@ -93,7 +93,7 @@ def named(argument: str, place: tuple[Any, ...]) -> str:
 
 
 def reason(dyn: Kernels, code: int, number: int) -> str:
-    """What is behind a code."""
+    """Reason behind a status code, in words."""
     word = _motion.STATUS[code]
     if word == "nonfinite":
         return (

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Many runs by one call of `simulate`: states, inputs and parameters by row, each row with the bits of a run alone."""
+"""Batches of simulations by one call of `simulate`, with states, inputs and parameters by row.
+
+Results are bit-identical to those of single runs.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +46,9 @@ class Trajectories(Samples):
     x, q, u : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u)
     r, outputs, energy : ndarray, (..., N, n_r), (..., N, n_outputs), (..., N)
     status : ndarray of int, (...)
-        0 of a row that reached the end, else the ``kc_status`` of kanecore.h; what follows is NaN.
+        0 for a row that reached the end, else the ``kc_status`` of kanecore.h; later values are NaN.
     t_end : ndarray, (...)
-        What each row reached.
+        Time that each row reached.
     nfev, n_steps, n_rejected : ndarray of int, (...)
     success : bool
         Whether all rows reached the end.
@@ -73,7 +76,7 @@ class Trajectories(Samples):
         return f"<{self.status.size} trajectories of {self.name!r}: {span}>"
 
     def row(self, *place: int) -> Samples:
-        """The run at a place of the leading axes, which goes into tables: ``sol.row(3).to_dataframe()``."""
+        """Run at a place of the leading axes, for example for tables: ``sol.row(3).to_dataframe()``."""
         if len(place) != self.status.ndim:
             raise IndexError(f"row{place} has {len(place)} numbers; there are {self.status.ndim} leading axes")
         values: dict[str, Callable[[], Any]] = {
@@ -100,7 +103,7 @@ def _restored(state: dict[str, Any]) -> Trajectories:
 
 @dataclass(frozen=True)
 class Control:
-    """How each row is integrated: what `integrate_rows` of the binding is told beside rows and times."""
+    """Options of the integration of each row, for `integrate_rows` of the binding."""
 
     method: str
     rtol: float
@@ -113,7 +116,7 @@ class Control:
 
 
 def by_row(given: Any) -> bool:
-    """Whether a state, inputs or parameters have leading axes."""
+    """Test whether a state, inputs or parameters have leading axes."""
     if given is None or callable(given) or isinstance(given, Signal) or hasattr(given, "address"):
         return False
     if isinstance(given, Mapping):
@@ -132,7 +135,7 @@ def simulate_rows(
     threads: int,
     return_status: bool,
 ) -> Trajectories:
-    """The runs of all rows; IntegrationError where some failed and nobody asked for their status."""
+    """Simulate all rows; raise IntegrationError if some failed, unless their status is to be returned."""
     t0, t1 = interval
     x = dyn._rows("state", x0, "x0")
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
@@ -172,7 +175,7 @@ def simulate_rows(
 
 
 def _times(times: Array | None, control: Control, interval: tuple[float, float], knots: Array) -> Array:
-    """When states are wanted: where nobody said, the ends of fixed steps, else the start and the end."""
+    """Times of the states: as given, else the ends of fixed steps, else the start and the end."""
     t0, t1 = interval
     if times is not None:
         return times
@@ -199,7 +202,7 @@ def _integrate(
     out: Array,
     threads: int,
 ) -> _motion.RowsRun:
-    """All rows, and once more, with as many rows of G as count there, those that lost some at their start."""
+    """Integrate all rows; rows whose G loses rank at the start run again with the rank there."""
     dyn, n = rows.dyn, int(np.prod(rows.shape))
     coefficients = inputs.coefficients[np.newaxis]
     if held is not None:
@@ -251,7 +254,7 @@ def _integrate(
 def _values(
     dyn: Kernels, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
 ) -> dict[str, Callable[[], Any]]:
-    """What gives inputs, outputs and energies when first asked; NaN behind the end of a row."""
+    """Functions that compute inputs, outputs and energies when first asked; NaN behind the end of a row."""
     p = p[..., np.newaxis, :] if p.ndim > 1 else p
 
     def r() -> Array:

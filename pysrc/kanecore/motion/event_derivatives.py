@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The derivatives of the events of a run and of their resets, along directions of (t, x, p, r).
+"""Derivatives of the events of a run and of their resets, along directions of (t, x, p, r).
 
-Those of names and expressions are exact.  Functions of Python or C are called again, at states nearby.
+Derivatives of names and expressions are exact.  Functions of Python or C are called again, at states nearby.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Array = npt.NDArray[np.float64]
 
 
 class EventSlopes:
-    """What the zeros of events, and the states after them, change by.
+    """Derivatives of the zeros of events, and of the states after them.
 
     Parameters
     ----------
     flow : Flow
-        Of the run.
+        Flow of the run.
     events : Events
-        Of the same.
+        Events of the run.
     """
 
     def __init__(self, flow: Flow, events: Events) -> None:
@@ -74,7 +74,7 @@ class EventSlopes:
 
     @cached_property
     def _first_of_reset(self) -> dict[int, int]:
-        """Where the expressions of each reset begin, in the order of `_compiled`."""
+        """First expression of each reset, in the order of `_compiled`."""
         first, following = {}, sum(event.source[0] == "expression" for event in self._events)
         for i, event in enumerate(self._events):
             reset = getattr(event.given, "reset", None)
@@ -85,7 +85,7 @@ class EventSlopes:
 
     @cached_property
     def _compiled(self) -> Kernels:
-        """The derivatives of all expressions: first those of events, then those of resets."""
+        """Model for the derivatives of all expressions: first those of events, then those of resets."""
         expressions = [event.given.expr for event in self._events if event.source[0] == "expression"]
         for i in self._first_of_reset:
             expressions += self._events[i].given.reset.values()
@@ -94,7 +94,7 @@ class EventSlopes:
         return differentiated(self._flow.problem.dyn, expressions)  # type: ignore[no-any-return]
 
     def _gradients(self, t: float, x: Array, r: Array) -> Array:
-        """With respect to t, x, p and r: (number of expressions, 1 + n_x + n_p + n_r)."""
+        """Gradients with respect to t, x, p and r: (number of expressions, 1 + n_x + n_p + n_r)."""
         return np.asarray(self._compiled.outputs(t, x, r=r, p=self._flow.problem.p)).reshape(-1, len(self._small))
 
     # ---------------------------------------------------------------------------------------------- differences
@@ -119,7 +119,7 @@ class EventSlopes:
         direction: Array,
         tau: Array,
     ) -> Array:
-        """What f is at states nearby, on the constraints: (4, k)."""
+        """Values of f at states nearby, on the constraints: (4, k)."""
         moved = tau[:, np.newaxis] * direction
         of_x, of_p, of_r = (part for part in np.split(moved[:, 1:], self._parts[1:] - 1, axis=1))
         times, inputs, p = t + moved[:, 0], r + of_r, self._flow.problem.p + of_p

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Events of a run, as users write them: `Event`, whose expressions become code when a run begins
-(`kanecore.emit.expression_code`).
+"""Events of a run: functions of the state whose zeros are found, may end the run, or change the state.
 
-Events of a run: functions of the state whose zeros are found, may end the run, or change the state.
+Users write them as `Event`, whose expressions become code when a run begins (`kanecore.emit.expression_code`).
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Event:
     terminal : bool or int
         Whether a zero ends the run; or how many do.
     direction : {-1, 0, 1}
-        Look for zeros where g falls in the order of the run, for all, or for those where it grows.
+        Look for zeros at which g falls in the order of the run, for all, or for those at which it grows.
     reset : mapping or callable, optional
         The state to go on from: expressions or numbers for some coordinates and speeds, by name or symbol, all of the
         state before; or ``reset(t, x) -> x``.  It must satisfy the constraints: see `CompiledModel.impact`.
@@ -64,7 +63,7 @@ class Event:
 
     @staticmethod
     def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
-        """A model with the x, r and p of another, whose outputs are some expressions.
+        """Make a model with the x, r and p of another, whose outputs are some expressions.
 
         It moves nowhere.  It is code for the machine of the extension, which takes no compiler and no time.
         """
@@ -74,7 +73,7 @@ class Event:
 
     @staticmethod
     def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
-        """The same for the derivatives of each expression with respect to t, x, p, then r."""
+        """Make a model of the derivatives of each expression with respect to t, x, p, then r."""
         from kanecore.emit.expression_code import differentiated
 
         return differentiated(dyn, expressions)
@@ -87,18 +86,18 @@ _Reset = Callable[[float, Array], npt.ArrayLike]
 # So many changes of the state by one event in a part of the run so short, or in so few units in the last place of t,
 # are chatter, or bounces that come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
 _CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
-# So are more of them in a longer part, where what rounding makes of the event is all that it moves by.
+# So are more of them in a longer part, where the event moves by rounding alone.
 _MANY_CHANGES, _BRIEF = 64, 1e-6
 # And so many: at their pace the run would take millions of them, as where coordinates of 1e3 round what is left.
 _MOST_CHANGES, _PART = 4096, 1e-3
 
 
-_SINGLE = ("compiled", "address", "free_symbols")  # what tells an event, a function in C, an expression from a list
+_SINGLE = ("compiled", "address", "free_symbols")  # these tell an event, a C function, an expression from a list
 
 
 @dataclass(frozen=True)
 class WatchedEvent:
-    """One event: as it was given, where its value comes from, and what its zeros do."""
+    """One event: as given, with the source of its value, and the effect of its zeros."""
 
     given: Any
     source: tuple[str, Any]
@@ -109,7 +108,7 @@ class WatchedEvent:
 
 @dataclass(frozen=True)
 class Zero:
-    """A zero of event number i: when, the state there, and the one it was reset to, if it was."""
+    """Zero of event number i: its time, the state there, and the state after a reset, if any."""
 
     i: int
     t: float
@@ -124,14 +123,14 @@ class Events:
     ----------
     problem : InitialValueProblem
     given
-        As of `simulate`.
+        As for `simulate`.
 
     Attributes
     ----------
     watch : Watch
-        What the integrators call.
+        Object that the integrators call.
     zeros : list of Zero
-        Of all events, in the order of the run.
+        Zeros of all events, in the order of the run.
     """
 
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
@@ -171,7 +170,7 @@ class Events:
         return [np.array([zero.x for zero in zeros], dtype=np.float64).reshape(-1, n_x) for zeros in self.of_each()]
 
     def warn_where_crowded(self) -> None:
-        """Warn where a function swung faster within a step than its zeros were followed."""
+        """Warn if a function swung faster within a step than its zeros were followed."""
         if not np.isnan(self.watch.crowded):
             warn(
                 f"an event changes its sign so often in the step from t = {self.watch.crowded!r} that zeros may have "
@@ -179,7 +178,7 @@ class Events:
             )
 
     def stops(self, i: int) -> bool:
-        """Whether steps end on the zeros of an event."""
+        """Test whether steps end on the zeros of an event."""
         return bool(self._events[i].terminal or self._events[i].reset)
 
     def __len__(self) -> int:
@@ -192,7 +191,7 @@ class Events:
         return iter(self._events)
 
     def _found(self, i: int, t: float, x: Array) -> Any:
-        """A zero: what `Watch` is told."""
+        """Handle a zero, as `Watch` reports it."""
         event = self._events[i]
         self._counts[i] += 1
         self.zeros.append(Zero(i, t, x.copy(), None))
@@ -223,7 +222,7 @@ class Events:
         return start.x if problem.project else state
 
     def _see_chatter(self, i: int, t: float) -> None:
-        """IntegrationError where changes of the state follow one another ever faster."""
+        """Raise IntegrationError if changes of the state follow one another ever faster."""
         changes = self._changes[i]
         changes.append(t)
         length = abs(self._problem.t1 - self._problem.t0)
@@ -247,12 +246,12 @@ def as_list(given: Any) -> list[Any]:
 
 
 def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
-    """What makes a model whose outputs are expressions: events of expressions bring it."""
+    """Function that makes a model whose outputs are expressions; an event of an expression brings it."""
     return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
 
 def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> WatchedEvent:
-    """One event; where it is an expression, that is added to ``expressions``."""
+    """Read one event; add it to ``expressions`` if it is an expression."""
     what = given.expr if hasattr(given, "compiled") else given
     source: tuple[str, Any]
     if isinstance(what, str):
@@ -278,7 +277,7 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
 
 
 def _terminal(i: int, terminal: Any) -> int:
-    """After how many zeros an event ends the run: as in SciPy a truth value, or a count."""
+    """Number of zeros after which an event ends the run: as in SciPy a truth value, or a count."""
     if isinstance(terminal, bool | np.bool_) or terminal is None:
         return int(bool(terminal))
     if not hasattr(terminal, "__index__") or terminal.__index__() < 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs by methods of other packages, kept as those of the own methods are.
+"""Integration by methods of other packages, with the same results and records as kanecore's own methods.
 
-A method with several steps keeps its history, which a state that is brought back to the constraints would falsify.  So
-its states drift off them, as the tolerance allows, and what is handed out is brought back: states and interpolants.
+A multistep method keeps its history, which projection to the constraints would falsify.  So its states drift off the
+constraints, as the tolerance allows, and only results are projected: states and interpolants.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TO_COEFFICIENTS = np.linalg.inv(_NODES[:, np.newaxis] ** np.arange(1, _DEGREE +
 
 @dataclass
 class OutsideRun:
-    """What a method of another package did, in the words of `_motion.Run`.
+    """Record of a run by a method of another package, with the attributes of `_motion.Run`.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class OutsideRun:
     dense : ndarray, (N, 5, n_x), optional
         Interpolants: x(t + θ h) = advanced + Σ_j dense[j] θ^(j + 1).
     rejected : int
-        0, since no package tells.
+        0, since no package reports it.
     """
 
     status: str
@@ -84,7 +84,7 @@ def integrate_outside(
     baumgarte : (float, float), optional
         Gains of the stabilization of the constraints.
     asked : Recording
-        What is kept.
+        Parts of the run that are kept.
     """
     run = OutsideRun("success", problem.t0, problem.x0, np.zeros(0), np.zeros((0, problem.dyn.n_x)))
     fields, record = _Fields(problem, baumgarte), _Record(problem, asked)
@@ -151,7 +151,7 @@ def _stretch(
 
 
 def _status(problem: InitialValueProblem, fault: SingularError | NonFiniteError | None) -> str:
-    """How a run ends that cannot go on, by what the equations could not answer, if there was such a thing."""
+    """Status of a run that cannot go on, by the fault of the equations, if there was one."""
     if fault is None:
         return "step_size"
     if isinstance(fault, NonFiniteError):
@@ -185,14 +185,15 @@ class _Fields:
 
     def __init__(self, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> None:
         self.problem = problem
-        self.fault: SingularError | NonFiniteError | None = None  # what they could not answer last
+        self.fault: SingularError | NonFiniteError | None = None  # the latest failure of the equations
         self._gains = baumgarte if problem.dyn.n_constraints else None
         self._direction = 1.0 if problem.t1 >= problem.t0 else -1.0
 
     def between(self, start: float, end: float) -> Equations:
-        """On a part of the run without corners of the inputs.
+        """Equations on a part of the run without corners of the inputs.
 
-        What a function of the state adds to ∂ẋ/∂x is unknown, and so is what stabilizes: the method takes differences.
+        The contribution of a function of the state to ∂ẋ/∂x is unknown, as is that of stabilization: the method takes
+        differences.
         """
         dyn, p, inputs = self.problem.dyn, self.problem.p, self.problem.inputs.between(start, end)
 
@@ -227,7 +228,7 @@ class _Fields:
 
 
 class _Record:
-    """What is kept of a run."""
+    """Recorder of a run."""
 
     def __init__(self, problem: InitialValueProblem, asked: Recording) -> None:
         n = problem.dyn.n_x
@@ -243,7 +244,7 @@ class _Record:
             self._sampled.append(problem.x0)
 
     def keep(self, start: tuple[float, Array], stepper: Stepper) -> bool:
-        """Put down a step, from a start to where the stepper is; False where there is no room for it."""
+        """Put down a step, from a start to where the stepper is; False if there is no room for it."""
         if self._keeps and len(self._times) > self._limit:
             if not self._asked.drop:
                 return False
@@ -268,7 +269,7 @@ class _Record:
         return True
 
     def hand_over(self, run: OutsideRun) -> None:
-        """Give all that was kept to a run, its states on the constraints as far as there are such."""
+        """Store the record in a run, with states on the constraints as far as these were found."""
         n = self._problem.dyn.n_x
         if self._keeps:
             states = self._on_constraints(run, np.array(self._times), np.array(self._at_ends))
@@ -287,7 +288,7 @@ class _Record:
             run.times = reached[: len(run.sampled)]
 
     def _on_constraints(self, run: OutsideRun, times: Array, states: Array) -> Array:
-        """Those states up to the first for which there is none; what failed there ends the run."""
+        """States brought back to the constraints, up to the first for which this fails; the failure ends the run."""
         try:
             return _brought_back(self._problem, times, states)
         except SingularError as error:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Impacts: speeds that jump, while coordinates stay, since impulses act at contacts and on the constraints.
+"""Impacts: speeds jump while coordinates stay, because impulses act at contacts and on the constraints.
 
     M Δu = GᵀΛ + WᵀΛ_n,    G Δu = 0,    W Δu = −(1 + e) v_n
 
-Finite forces do nothing in no time, so f is not there.  With Δu = P z, whose columns span what G allows and are
+Finite forces have no effect in zero time, so f is absent.  With Δu = P z, whose columns span what G allows and are
 orthonormal in the metric of the masses, the rows W P are all that is left.  They fix some directions of z, and no
 impulse acts along the others.
 """
@@ -43,7 +43,7 @@ class Impact:
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     x : ndarray, (n_x,)
         The state after the impact.
     contacts, constraint_names : tuple of str
@@ -52,8 +52,8 @@ class Impact:
     impulses : ndarray, (k,)
         Λ_n of the contacts: positive where an impulse pushes the way in which v_n grows.
     pulling : tuple of str
-        Contacts with Λ_n < 0.  Where v_n grows as the bodies separate, no contact does that: the impact of the others
-        alone is meant.  Only who wrote v_n knows; a row of friction may have either sign.
+        Contacts with Λ_n < 0.  If v_n grows as the bodies separate, no contact can pull: leave such contacts out.  Only
+        the user knows the meaning of v_n; a row of friction may have either sign.
     constraint_impulses : ndarray, (n_constraints,)
         Λ of the rows of G.
     undetermined : tuple of str
@@ -123,7 +123,7 @@ def impact(
     full : bool
         Return impulses as well.
     r, p : optional
-        Inputs and parameters, as of the kernels.
+        Inputs and parameters, as for the kernels.
 
     Returns
     -------
@@ -137,7 +137,8 @@ def impact(
         The constraints, or other contacts, do not let a contact change as it must; an output is not linear in the
         speeds, or holds their derivatives; a constraint is not linear in the speeds and changes its direction.
     SingularError
-        The mass matrix is singular in what contacts and constraints leave free, or a constraint is lost at x.
+        The mass matrix is singular in the motions that contacts and constraints leave free, or a constraint is lost at
+        x.
     KeyError
         No such output.
     ValueError, TypeError
@@ -159,9 +160,9 @@ def impact(
 
 @dataclass(frozen=True)
 class _Contacts:
-    """What hits: names, v_n, its slopes W (k, n_u) and the terms that each v_n is summed from, at one state.
+    """Contacts of an impact at one state: names, v_n, its slopes W (k, n_u), the magnitude of the terms of v_n.
 
-    ``outputs`` are their numbers, None where an array gave the rows.
+    ``outputs`` are their numbers, None if an array gave the rows.
     """
 
     names: tuple[str, ...]
@@ -222,7 +223,7 @@ def _restitution(e: npt.ArrayLike, k: int) -> Array:
 
 
 def _require_constant_rows(before: ConstraintState, after: ConstraintState, contacts: _Contacts) -> None:
-    """ModelError where rows depend on the speeds: then the impulse along them depends on what happens meanwhile."""
+    """Raise ModelError if rows depend on the speeds: the impulse along them would depend on the impact's course."""
     dyn, units = before.dyn, before.speed_units
     if dyn.n_constraints:
         for name, moved in zip(dyn.constraint_names, _differ(before.rows, after.rows, units), strict=True):
@@ -242,7 +243,7 @@ def _require_constant_rows(before: ConstraintState, after: ConstraintState, cont
 
 
 def _differ(rows: Array, others: Array, units: Array) -> npt.NDArray[np.bool_]:
-    """Which rows differ by more than rounding."""
+    """Mask of the rows that differ by more than rounding."""
     size = np.maximum(np.max(np.abs(rows * units), axis=-1), np.max(np.abs(others * units), axis=-1))
     return np.asarray(np.max(np.abs(rows - others) * units, axis=-1) > EQUAL * size)
 
@@ -258,7 +259,7 @@ class _Equations:
 
     @cached_property
     def _units(self) -> Array:
-        """How much of each speed is one unit: (n_u,)."""
+        """Units of the speeds: (n_u,)."""
         rows = self._contacts.rows
         if self._state.dyn.n_constraints:
             rows = np.vstack([self._state.rows, rows])
@@ -271,7 +272,7 @@ class _Equations:
 
     @cached_property
     def _size(self) -> Array:
-        """Of the rows of W, in units of the speeds."""
+        """Sizes of the rows of W, in units of the speeds."""
         return size_of(self._contacts.rows * self._units)
 
     @cached_property
@@ -310,7 +311,7 @@ class _Equations:
 
     @cached_property
     def _rows(self) -> Array:
-        """W P, each row beside the size that it has before P."""
+        """Rows W P, each relative to its size before P."""
         return equilibrated(self._contacts.rows, self._units) @ self._allowed
 
     @cached_property
@@ -378,7 +379,7 @@ class _Equations:
         )
 
     def _require_agreement(self, jump: Array, opposed: Array) -> None:
-        """ModelError unless contacts that follow from constraints and from each other jump as these let them."""
+        """Raise ModelError unless contacts that follow from constraints and other contacts jump consistently."""
         projector = opposed @ opposed.T
         projector[np.abs(projector) < EQUAL] = 0.0
         terms = np.abs(projector) @ ((1.0 + self._e) * self._contacts.terms / self._size)
@@ -457,7 +458,7 @@ def _directions(state: ConstraintState, rows: Array) -> list[list[Array]]:
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Impulses of least norm in the rows as written, from those of rows of equal size; and which are not unique."""
+    """Impulses of least norm in the rows as written, from those of rows of equal size; and those not unique."""
     if not len(size):
         return np.zeros(0), np.zeros(0, dtype=bool)
     impulses, directions = scaled / size, free / size[:, np.newaxis]

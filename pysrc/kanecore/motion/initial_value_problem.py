@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The initial value problem of a run: a model with parameters and inputs, an interval, a start on the constraints.
+"""Initial value problem of a run: a model with parameters and inputs, an interval, a start on the constraints.
 
-What stiff methods ask of a problem: which of its derivatives are known.
+Stiff methods also ask which of its derivatives are known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValueProblem:
-    """What is integrated, whatever the method.
+    """Initial value problem, whatever the method that integrates it.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ _STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
 
 
 def with_known_derivatives(method: str, dyn: Kernels, inputs: RunInputs, baumgarte: tuple[float, float] | None) -> str:
-    """The method that is meant by a name: "rosenbrock_w" by "rosenbrock" where some derivatives are unknown.
+    """Method that a name means: "rosenbrock" becomes "rosenbrock_w" if some derivatives are unknown.
 
     Raises
     ------

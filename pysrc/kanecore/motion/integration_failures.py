@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The errors of runs that did not reach their end, or whose end contradicts itself: what happened, where, and why."""
+"""Errors of runs that did not reach their end, or whose end contradicts itself: the event, its place, and its cause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["failure", "outcome", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-# Of what a row of G was at the start, where steps came to rounding, shrink, or would jump.
+# Limits by the value of a row of G at the start, for steps that came to rounding, shrink, or would jump.
 _LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1}
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
@@ -38,7 +38,7 @@ _OUTCOMES = {
 
 
 def outcome(method: str, run: AnyRun, recording: Recording) -> str:
-    """How a run ended, in a sentence."""
+    """Outcome of a run, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
     if run.status != "full":
@@ -50,7 +50,7 @@ def outcome(method: str, run: AnyRun, recording: Recording) -> str:
 
 
 def _hand_overs(method: str, run: AnyRun) -> str:
-    """Which methods "auto" took, and when."""
+    """Methods that "auto" took, and when, in words."""
     if method not in _HALVES:
         return ""
     words = [f"{_HALVES[method][(i + 1) % 2]} from t = {t:.6g}" for i, t in enumerate(run.switched)]
@@ -60,9 +60,10 @@ def _hand_overs(method: str, run: AnyRun) -> str:
 
 
 def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:
-    """See that redundant rows of a run off the constraints do not contradict each other, at the states next to its own.
+    """Raise SingularError if redundant rows contradict each other at the projections of a run's states.
 
-    At a state that has drifted off, kernels bear as much as the drift explains; beside it, on the constraints, nothing.
+    At a state that has drifted off the constraints, kernels tolerate contradictions that the drift explains; at its
+    projection to the constraints they tolerate none.
     """
     for t, x in zip(trajectory.t, trajectory.x, strict=True):
         state = problem.state(t, x)
@@ -123,7 +124,7 @@ def _where(run: AnyRun) -> str:
 
 
 def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
-    """Of rows that no accelerations satisfy together."""
+    """Error for rows that no accelerations satisfy together."""
     dyn = problem.dyn
     names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
     return SingularError(
@@ -138,9 +139,9 @@ def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajec
 
 
 def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
-    """Whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
+    """Test whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
 
-    They are asked right behind it, where steps had shrunk, and a mean step further, where they are fixed.
+    They are evaluated right behind it, as small adaptive steps do, and a mean step further, as fixed steps do.
     """
     dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
     step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
@@ -156,7 +157,7 @@ def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
 
 
 def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
-    """What became singular: the mass matrix, the projection to the constraints, or a row of G."""
+    """Error message for a singular mass matrix, projection to the constraints, or row of G."""
     dyn, where = problem.dyn, _where(run)
     if run.status == "singular":
         return (
@@ -173,7 +174,7 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
 
 
 def _missed(problem: InitialValueProblem, run: AnyRun) -> str:
-    """The constraint that a motion at the last speeds misses by most beyond the end of a run."""
+    """Constraint with the largest residual if the motion went on at the last speeds beyond the end of a run."""
     step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
     q, u = np.split(run.x, [problem.dyn.n_q])
     qdot = problem.dyn.qdot(run.t, run.x, r=problem.inputs(run.t, run.x), p=problem.p)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One function at many cases: here, in threads, in processes, or on a cluster.
+"""Parameter sweeps: one function at many cases, here, in threads, in processes, or on a cluster.
 
-What a worker gets is the function and a batch of cases, and it answers each case by itself: with a result, or with the
-exception that this case raised.  Function, cases and answers are pickled here, so that what cannot be pickled, or
-loaded, is the error of one case; an executor would lose its worker over it.  A worker loads the function once, and
-with it the models that it holds.
+A worker gets the function and a batch of cases, and answers each case by itself: with a result, or with the exception
+that this case raised.  Function, cases and answers are pickled here.  So a case that cannot be pickled, or loaded,
+fails alone; an executor would lose its worker over it.  A worker loads the function once, and with it the models that
+it holds.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _FUNCTIONS = 4  # that a worker keeps
 
 
 class Sweep:
-    """What `sweep` computed, case by case.
+    """Results of `sweep`, case by case.
 
     Attributes
     ----------
     cases : list
     results : list
-        In the order of the cases; None where a case failed, or was not reached.
+        In the order of the cases; None if a case failed, or was not reached.
     errors : dict of int to exception
         By the number of the case, in their order.
     unfinished : tuple of int
@@ -69,7 +69,7 @@ class Sweep:
         return f"<Sweep of {len(self)} cases: {len(self._errors)} failed{left}>"
 
     def array(self, name: Any = None) -> npt.NDArray[Any]:
-        """The results as one array, (number of cases, ...), NaN where a case failed or was not reached.
+        """Results as one array, (number of cases, ...), NaN for cases that failed or were not reached.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Sweep:
     def columns(self) -> dict[str, list[Any]]:
         """Cases and results as columns of a table: the keys of mappings, else ``case`` and ``result``; then ``error``.
 
-        None where a case has no such value.  ``error`` is there where a case failed, and holds the message.
+        None if a case has no such value.  ``error`` is there where a case failed, and holds the message.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Sweep:
         ModuleNotFoundError
             pandas is not installed.
         ValueError
-            As of `columns`.
+            As for `columns`.
         """
         try:
             import pandas
@@ -163,16 +163,16 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
     Parameters
     ----------
     fn : callable
-        ``fn(case) -> result``.  It must not change what it holds: which worker computes which case is nobody's choice.
-        So give parameters to ``simulate(..., parameters=case)``, and do not set ``dyn.parameters``.  For other
-        processes it is pickled, with the models that it holds: a function of a module, or a ``functools.partial`` of
-        one.  With cloudpickle, which Dask brings, it may be defined anywhere.
+        ``fn(case) -> result``.  It must not change its own data, since any worker may compute any case. So give
+        parameters to ``simulate(..., parameters=case)``, and do not set ``dyn.parameters``.  For other processes it is
+        pickled, with the models that it holds: a function of a module, or a ``functools.partial`` of one.  With
+        cloudpickle, which Dask brings, it may be defined anywhere.
     cases : iterable
-        What `fn` is called with, each.
+        Arguments of the calls of `fn`, one each.
     executor : optional
-        None: one case after another in this process.  Else whatever has ``submit(function, *arguments)`` and returns
-        futures as ``concurrent.futures`` does: its ThreadPoolExecutor (`simulate` and batches leave the other threads
-        their turn) and ProcessPoolExecutor (of any start method), a Client of Dask, executors of loky, mpi4py,
+        None: one case after another in this process.  Else any object with ``submit(function, *arguments)`` that
+        returns futures as ``concurrent.futures`` does: its ThreadPoolExecutor (`simulate` and batches leave the other
+        threads their turn) and ProcessPoolExecutor (of any start method), a Client of Dask, executors of loky, mpi4py,
         ipyparallel.  It stays open.
     progress : bool or callable
         True: a bar of tqdm.  A callable is called with the number of cases that are done, and of all.
@@ -189,7 +189,7 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
     TypeError
         `fn` cannot be called; `cases` is a mapping or a table; `executor` has no ``submit``; `fn` cannot be pickled.
     KeyboardInterrupt
-        Ctrl-C was pressed; ``error.sweep`` holds what was computed.  So does any other error that ends the sweep.
+        Ctrl-C was pressed; ``error.sweep`` holds the results so far.  So does any other error that ends the sweep.
 
     Notes
     -----
@@ -210,7 +210,7 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
             else:
                 _Tasks(fn, done, submit, report).run()
         except BaseException as error:
-            vars(error)["sweep"] = done  # of any class, also of one that lets nothing be set
+            vars(error)["sweep"] = done  # of any class, also of one without settable attributes
             raise
     return done
 
@@ -227,7 +227,7 @@ def _listed(cases: Iterable[Any]) -> list[Any]:
 
 
 def _submitting(executor: Any) -> Callable[..., Any]:
-    """The ``submit`` of an executor; of a Client of Dask that which takes no two calls for one."""
+    """Method ``submit`` of an executor; for a Client of Dask one that never merges two equal calls."""
     if hasattr(executor, "get_executor"):
         executor = executor.get_executor(pure=False)
     if not callable(getattr(executor, "submit", None)):
@@ -253,7 +253,7 @@ def _value(result: Any, name: Any) -> Any:
 
 
 def _columns(items: list[Any], name: str, there: Iterable[int] | None = None) -> dict[str, list[Any]]:
-    """Columns of a table: the keys of mappings, else one of this name; None where an item is not there."""
+    """Columns of a table: the keys of mappings, else one of this name; None if an item is not there."""
     numbers = range(len(items)) if there is None else list(there)
     if not (numbers and all(isinstance(items[i], Mapping) for i in numbers)):
         return {name: items}
@@ -264,7 +264,7 @@ def _columns(items: list[Any], name: str, there: Iterable[int] | None = None) ->
     return table
 
 
-# ------------------------------------------------------------------------------------------- here, who waits
+# ------------------------------------------------------------------------------------------------ the caller
 
 
 class _Tasks:
@@ -279,7 +279,7 @@ class _Tasks:
         self._waiting = deque(range(first, min(first + size, n)) for first in range(0, n, size))
         self._away: dict[int, _Task] = {}
         self._back: SimpleQueue[int] = SimpleQueue()
-        self._broken: BrokenExecutor | None = None  # what the executor said when it broke
+        self._broken: BrokenExecutor | None = None  # the executor's error when it broke
 
     def run(self) -> None:
         number = 0
@@ -317,12 +317,12 @@ class _Tasks:
             self._take(task)
         except Exception as error:
             self._refused(task, error)
-        except BaseException as error:  # of a worker: Ctrl-C reaches those of the same terminal
+        except BaseException as error:  # of a worker: Ctrl-C reaches all processes of the terminal
             self._lose(task, error)
         self._report(len(self._done) - len(self._done._open))
 
     def _forget(self, error: BrokenExecutor) -> None:
-        """Lose what is away: Python's ProcessPoolExecutor never ends a task that it was given while it broke."""
+        """Give up tasks in flight: Python's ProcessPoolExecutor never ends a task that it was given while it broke."""
         for task in self._away.values():
             self._lose(task, error)
         self._away.clear()
@@ -332,7 +332,7 @@ class _Tasks:
             self._done._take(i, answer)
 
     def _refused(self, task: _Task, error: Exception) -> None:
-        """What the executor, and not the function, raised: the worker died, or something could not be sent."""
+        """Handle an error of the executor, not of the function: the worker died, or something could not be sent."""
         if self._fn.refused is not None:
             raise TypeError(
                 f"fn cannot be sent to other processes: {self._fn.refused}. Define it at the top of a module, give it "
@@ -361,7 +361,7 @@ class _Tasks:
             self._done._take(i, _Outcome(None, lost))
 
     def _stop(self) -> None:
-        """Call back what has not begun, and take what is there."""
+        """Cancel tasks that have not begun, and collect finished ones."""
         for task in self._away.values():
             task.future.cancel()
         for task in self._away.values():
@@ -371,7 +371,7 @@ class _Tasks:
 
 
 class _Task:
-    """A batch: the numbers of its cases, these as they are sent, and the executor's future."""
+    """Batch: the numbers of its cases, the cases as they are sent, and the executor's future."""
 
     future: Any
 
@@ -379,7 +379,7 @@ class _Task:
         self.batch, self.cases = batch, cases
 
 
-# ------------------------------------------------------------------------------------------ there, who works
+# ----------------------------------------------------------------------------------------------- the workers
 
 
 class _Loadable(Protocol):
@@ -389,7 +389,7 @@ class _Loadable(Protocol):
 
 
 def _answers(fn: _Loadable, cases: Sequence[_Loadable]) -> list[_Outcome]:
-    """What a worker does with a batch."""
+    """Answers of a worker to a batch of cases."""
     try:
         function = fn.load_once()
     except Exception as error:
@@ -402,7 +402,7 @@ def _answers(fn: _Loadable, cases: Sequence[_Loadable]) -> list[_Outcome]:
 
 
 def _answer(fn: Callable[[Any], Any], case: _Loadable) -> _Outcome:
-    """What a function makes of a case."""
+    """Result of a function for one case, or the exception that it raised."""
     try:
         return _Outcome(fn(case.load()), None)
     except (Exception, SystemExit) as error:
@@ -410,7 +410,7 @@ def _answer(fn: Callable[[Any], Any], case: _Loadable) -> _Outcome:
 
 
 class _Outcome:
-    """The result of a case, or its error; pickled as bytes: what cannot be sent back is the error of its case."""
+    """Result of a case, or its error, pickled as bytes: a failure to send it is the error of its case."""
 
     def __init__(self, value: Any, error: BaseException | None) -> None:
         self.value, self.error = value, error
@@ -425,7 +425,7 @@ class _Outcome:
 
 
 def _without_what_stays(error: BaseException | None) -> BaseException | None:
-    """An error whose attributes are None where they cannot be pickled: it says more without them than not at all."""
+    """Error with None for attributes that cannot be pickled: better than no error at all."""
     for name, value in list(vars(error).items()) if error is not None else ():
         try:
             _dumps(value)
@@ -446,13 +446,13 @@ def _received(data: bytes, trace: str) -> _Outcome:
 
 
 def _unsent(trace: str, what: str, why: Exception) -> TypeError:
-    """The error of a case whose result, or whose error, cannot cross to another process."""
+    """Error of a case whose result, or whose error, cannot be sent to another process."""
     subject = f"its error, {trace.strip().splitlines()[-1]!r}," if trace else "its result"
     return TypeError(f"{subject} cannot be {what}: {type(why).__name__}: {why}")
 
 
 class _Remote(Exception):
-    """The traceback of an exception in another process, as text: the cause of the exception here."""
+    """Traceback of an exception in another process, as text: the cause of the exception here."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
@@ -462,7 +462,7 @@ class _Remote(Exception):
 
 
 class _Sent:
-    """An object on its way to a worker, pickled where it leaves the process; ``refused`` says why it could not be."""
+    """Object sent to a worker, pickled when it leaves the process; ``refused`` says why it could not be."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -485,7 +485,7 @@ class _Sent:
 
 
 class _Arrived:
-    """An object that came to a worker, still pickled: what goes wrong then goes wrong where it is used."""
+    """Object that came to a worker, still pickled: errors of unpickling arise where it is used."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -511,7 +511,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def _dumps(value: Any, by_value: bool = False) -> bytes:
-    """Pickled; by cloudpickle, where it is installed, what pickle cannot, or what only this process could find."""
+    """Pickle an object; with cloudpickle, if installed, if pickle cannot or only this process could find the object."""
     try:
         data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motions that repeat themselves, by shooting, and how deviations from them grow: Floquet's multipliers.
+"""Periodic motions by shooting, and their stability: Floquet multipliers.
 
-A motion from x0 ends at x(x0, T).  It repeats itself where x(x0, T) = x0; Newton's method solves that with the
-derivative of the computed motion, ∂x(x0, T)/∂x0 = Φ and ẋ(T), along directions that the constraints allow:
+A motion from x0 ends at x(x0, T).  It is periodic if x(x0, T) = x0.  Newton's method solves that with the derivatives
+of the computed motion, ∂x(x0, T)/∂x0 = Φ and ẋ(T), along directions that the constraints allow:
 
     (Φ − 1) δx0 + ẋ(T) δT = x0 − x(x0, T)
 
-by least change, since a motion that nothing drives may begin anywhere on its orbit, and where energy is conserved
-neighbours repeat themselves too.  With an event that ends a period, T follows from x0, and Φ is the derivative of the
-return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
+The smallest change is taken, because a motion that nothing drives may begin anywhere on its orbit, and because
+neighbours are periodic too if energy is conserved.  With an event that ends a period, T follows from x0, and Φ is the
+derivative of the return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ Array = npt.NDArray[np.float64]
 _ITERATIONS = 40
 _SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
 _DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
-_AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is a little beside it
+_AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is slightly off
 _FACTOR = 10.0  # by which the period may differ from a first guess
 _PATIENCE = 3.0  # periods in which its event must come
 _OWN_OPTIONS = frozenset({"sensitivities", "t_eval", "dense_output", "threads", "return_status", "progress", "project"})
-_STILL = 1e-9  # of what is large beside the other numbers: a range that is smaller is rounding
+_STILL = 1e-9  # of a number's magnitude: a smaller range is rounding
 _SAME = 1e-6  # of the largest ẋ: by how much it may differ at one state from period to period
 _COMPARED = 50  # states of a period at which it is compared
-_LIMIT = 1e3  # times the tolerances of a step: what is left by these, where Newton's method goes no further
+_LIMIT = 1e3  # times the tolerances of a step: the residual that these leave to Newton's method
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class PeriodicMotion:
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     x0 : ndarray, (n_x,)
         A state on it.
     period : float
@@ -64,10 +64,10 @@ class PeriodicMotion:
     monodromy : ndarray, (n_x, n_x)
         ∂x/∂x0 after a period, of states that the constraints allow.
     multipliers : ndarray of complex, (n_x − constraints,)
-        Its eigenvalues in these directions, the largest first: by what deviations grow in a period.  Where the period
-        may vary, 1 is one of them: a deviation along the motion stays one.
+        Its eigenvalues in these directions, the largest first: the growth of deviations in a period.  If the period may
+        vary, 1 is one of them: a deviation along the motion neither grows nor decays.
     residual : float
-        max |x after a period − x0|, each beside how far it goes in the first motion that was tried.
+        max |x after a period − x0|, each relative to its range in the first motion that was tried.
     trajectory : Trajectory
         One period; without its first hundredth where a zero of the event came so soon.
     """
@@ -114,10 +114,10 @@ def periodic(
         with `event`, which must come within three times the guess, no more than that; with `fixed_period` the period
         itself.
     event : Event or callable, optional
-        What ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
+        Event that ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
         ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
     fixed_period : bool
-        The period is as given: that of what drives the motion, by t or a Signal.
+        The period is as given: that of the drive, by t or a Signal.
     advancing : list of str or symbol
         Coordinates that go on from period to period, as the way of a walker does; no rate may depend on them.
     t0 : float
@@ -125,10 +125,10 @@ def periodic(
     events : Event, callable, or list of these
         Other events, with their resets; none may be terminal.
     tolerance : float
-        Of the residual, see `PeriodicMotion`.
+        Tolerance of the residual, see `PeriodicMotion`.
     rtol, atol, **options
-        As of `simulate`: ``method``, ``dt``, ``inputs``, ``parameters``, ``max_step``.  Default of atol: rtol times how
-        far each number goes in the first motion that is tried, so that nothing depends on units.
+        As for `simulate`: ``method``, ``dt``, ``inputs``, ``parameters``, ``max_step``.  Default of atol: rtol times
+        how far each number goes in the first motion that is tried, so that nothing depends on units.
 
     Returns
     -------
@@ -137,10 +137,10 @@ def periodic(
     Raises
     ------
     ModelError
-        Newton's method found no such motion from here; the event did not come; what drives the motion is not the same
-        after the period; rates depend on a coordinate that is said to go on.
+        Newton's method found no such motion from here; the event did not occur; the drive is not the same after the
+        period; rates depend on a coordinate that is declared to advance.
     ValueError, TypeError, KeyError
-        As of `simulate` with sensitivities.
+        As for `simulate` with sensitivities.
     """
     for name in _OWN_OPTIONS.intersection(options):
         raise TypeError(f"{name} is no option of periodic(): simulate one period from the x0 that it finds")
@@ -155,7 +155,7 @@ def periodic(
         shot = shooting.with_tolerances_of(shot)
     for _ in range(_ITERATIONS):
         better = shooting.improved(shot)
-        last = shot.residual <= tolerance  # and this step has squared what was left
+        last = shot.residual <= tolerance  # and this step has squared the residual
         shot = better or shot
         if last or better is None:
             break
@@ -170,13 +170,13 @@ def periodic(
 
 @dataclass(frozen=True, eq=False)
 class _Shot:
-    """A motion from x to ``end`` in a time, its derivative, and by how much it misses its start."""
+    """Motion from x to ``end`` in a time, its derivative, and the deviation from its start."""
 
     x: Array
     period: float
     end: Array
     monodromy: Array
-    feasible: Array  # a projector: what x may change by
+    feasible: Array  # a projector to the allowed changes of x
     misses: Array
     trajectory: Trajectory
 
@@ -282,7 +282,7 @@ class _Shooting:
         return _Shot(x, period, end, monodromy, start.sensitivities[0], misses[self._returning], run)
 
     def _signs(self, x: Array, end: Array, run: Trajectory) -> Array:
-        """−1 for unit quaternions that end near their negative, if the motion goes on from that as from the other."""
+        """Sign −1 for unit quaternions that end near their negative, if the motion goes on alike from both."""
         signs = np.ones(len(x))
         for quaternion in self._dyn.unit:
             places = list(quaternion)
@@ -296,13 +296,13 @@ class _Shooting:
         return signs if self._close(signs * one, other) else np.ones(len(x))
 
     def _close(self, one: Array, other: Array) -> bool:
-        """Whether rates are the same."""
+        """Test whether rates are the same, within a tolerance."""
         assert self._scale is not None
         largest = float(np.max(np.abs(one) / self._scale, initial=0.0))
         return bool((np.abs(one - other) / self._scale <= _SAME * largest).all())
 
     def with_tolerances_of(self, shot: _Shot) -> _Shot:
-        """The same motion, with errors of each step below rtol of how far each number goes."""
+        """Copy with errors of each step below rtol times the range of each number."""
         self._options["atol"] = self._options["rtol"] * self._scale
         self._scale = None  # which is better known then
         return self.shoot(shot.x, shot.period if self._section is None else self._guess)
@@ -310,7 +310,7 @@ class _Shooting:
     # ------------------------------------------------------------------------------------------------- Newton
 
     def improved(self, shot: _Shot) -> _Shot | None:
-        """The next motion, which comes nearer to its start; None where none does."""
+        """Next motion, which comes nearer to its start; None if none does."""
         basis, scale = self._basis(shot)
         columns = (shot.monodromy - shot.feasible) @ (scale[:, np.newaxis] * basis)
         if self._section is None and not self._fixed:
@@ -338,7 +338,7 @@ class _Shooting:
         return np.asarray(self._dyn.rhs(t, shot.end, r=problem.inputs(t, shot.end), p=problem.p))
 
     def _basis(self, shot: _Shot) -> tuple[Array, Array]:
-        """Directions that the constraints allow, as columns, of numbers beside the scale that comes with them."""
+        """Directions that the constraints allow, as columns, in numbers relative to the scale returned with them."""
         scale = self._scale
         assert scale is not None
         of_columns, _, _ = np.linalg.svd(shot.feasible * scale / scale[:, np.newaxis])
@@ -357,7 +357,7 @@ class _Shooting:
     # ---------------------------------------------------------------------------------------------- the result
 
     def require_repetition(self, shot: _Shot) -> None:
-        """ModelError where ẋ is not the same a period later, as time, and what goes on, have gone on."""
+        """Raise ModelError if ẋ differs a period later, when time and advancing coordinates have gone on."""
         run, dyn = shot.trajectory, self._dyn
         problem, chosen = run._problem, np.unique(np.linspace(0, len(run.t) - 1, _COMPARED).astype(int))
         t, x, r = run.t[chosen], run.x[chosen], run.r[chosen]
@@ -390,7 +390,7 @@ class _Shooting:
             )
 
     def advice(self, shot: _Shot) -> str:
-        """What to do about a motion that misses its start."""
+        """Advice for a motion that misses its start."""
         assert self._scale is not None
         errors = self._options["atol"] + self._options["rtol"] * np.abs(shot.x)
         if (np.abs(shot.misses) <= (_LIMIT * errors / self._scale)[self._returning]).all():
@@ -415,6 +415,6 @@ class _Shooting:
 
 
 def _scale(extents: Array, states: Array) -> Array:
-    """What is large for each number of a state: how far it goes in the first motion that is tried."""
+    """Reference magnitude of each number of a state: its range in the first motion that is tried."""
     ranges = np.ptp(states, axis=0)
     return np.where(ranges > _STILL * extents, ranges, extents)

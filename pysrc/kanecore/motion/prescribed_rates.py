@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rates of prescribed motions that were given beside these, and say something else."""
+"""Check of prescribed motions: rates that were given beside them, and contradict them."""
 
 from __future__ import annotations
 

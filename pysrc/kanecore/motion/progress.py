@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far something is, while it runs: to a function of the caller, or as a bar of tqdm."""
+"""Progress reports of long computations: to a function of the caller, or as a bar of tqdm."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SECONDS = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} s [{elapsed}<{remaining}]"
 
 @contextmanager
 def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[float], None]]:
-    """What to call with how much of ``total`` is done, for an argument ``progress``.
+    """Function to call with how much of ``total`` is done, for an argument ``progress``.
 
     Parameters
     ----------
     progress : bool or callable
-        False: nobody is told.  True: a bar of tqdm.  Else it is called with what is done, and ``total``.
+        False: no report.  True: a bar of tqdm.  Else it is called with the amount done, and ``total``.
 
     Raises
     ------
@@ -41,17 +41,17 @@ def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[floa
 
 @contextmanager
 def reporting_time(progress: Any, t0: float, t1: float) -> Iterator[Callable[[float], object] | None]:
-    """What to call with t of a run from t0 to t1, for an argument ``progress``, or None.
+    """Function to call with t of a run from t0 to t1, for an argument ``progress``; or None.
 
     Parameters
     ----------
     progress : bool or callable
-        False: nobody is told.  True: a bar of tqdm.  Else it is called with t.
+        False: no report.  True: a bar of tqdm.  Else it is called with t.
 
     Raises
     ------
     ModuleNotFoundError, TypeError
-        As of `reporting`.
+        As for `reporting`.
     """
     if callable(progress):
         yield progress

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixed steps of many starts at once: from the arguments of `rollout` to the states of each row, or an error."""
+"""Rollouts: fixed steps of many starts at once, from the arguments of `rollout` to the states of each row."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CODES = {word: code for code, word in _motion.STATUS.items()}
 
 
 class RolloutStatus(NamedTuple):
-    """What came of each row of a rollout.
+    """Outcome of each row of a rollout.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def rollout(
     out: Array | None = None,
     return_status: bool = False,
 ) -> Any:
-    """Many motions by fixed steps: as many at once as the processor holds in a vector, on any number of cores.
+    """Simulate many motions by fixed steps, as many at once as fit in a vector register, on any number of cores.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ def rollout(
     t0 : float
         Time at the start.
     method : {"rk4", "euler"}
-        As of `simulate`, the classical method of order 4, and the semi-implicit method of Euler, of order 1.
+        As for `simulate`, the classical method of order 4, and the semi-implicit method of Euler, of order 1.
     parameters : array_like, (n_p,) or (..., n_p), or mapping by name, optional
         For this call only; default: the current values.
     threads : int, optional
-        How many share the rows; -1: one for each core.  Default: one, as of the kernels.
+        How many share the rows; -1: one for each core.  Default: one, as for the kernels.
     out : ndarray, (..., steps + 1, n_x), optional
         Where the result goes: C-contiguous, of the type of the model.
     return_status : bool
@@ -93,15 +93,15 @@ def rollout(
     X : ndarray, (..., steps + 1, n_x)
         ``out`` if it was given, else a new array.  Leading axes of x0, inputs and parameters broadcast.  After every
         step unit quaternions have norm 1, and states are back on the constraints.  A row that starts non-finite, that
-        diverges or comes to a singular state is NaN from there on.  A row has the same bits with any neighbours: those
-        of `simulate` with the same steps and constant inputs.
+        diverges or comes to a singular state is NaN from there on.  Results are bit-identical to those of single calls,
+        and to `simulate` with the same steps and constant inputs.
     status : RolloutStatus
         With ``return_status=True``.
 
     Raises
     ------
     IntegrationError
-        Rows failed: ``error.rows`` are their numbers, ``error.out`` is the result, ``error.status`` says what came of
+        Rows failed: ``error.rows`` are their numbers, ``error.out`` is the result, ``error.status`` the outcome of
         each.
     ValueError, TypeError, KeyError
         Shapes, names, numbers that make no sense; starts that are not on the constraints.
@@ -173,7 +173,7 @@ def step(
 
 
 def _steps_of(dyn: Kernels, inputs: Any) -> int:
-    """How many sets of inputs there are; TypeError where these do not tell the number of steps."""
+    """Number of sets of inputs; TypeError if the inputs do not tell the number of steps."""
     if isinstance(inputs, Mapping):
         lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
     else:
@@ -210,7 +210,7 @@ def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
 
 
 def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
-    """The operands as arrays of the model's type, whose shapes fit."""
+    """Operands as arrays of the model's type, with consistent shapes."""
     first, step, count = times
     x = dyn._rows("state", x0, "x0")
     r = _held(dyn, inputs, count)
@@ -244,7 +244,7 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
 
 
 def _count_again(rows: Rows, method: str, run: _motion.Rollout, result: Array) -> None:
-    """Roll out again, with as many rows of G as count there, what lost some at its start, as `simulate` counts."""
+    """Roll out rows again that lost rank of G at their start, with the rank there, as `simulate` does."""
     lost = np.flatnonzero((run.codes == _CODES["lost"]) & (run.last == 0))
     for i in lost:
         place = np.unravel_index(i, rows.shape)

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The inputs of one run, in whatever form they were given: numbers, signals, or a function of time and state.
-
-Functions in C that a run calls by their addresses.
-"""
+"""Inputs of one run, in any form: numbers, signals, functions of time and state, functions in C by their addresses."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ def address_of(function: Any, n: int, argument: str, written: str) -> int:
     n : int
         How many arguments it takes.
     argument, written : str
-        What it is given as, and what it must be, in messages.
+        Name of the argument, and what it must be, in messages.
     """
     if hasattr(function, "argtypes"):
         if function.argtypes is not None and len(function.argtypes) != n:
@@ -80,12 +77,12 @@ _SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smal
 
 
 class RunInputs:
-    """r(t, x) of one run, in the form that the integrators take and as a function for what comes after.
+    """Inputs r(t, x) of one run, in the form for the integrators and as a function for later use.
 
     Parameters
     ----------
     inputs
-        As of `simulate`.
+        As for `simulate`.
     t0, t1 : float
         Start and end of the run, in any order.
     sampled : bool
@@ -94,11 +91,11 @@ class RunInputs:
     Attributes
     ----------
     knots, coefficients : ndarray
-        The inputs as cubics between knots, as those of a `Signal`; zeros where a function gives them.
+        The inputs as cubics between knots, as those of a `Signal`; zeros for inputs that a function gives.
     function : callable, optional
         ``r(t, x)``, where a function was given.
     address : int, optional
-        That of the same in C.
+        Address of the same function in C.
     sampled : bool
         Whether it is asked for samples.
     held : ndarray, (n_r,), optional
@@ -165,7 +162,7 @@ class RunInputs:
         return self._witnessed
 
     def after(self, times: Array, values: Array) -> RunInputs:
-        """What samples of the function gave, each held until the next one, as the inputs of the run that took them."""
+        """Inputs of a finished run, from samples of its function, each of which is held until the next one."""
         order = np.argsort(times)
         knots = times[order]
         if times[-1] < times[0]:  # backwards: a sample is held on the way to the one before
@@ -178,7 +175,7 @@ class RunInputs:
         return result
 
     def applied(self) -> RunInputs:
-        """The same once the run has ended: ValueError where its function has a state of its own, so gives others.
+        """The same once the run has ended: ValueError if its function has a state of its own, so gives others.
 
         What it gave first it must give again, at the same time and state.
         """
@@ -200,7 +197,7 @@ class RunInputs:
         self._doubted = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without a function that cannot be pickled, such as a lambda: the rest of a run is worth more than that."""
+        """Drop a function that cannot be pickled, such as a lambda: the rest of a run is worth keeping."""
         state = dict(vars(self))
         try:
             pickle.dumps(self.function)
@@ -292,7 +289,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _OfEach:
-    """r(t, x) of a mapping that holds functions: of these, signals and numbers."""
+    """Inputs r(t, x) of a mapping that holds functions, signals and numbers."""
 
     constants: Array
     signals: dict[int, _Rate]
@@ -340,7 +337,7 @@ class _Witnessed:
 
 
 def _left_behind(t: float, x: Array) -> Array:
-    """In place of a function that stayed in another process."""
+    """Raise the error for inputs whose function stayed in another process."""
     raise ValueError(
         f"the inputs of this run were a function that pickle cannot take along, so that they are not known at t = "
         f"{t!r}; sol.r holds them at sol.t; a function at the top of a module is taken along"
@@ -355,7 +352,7 @@ def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
 
 
 def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
-    """Which inputs the columns of a signal are: all, or all but the rates of others."""
+    """Inputs for the columns of a signal: all, or all but the rates of others."""
     base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
     if signal.n not in (dyn.n_r, len(base)):
         raise ValueError(
@@ -367,7 +364,7 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
 
 
 def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
-    """What a mapping gives, by the number of the input: signals of one column, functions, unchecked numbers."""
+    """Entries of a mapping, by the number of the input: signals of one column, functions, unchecked numbers."""
     entries: dict[int, Any] = {}
     for i, value in dyn._by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
@@ -378,7 +375,7 @@ def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
 
 
 def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
-    """Numbers by name and signals by the number of the input, with the rates of what is given; 0 where a signal is."""
+    """Numbers by name and signals by the number of the input, with the rates of given ones; 0 in place of a signal."""
     names = dyn.input_names
     numbers: dict[str, Any] = {}
     signals: dict[int, _Rate] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The states at some times of a run, with what was found there: what goes into tables and files, without a model."""
+"""Samples of a run: states at some times with all that was computed there, for tables and files, without a model."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ _KINDS = ("coordinate", "speed", "input", "output")
 class Samples:
     """States over time with inputs, outputs and energies, by name.
 
-    Of a `Trajectory` ``sol[10:20]`` and ``sol.at(t)`` are some; ``Samples.load(path)`` are those that ``save`` wrote.
-    They need no model, and so cannot interpolate.
+    ``sol[10:20]`` and ``sol.at(t)`` of a `Trajectory` are samples; ``Samples.load(path)`` reads those that ``save``
+    wrote. Samples need no model, and so cannot interpolate.
 
     Attributes
     ----------
     name : str
-        Of the model.
+        Name of the model.
     t : ndarray, (N,)
     x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
         States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r, outputs : ndarray, (N, n_r), (N, n_outputs)
     energy : ndarray, (N,)
-        T + U; ModelError where the model has none.
+        T + U; ModelError if the model has none.
     coordinate_names, speed_names, input_names, output_names : tuple of str
     facts : dict
         How the run went: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
         file also ``energy_drift`` and ``constraint_drift`` of the run, where its steps were kept.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
-        Of all zeros of each event of the run: the times, and the states before a reset.
+        All zeros of each event of the run: the times, and the states before a reset.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Samples:
         x: Array,
         values: Mapping[str, Callable[[], Any]],
     ) -> None:
-        """With ``names`` of each kind, and what gives ``r``, ``outputs``, ``energy`` and ``facts`` when first asked."""
+        """Take ``names`` of each kind, and functions for ``r``, ``outputs``, ``energy`` and ``facts``."""
         self.name, self._names, self.t, self.x, self._values = name, dict(names), t, x, values
 
     def __repr__(self) -> str:
@@ -192,7 +192,7 @@ class Samples:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Samples:
-        """What `save` wrote.
+        """Load the samples that `save` wrote.
 
         Raises
         ------
@@ -237,7 +237,7 @@ def names_of(dyn: Kernels) -> dict[str, tuple[str, ...]]:
 
 
 def _restored(stored: dict[str, Any]) -> Samples:
-    """Samples of what was stored."""
+    """Samples from stored arrays."""
     name, facts = str(stored["name"]), json.loads(str(stored["facts"]))
     names = {kind: tuple(map(str, stored[f"{kind}_names"])) for kind in _KINDS}
     values: dict[str, Callable[[], Any]] = {

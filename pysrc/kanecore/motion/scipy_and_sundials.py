@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Methods that other packages bring along, SciPy's and SUNDIALS': each behind the same few words."""
+"""Integration methods of SciPy and SUNDIALS, each behind one common interface."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Equations:
 
 @dataclass(frozen=True)
 class Steps:
-    """What is asked of steps: tolerances, the length of the first, 0 to have it chosen, and the longest."""
+    """Options of steps: tolerances, the length of the first (0: it is chosen), and the longest."""
 
     rtol: float
     atol: Array
@@ -46,7 +46,7 @@ class Stepper(Protocol):
     Attributes
     ----------
     t, x : float, ndarray
-        What is reached.
+        Time and state that are reached.
     evaluations, jacobians, factorizations : int
         So far.
     """
@@ -62,14 +62,14 @@ class Stepper(Protocol):
     def factorizations(self) -> int: ...
 
     def step(self) -> bool:
-        """Take one step; False where none can be taken."""
+        """Take one step; False if none can be taken."""
 
     def within(self, times: Array) -> Array:
         """The states at times within the last step, (N, n_x), by the method's own interpolant."""
 
 
 def require_package(method: str) -> None:
-    """ImportError, with what to install, unless the package is there that a method comes from."""
+    """Raise ImportError, with the package to install, unless the package of a method is installed."""
     module = _MODULES.get(method)
     if module is not None and find_spec(module) is None:
         raise ImportError(
@@ -127,7 +127,7 @@ class _Scipy:
 class _Cvode:
     """Differentiation formulas of orders 1 to 5 with variable coefficients, SUNDIALS' CVODE, by scikit-SUNDAE.
 
-    The package does not tell how many factorizations there were.
+    The package does not report the number of factorizations.
     """
 
     factorizations = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How a trajectory depends on its start, the parameters and the inputs: ∂x(t)/∂(x0, p, r), step by step.
+"""Sensitivities: derivatives of a trajectory by its start, the parameters and the inputs, ∂x(t)/∂(x0, p, r).
 
     S(0) = ∂x(0)/∂(x0, p, r),    S after a step = ∂x1/∂x S + ∂x1/∂(p, r)
 
@@ -43,13 +43,13 @@ class Sensitivities:
     Attributes
     ----------
     names : tuple of str
-        Of the columns, m.
+        Names of the m columns.
     values : ndarray, (N, n_x, m)
         ∂x/∂ each at the times of the trajectory, which are held.
     of_times : list of ndarray, (n, m); or None
-        Of the times of the zeros of each event.
+        Sensitivities of the times of the zeros of each event.
     of_states : list of ndarray, (n, n_x, m); or None
-        Of the states there, before a reset, at the time that varies.
+        Sensitivities of the states there, before a reset, at the time that varies.
     after : list of ndarray, (n, n_x, m); or None
         The same after a reset; before it where there is none.
     """
@@ -62,7 +62,7 @@ class Sensitivities:
 
 
 def wanted_sensitivities(given: Any) -> tuple[str, ...]:
-    """With respect to what, in the order that was given."""
+    """Check the variables of wanted sensitivities, in the order that was given."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise TypeError(f"sensitivities is {given!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
     for kind in given:
@@ -76,7 +76,7 @@ def wanted_sensitivities(given: Any) -> tuple[str, ...]:
 def require_derivatives(
     wanted: tuple[str, ...], method: str, problem: InitialValueProblem, baumgarte: object, dense_output: bool | None
 ) -> None:
-    """An error, before any work, where the derivative of a run cannot be known."""
+    """Raise an error, before any work, if the derivative of a run cannot be known."""
     if method in OUTSIDE_METHODS:
         raise ValueError(
             f"sensitivities are for kanecore's own methods, and {method!r} is another package's: take "
@@ -165,7 +165,7 @@ class _Chain:
         return np.asarray(columns[0, :, n - self._first :])
 
     def _alike(self, first: int) -> int:
-        """The end of the steps from one on that are taken at once: of one method, none a jump, or one jump."""
+        """End of the steps from one on that are processed at once: of one method, none a jump, or one jump."""
         t, room = self._ends, max(1, _ROOM // (8 * self._flow.n * (self._flow.n + self._flow.n_direct) * 24))
         if t[first + 1] == t[first]:
             return first + 1
@@ -218,13 +218,13 @@ class _Chain:
         return np.asarray(result)
 
     def _inside(self, first: int, last: int) -> npt.NDArray[np.intp]:
-        """Which of the times of the result lie within some steps, ends apart."""
+        """Places of the result's times that lie within some steps, ends apart."""
         low, high = sorted((self._ends[first], self._ends[last]))
         found = np.flatnonzero((self._times > low) & (self._times < high))
         return found[~np.isin(self._times[found], self._ends[first : last + 1])]
 
     def _put_steps(self, k: int, s: Array) -> None:
-        """Note S at the end of a step, where it is asked for."""
+        """Note S at the end of a step, if it is wanted."""
         if self._times is self._ends:
             self._values[k] = s
         elif self._ends[k] != self._ends[k - 1]:  # at chosen times before a jump
@@ -244,13 +244,13 @@ class _Chain:
         )
 
     def _observe(self, number: int, s: Array) -> None:
-        """A zero that changes nothing."""
+        """Handle a zero that changes nothing."""
         zero = self._zeros[number]
         directions, flow_of = self._directions(zero, s)
         self._of_zeros[number] = self._total(zero, directions, flow_of)
 
     def _serve(self, s: Array, t: float, jumped: Array | None) -> Array:
-        """S behind the zeros at one time: all that are left, or those up to one that x jumped to."""
+        """S behind the zeros at one time: all that are left, or those up to one at which x jumped."""
         while self._served < len(self._zeros):
             zero = self._zeros[self._served]
             assert self._events is not None
@@ -301,7 +301,7 @@ class _Chain:
         return np.concatenate([dtau[np.newaxis], states, states])
 
     def _directions(self, zero: Zero, s: Array) -> tuple[Array, Array]:
-        """What t, x, p and r change by in each column at a held time, (1 + n_x + n_p + n_r, m), and with time alone."""
+        """Changes of t, x, p and r by each column at a held time, (1 + n_x + n_p + n_r, m), and by time alone."""
         dyn, n = self._problem.dyn, self._flow.n
         directions = np.zeros((1 + n + dyn.n_p + dyn.n_r, self._m))
         directions[1 : 1 + n] = s
@@ -316,7 +316,7 @@ class _Chain:
         return directions, np.concatenate([[1.0], xdot, np.zeros(dyn.n_p), rdot])
 
     def _inputs(self, t: float, before: bool) -> tuple[Array, Array]:
-        """The inputs and their rates at a time, on the way to it or from it."""
+        """Inputs and their rates at a time, as limits from before or after."""
         steps = self._ends[self._ends != t]
         ahead = (steps - t) * self._forward > 0.0
         side = steps[~ahead] if before else steps[ahead]
@@ -329,7 +329,7 @@ class _Chain:
     # ------------------------------------------------------------------------------------------------ the end
 
     def _ordered(self) -> Sensitivities:
-        """The columns in the order in which they were asked for."""
+        """Columns in the order of the request."""
         dyn, n = self._problem.dyn, self._flow.n
         places, names, first = dict[str, list[int]](), dict[str, Sequence[str]](), 0
         names = {"x0": dyn.coordinate_names + dyn.speed_names, "p": dyn.parameter_names, "r": dyn.input_names}

@@ -77,7 +77,7 @@ class Signal:
 
     @property
     def smooth_rates(self) -> int:
-        """How many derivatives are finite everywhere."""
+        """Number of derivatives that are finite everywhere."""
         return _RATES[self.kind]
 
     def __call__(self, t: npt.ArrayLike) -> Array:
@@ -101,7 +101,7 @@ class Signal:
             )
 
     def _about(self, times: Array, column: int, order: int) -> Array:
-        """The derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
+        """Derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
         k = piece(self.knots, times)
         s = times - self.knots[k]
         a0, a1, a2, a3 = self.coefficients[k, column].T
@@ -133,7 +133,7 @@ def cubic_rates(cubic: Array, s: Array | float) -> Array:
 
 
 def piece(knots: Array, times: Array) -> npt.NDArray[np.intp]:
-    """The piece that holds each time, at a knot the one that begins there; the first and last reach to infinity."""
+    """Piece that holds each time, at a knot the one that begins there; the first and last extend to infinity."""
     return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
 
 

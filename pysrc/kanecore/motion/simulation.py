@@ -78,7 +78,7 @@ def simulate(
         Start and end, s; the end may come first.
     x0 : array_like, (n_x,) or (..., n_x), or mapping by name
         State [q, u] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1 within
-        1e-6 and is divided by it; so is that of the state after every step, and of what the interpolant gives.  It must
+        1e-6 and is divided by its norm, as are those after every step and of interpolated states.  The state must
         satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
     method : {"dop853", "dopri5", "auto", "rosenbrock", "radau", "bdf", "cvode", "rk4", "euler"}
         Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
@@ -92,10 +92,10 @@ def simulate(
         any matrix (Rang & Angermann, *BIT* 45, 2005).
 
         "auto" begins with "dop853", and goes on with "rosenbrock" once 15 steps were as long as stability allows, which
-        the stages of a step tell without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
+        the stages of a step show without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
         Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
 
-        Of other packages (``pip install kanecore[stiff]``) come "radau" and "bdf", SciPy's Radau IIA of order 5 and
+        Other packages (``pip install kanecore[stiff]``) provide "radau" and "bdf", SciPy's Radau IIA of order 5 and
         differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
         on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
         function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.
@@ -110,8 +110,8 @@ def simulate(
         Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
         attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`. A zero is a change of sign, from
         one step to the next or within one.  A function that is zero at the start has no sign before it has left zero; a
-        zero at the end counts.  Where an event is terminal or resets the state a step ends on it.  After a reset, which
-        must satisfy the constraints, the run goes on, and t holds that time twice.  Events at one time are served in
+        zero at the end counts.  If an event is terminal or resets the state, a step ends on it.  After a reset, which
+        must satisfy the constraints, the run continues, and t holds that time twice.  Events at one time are served in
         the order of their zeros, then of the list.
     inputs : array_like (n_r,), mapping, Signal, or callable, optional
         The inputs r; default: the current values.  An array holds for the whole run.  A mapping gives some of them by
@@ -122,14 +122,16 @@ def simulate(
         run Python at every evaluation; one in C for all inputs, from ctypes or numba (``cfunc``), is
         ``void f(double t, const double *x, double *r)``.
     sample_time : float, optional
-        Ask the function of the inputs at the start and every so many seconds after it, once each, in order, and hold
-        what it gave until then, as a discrete controller does.  Steps end on the samples; ``sol.r`` is what was held.
+        Period in seconds at which the function of the inputs is sampled, from the start on, once each, in order; its
+        value is held until the next sample, as a discrete controller does.  Steps end on the samples; ``sol.r`` are the
+        held values.
     parameters : array_like (n_p,) or mapping, optional
         For this run only.
     project : bool
-        Bring x0, the state after every step and what the interpolant gives back to the constraints, with the least
-        change weighted by mass (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).  Methods of
-        other packages go on from their own states, which drift; `constraint_drift` of the result is that of these.
+        Project x0, the state after every step and interpolated states to the constraints, with the least change in the
+        mass-weighted norm (Hairer, Lubich & Wanner, *Geometric Numerical Integration*, 2006, IV.4).  Methods of other
+        packages continue from their own states, which drift; `constraint_drift` of the result is the drift of these
+        states.
     baumgarte : (alpha, beta), optional
         Stabilize the constraints: φ̈ + 2 α φ̇ + β² φ = 0 in place of φ̈ = 0, and ċ + 2 α c = 0 (Baumgarte 1972), 1/s;
         backwards in time with −α, so that constraints attract in the direction of the run.
@@ -139,8 +141,8 @@ def simulate(
     first_step : float, optional
         First step that an adaptive method tries; default: chosen.
     max_steps : int, optional
-        How many steps an adaptive method may try, ten million unless given; None: any number.  Of fixed steps `dt`
-        decides how many there are.
+        Number of steps that an adaptive method may try, ten million unless given; None: any number.  The number of
+        fixed steps follows from `dt`.
     dense_output : bool, optional
         Whether the steps are kept with their interpolants, which ``sol(t)`` and the drifts need.  True: up to 1 GiB,
         and more is an error.  False: no interpolant, and with `t_eval` no step; "dop853" then saves three evaluations
@@ -151,31 +153,31 @@ def simulate(
         the inputs: ``sol.sensitivities``, (N, n_x, m).  Its columns are in the order of the list, and
         ``sol.sensitivity_names`` names them.  They are the derivatives of the steps that were taken, whose lengths are
         held, with projections, normalisations and the jumps at events.  The time of a zero varies as ẋ says, which has
-        the error of the method.  With `project` x0 varies along the constraints alone: what leads off them is
-        projected.  Functions of Python or C that give events and resets are called again, at states nearby, and are
-        taken not to depend on p.
+        the error of the method.  With `project` x0 varies along the constraints alone: other changes are projected.
+        Functions of Python or C that give events and resets are called again, at states nearby, and are taken not to
+        depend on p.
     threads : int
-        How many share the rows; -1: one for each core.  One run takes one.
+        Number of threads that share the rows; -1: one for each core.  A single run uses one.
     return_status : bool
-        Of many runs: return those that failed as well, with ``sol.status``, in place of an error.
+        With many runs: return those that failed as well, with ``sol.status``, in place of an error.
     progress : bool or callable
-        True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; what it raises
-        ends the run.
+        True: a bar of tqdm.  A callable is called with t, ten times a second at most, and at the end; an exception in
+        it ends the run.
 
     Returns
     -------
     Trajectory
         Where x0, parameters, or inputs as numbers have leading axes, which broadcast: `Trajectories`, x (..., N, n_x)
-        at the same times t (N,), each row with the bits of its run alone.  Then `events`, `sample_time`, `progress` and
-        methods of other packages are not there, steps are not kept, and without t_eval adaptive methods give the start
-        and the end.
+        at the same times t (N,), bit-identical to single runs.  Then `events`, `sample_time`, `progress` and methods of
+        other packages are not there, steps are not kept, and without t_eval adaptive methods give the start and the
+        end.
 
     Raises
     ------
     ValueError, TypeError, KeyError
-        Sensitivities of what has no known derivatives: inputs by a function, `baumgarte`, another package's method.
-        Shapes, tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion
-        in x0 that is not of unit norm; an x0 that is not on the constraints.
+        Sensitivities without known derivatives: inputs by a function, `baumgarte`, another package's method. Shapes,
+        tolerances, times that make no sense; anything not finite, or no number; an unknown name; a quaternion in x0
+        that is not of unit norm; an x0 that is not on the constraints.
     MemoryError
         The steps that are to be kept found no memory.
     ModelError
@@ -186,13 +188,13 @@ def simulate(
         The integration could not go on, or took more than `max_steps`, or more than 1 GiB; or it chatters: a derivative
         jumps, and on both sides leads back to the jump, thousands of times; or constraints ask for a jump of the state;
         or steps shrink so that the motion comes to no later time.
-        Of `sensitivities`: the function of an event has the rate 0 at its zero, so that its time has no derivative.
+        With `sensitivities`: the function of an event has the rate 0 at its zero, so that its time has no derivative.
     ImportError
         The package that the method comes from is not installed.
     KeyboardInterrupt
         Ctrl-C was pressed.
 
-    All that end a run after its start have ``error.trajectory``, which holds what was reached.
+    All errors that end a run after its start have ``error.trajectory``, the run up to there.
     """
     require_package(method)
     t0, t1 = span(t_span)
@@ -218,7 +220,7 @@ def simulate(
     if wanted is not None:
         require_derivatives(wanted, method, problem, stabilization, dense_output)
     method = with_known_derivatives(method, dyn, problem.inputs, stabilization)
-    # the first evaluation finds what is missing or singular, before any work is lost
+    # the first evaluation finds missing values and singularities, before any work is lost
     dyn.rhs(t0, problem.x0, r=problem.inputs(t0, problem.x0), p=problem.p)
     if method in OUTSIDE_METHODS:
         own_methods_only(method, events=events, sample_time=sample_time, progress=progress or None)
@@ -279,7 +281,7 @@ def _warn_below(relative: float, absolute: Array, x: Array) -> None:
 
 @contextmanager
 def _holding(trajectory: Trajectory) -> Iterator[None]:
-    """What is raised here holds the trajectory: the run itself reached its end."""
+    """Attach the trajectory to errors that are raised here: the run itself reached its end."""
     try:
         yield
     except BaseException as error:
@@ -288,7 +290,7 @@ def _holding(trajectory: Trajectory) -> Iterator[None]:
 
 
 def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> Trajectory:
-    """The trajectory of a run that reached its end; else its error, which holds the trajectory."""
+    """Trajectory of a run that reached its end; raise an error that holds the trajectory for others."""
     if trajectory.success:
         if not problem.project and problem.dyn.n_constraints > problem.rank:
             refuse_contradictions(problem, trajectory)
@@ -296,6 +298,6 @@ def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) ->
             warn_of_other_rates(problem.dyn, problem.inputs, (problem.t0, problem.t1), problem.x0, problem.p)
         return trajectory
     if run.error is not None:
-        vars(run.error)["trajectory"] = trajectory  # of any class, also of one that lets nothing be set
+        vars(run.error)["trajectory"] = trajectory  # of any class, also of one without settable attributes
         raise run.error
     raise failure(problem, run, trajectory)

@@ -34,19 +34,19 @@ Array = npt.NDArray[np.float64]
 
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
 _ROOM = 1 << 30  # bytes for the steps of a run
-_ROOM_BESIDE_TIMES = 32_000_000  # for those that nobody asked for, beside the states at t_eval
+_ROOM_BESIDE_TIMES = 32_000_000  # for steps that are kept in addition to the states at t_eval
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run keeps of its steps.
+    """Options for the parts of a run that are kept.
 
     Attributes
     ----------
     times : ndarray, optional
         Where states are asked for; None: at the ends of the steps.
     interpolants : bool
-        Whether those of the steps are kept.
+        Whether the interpolants of the steps are kept.
     room : int
         Bytes for all that is kept.
     drop : bool
@@ -60,7 +60,7 @@ class Recording:
 
 
 def recording(times: Array | None, dense_output: bool | None) -> Recording:
-    """What is kept for some times and the option dense_output."""
+    """Options for the parts of a run that are kept, for some times and the option dense_output."""
     interpolants = dense_output is None or bool(dense_output)
     if times is None or dense_output:
         return Recording(times, interpolants, _ROOM, drop=False)
@@ -79,7 +79,7 @@ def span(t_span: tuple[float, float]) -> tuple[float, float]:
 
 
 def step_length(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
-    """The length of fixed steps, or of the first of an adaptive method, 0 where it is to be chosen."""
+    """Check the length of fixed steps, or of the first adaptive step; 0 if it is to be chosen."""
     fixed = _has_fixed_steps(method)
     if fixed and first_step is not None:
         raise ValueError(f"first_step is for adaptive methods: give the step of {method!r} as dt")
@@ -98,7 +98,7 @@ def step_length(method: str, dt: float | None, first_step: float | None, smalles
 
 
 def _has_fixed_steps(method: str) -> bool:
-    """Whether a method of this name has; ValueError where there is none."""
+    """Test whether the method of this name has fixed steps; ValueError if there is no such method."""
     if method in OUTSIDE_METHODS:
         return False
     if method not in _motion.METHODS:
@@ -110,7 +110,7 @@ def _has_fixed_steps(method: str) -> bool:
 
 
 def one_run_only(method: str, **given: object) -> None:
-    """ValueError where something was given that many runs at once have not."""
+    """ValueError if something was given that many runs at once have not."""
     if method not in _motion.METHODS:
         raise ValueError(f"{method!r} is another package's method, of one run: for many take one of kanecore's own")
     for name, value in given.items():
@@ -119,7 +119,7 @@ def one_run_only(method: str, **given: object) -> None:
 
 
 def own_methods_only(method: str, **given: object) -> None:
-    """ValueError where something was given that a method of another package has not."""
+    """ValueError if something was given that a method of another package has not."""
     for name, value in given.items():
         if value is not None:
             raise ValueError(
@@ -129,14 +129,14 @@ def own_methods_only(method: str, **given: object) -> None:
 
 
 def longest_step(max_step: float, smallest: float) -> float:
-    """That of adaptive methods."""
+    """Check the longest step of adaptive methods."""
     if not (max_step > 0 and max_step >= smallest):
         raise ValueError(f"max_step is {max_step!r}; it must be positive, and {smallest!r} at least: less is lost in t")
     return float(max_step)
 
 
 def sample_period(sample_time: float | None, smallest: float) -> float:
-    """How long inputs are held, 0 where they are not."""
+    """Time for which inputs are held; 0 if they are not."""
     if sample_time is None:
         return 0.0
     try:
@@ -151,12 +151,12 @@ def sample_period(sample_time: float | None, smallest: float) -> float:
 
 
 def step_limit(max_steps: int | None) -> int:
-    """How many steps an adaptive method may try, 0 for any number."""
+    """Number of steps that an adaptive method may try; 0 for any number."""
     return 0 if max_steps is None else positive_count("max_steps", max_steps)
 
 
 def positive_count(name: str, value: int) -> int:
-    """A whole number, at least 1; in messages it is called by its name."""
+    """Check a whole number, at least 1, with its name for messages."""
     try:
         number = index(value)
     except TypeError:
@@ -167,7 +167,7 @@ def positive_count(name: str, value: int) -> int:
 
 
 def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:
-    """The relative one, which rounding allows, and the absolute ones of all n entries of a state."""
+    """Check the relative tolerance, which rounding limits, and the absolute ones of all n entries of a state."""
     absolute = vector("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, n)
     if not (np.isfinite(rtol) and rtol > 0 and (absolute >= 0).all()):
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
@@ -175,7 +175,7 @@ def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:
 
 
 def vector(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """One vector of n finite real numbers; in messages it is called by its name."""
+    """Check a vector of n finite real numbers, with its name for messages."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} has dtype {array.dtype}; it must hold real numbers")
@@ -187,7 +187,7 @@ def vector(name: str, value: npt.ArrayLike, n: int) -> Array:
 
 
 def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
-    """Those of Baumgarte's terms, α and β."""
+    """Check the gains of Baumgarte's terms, α and β."""
     try:
         alpha, beta = (float(gain) for gain in baumgarte)
     except (TypeError, ValueError):
@@ -198,7 +198,7 @@ def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
 
 
 def result_times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
-    """The times at which states are asked for."""
+    """Times at which states are wanted."""
     times = real_numbers("t_eval", t_eval)
     low, high = min(t0, t1), max(t0, t1)
     if times.ndim != 1 or not ((times >= low) & (times <= high)).all():

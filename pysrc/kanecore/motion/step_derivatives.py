@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The derivative of steps that were taken: of the state at their ends with respect to that at their starts, p and r.
+"""Derivatives of steps that were taken: of the state at their ends with respect to that at their starts, p and r.
 
-A step is taken again, stage by stage, with the derivative of each stage beside it: that of the method itself, with the
-length of the step held.  So what is found is the slope of the computed motion, and not another approximation of the
-motion's own.  All steps of a run are known beforehand, so that many go at once.
+A step is taken again, stage by stage, together with the derivative of each stage, with the length of the step held.  So
+the result is the derivative of the computed motion, not another approximation of the exact one.  All steps of a run are
+known beforehand, so that many are taken at once.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ Integers = npt.NDArray[np.intp]
 # A central difference of order four.
 _PLACES = np.array([-2.0, -1.0, 1.0, 2.0])
 
-_OF_STEP = 1e-2  # of what a state changes by in a mean step, over which the equations are nearly polynomials
+_OF_STEP = 1e-2  # of a state's change in a mean step, over which the equations are nearly polynomials
 _OF_NUMBER = 5e-6  # of a coordinate, if that is less, and of a parameter, an input, or a speed: projections are bent
 _OF_DIGITS = 5e-7  # of a coordinate: a change that is smaller leaves too few digits of the difference
-_OF_ROUNDING = 1e-8  # the same of one that is large beside what moves it
-_OF_LIGHT = 1e-3  # of what is large for a coordinate by the masses: smaller terms of constraints are small by chance
-_OF_STAGE = 1e-3  # of what stands for a slope in a linearly implicit method
+_OF_ROUNDING = 1e-8  # the same for an input that is large relative to its effect
+_OF_LIGHT = 1e-3  # of a coordinate's magnitude by the masses: smaller terms of constraints are small by chance
+_OF_STAGE = 1e-3  # of the values in place of slopes in a linearly implicit method
 
 
 def along(f: Callable[[Array], Array], step: npt.ArrayLike) -> Array:
     """The derivatives of a function of τ, (4, ...) -> (4, ..., k), at τ = 0, by differences: (..., k)."""
     size = np.asarray(step, dtype=np.float64)
     values = f(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * size)
-    # differences first: what does not change at all has the derivative 0, without rounding
+    # differences first: values that do not change have the derivative 0, without rounding
     change = (values[0] - values[3]) + 8.0 * (values[2] - values[1])
     return np.asarray(change / (12.0 * size[..., np.newaxis]))
 
 
 @dataclass(frozen=True)
 class Scales:
-    """What is a small change of each number of a run, as differences need it."""
+    """Small changes of each number of a run, for differences."""
 
     t: float
     x: Array
@@ -60,7 +60,7 @@ class Scales:
 
 
 def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scales:
-    """Small changes: of coordinates beside what a step changes, of all else beside what is large in the run."""
+    """Small changes: of coordinates relative to their change in a step, of all else relative to values in the run."""
     start = problem.state(problem.t0, problem.x0)
     lengths = np.abs(np.diff(steps))
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
@@ -69,7 +69,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
     own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
     still = extents(own, units)
-    # at rest speeds are rounding, beside which no change is small: then such as lead over the coordinates in the run
+    # at rest speeds are rounding, and no change is small: then take speeds that cover the coordinates in the run
     duration = abs(problem.t1 - problem.t0) or 1.0
     speeds = np.maximum(speeds, _largest(still, units) / duration * start.speed_units)
     still = np.clip(_reach(problem, steps, states), _OF_LIGHT * still, still)
@@ -87,7 +87,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
 
 
 def _reach(problem: InitialValueProblem, steps: Array, states: Array) -> Array:
-    """What changes a configuration constraint by as much as its terms, whatever is light or heavy: (n_q,)."""
+    """Changes of coordinates that change a configuration constraint by as much as its terms, in any units: (n_q,)."""
     result = np.full(problem.dyn.n_q, np.inf)
     if problem.dyn.n_configuration:
         for k in {0, len(steps) // 2, len(steps) - 1}:
@@ -130,7 +130,7 @@ class Flow:
 
     @property
     def n_direct(self) -> int:
-        """How many columns there are behind those of x."""
+        """Number of columns behind those of x."""
         dyn = self.problem.dyn
         return self.by_p * dyn.n_p + self.by_r * dyn.n_r
 
@@ -139,7 +139,7 @@ class Flow:
         return piece(self.problem.inputs.knots, times)
 
     def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
-        """The inputs r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
+        """Inputs r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
         given = self.problem.inputs
         s, cubics = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
         return cubic_values(cubics, s), cubic_rates(cubics, s)
@@ -160,7 +160,7 @@ class Flow:
         return np.concatenate(columns, axis=-1)
 
     def direct(self, slopes: Array, columns: Array) -> Array:
-        """∂f along columns of (x, p, r), of which x varies as they say, and p and r by themselves."""
+        """Derivative ∂f along columns of (x, p, r): given directions of x, unit directions of p and r."""
         n = self.n
         result = slopes[..., :n] @ columns
         result[..., n:] += slopes[..., n:]
@@ -170,7 +170,7 @@ class Flow:
 
     @property
     def returns(self) -> bool:
-        """Whether states are brought back to unit spheres or constraints."""
+        """Test whether states are brought back to unit spheres or constraints."""
         return len(self.problem.dyn.unit) > 0 or self._projects
 
     @property
@@ -217,7 +217,7 @@ class Flow:
         return result
 
     def rate_of_return(self, t: float, x: Array, r: Array, rdot: Array) -> Array:
-        """How fast `returned` leads one state along, where constraints move with t and with inputs: (n,)."""
+        """Velocity of one state under `returned`, as constraints move with t and with inputs: (n,)."""
         if not self._projects:
             return np.zeros(self.n)
 
@@ -227,7 +227,7 @@ class Flow:
         return along(returned, self.scales.t)
 
     def brought_back(self, columns: Array, t: Array, x: Array, r: Array) -> Array:
-        """Columns of (x, p, r) behind the way of x back to the constraints."""
+        """Columns of (x, p, r) after the projection of x to the constraints."""
         return self.direct(self.slopes_of_return(t, x, r), columns) if self.returns else columns
 
 
@@ -265,7 +265,7 @@ class StepSlopes:
     Attributes
     ----------
     slopes : ndarray, (N, n, n + n_direct)
-        Those of the states at the ends, on the constraints, with respect to those at the starts, p and r.
+        Derivatives of the states at the ends, on the constraints, with respect to those at the starts, p and r.
     """
 
     def __init__(self, flow: Flow, tableau: Tableau, t: Array, h: Array, x: Array, end: Array, interpolate: bool):
@@ -275,7 +275,7 @@ class StepSlopes:
         start = np.zeros((len(t), flow.n, flow.n + flow.n_direct))
         start[:, range(flow.n), range(flow.n)] = 1.0
         self._start = start
-        # what stands in the place of h k_j, and its slopes
+        # the values in place of h k_j, and their slopes
         self._increments, self._increment_slopes = list[Array](), list[Array]()
         if tableau.implicit is not None:
             self._raw = self._on_unit_spheres(*self._implicit())
@@ -322,7 +322,7 @@ class StepSlopes:
         return x, columns
 
     def _explicit(self, last: int) -> tuple[Array, Array]:
-        """By the tableau, to the end and, for the interpolant, to stage number ``last``."""
+        """Differentiate by the tableau, to the end and, for the interpolant, to stage number ``last``."""
         tableau = self._tableau
         a, c = tableau.a, tableau.c
         assert a is not None
@@ -337,12 +337,12 @@ class StepSlopes:
         return raw
 
     def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
-        """An end with its unit quaternions divided by their norms, as adaptive methods leave it before all else."""
+        """End with its unit quaternions divided by their norms, as adaptive methods do first."""
         dyn = self._flow.problem.dyn
         return (_normalized(dyn, x), _slopes_of_unit(dyn.unit, x) @ columns) if dyn.unit else (x, columns)
 
     def _semi_implicit(self) -> tuple[Array, Array]:
-        """Euler's method that advances the speeds first, and the coordinates by the new ones."""
+        """Differentiate Euler's method that advances the speeds first, and the coordinates by the new ones."""
         n_q = self._flow.problem.dyn.n_q
         self._evaluate(self._begin, self._x, self._start)
         x, columns = self._x.copy(), self._start.copy()
@@ -354,7 +354,7 @@ class StepSlopes:
         return x, columns
 
     def _implicit(self) -> tuple[Array, Array]:
-        """The method of kc_rosenbrock.h, which is linear in its matrix J and in ∂f/∂t: they vary as well."""
+        """Differentiate the method of kc_rosenbrock.h, with its matrix J and ∂f/∂t, in which it is linear."""
         flow, t, h = self._flow, self._begin, self._h[:, np.newaxis]
         implicit = self._tableau.implicit
         assert implicit is not None

@@ -33,13 +33,13 @@ Array = npt.NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
 
-# What a function is at the nodes times these: its polynomial at both ends of a step, and its derivatives at the nodes.
+# Values at the nodes times these: the polynomial at both ends of a step, and its derivatives at the nodes.
 _POWERS = np.arange(len(_NODES))
 _COEFFICIENTS = np.linalg.inv(np.vander(_NODES, increasing=True))
 _ENDS = np.vander([0.0, 1.0], len(_NODES), increasing=True) @ _COEFFICIENTS
 _RATES = (_POWERS * _NODES[:, np.newaxis] ** np.maximum(_POWERS - 1, 0)) @ _COEFFICIENTS
 
-# Steps whose energies and work are found at once: bounds the memory that a long run takes beside its own.
+# Steps whose energies and work are computed at once: this bounds the extra memory of a long run.
 _CHUNK = 20_000
 
 
@@ -53,8 +53,8 @@ class Trajectory:
     x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
         States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r : ndarray, (N, n_r)
-        Inputs.  Those that a function gave are asked for again; ValueError, here and of what follows from them, where
-        the function has a state of its own, so that it gives others now: see ``sample_time`` of `simulate`.
+        Inputs.  A function of the inputs is called again; ValueError, here and in results that follow from the inputs,
+        if the function has a state of its own, so that its values differ now: see ``sample_time`` of `simulate`.
     outputs : ndarray, (N, n_outputs)
     energy : ndarray, (N,)
         T + U.
@@ -64,7 +64,7 @@ class Trajectory:
     constraint_drift : float
         The largest residual of a constraint over the steps, in units of the coordinates and of the speeds; with a
         method of another package that of its own states, before they are brought back to the constraints.  As
-        `energy_drift` a ValueError where the steps were not kept (`dense_output` of `simulate`).
+        `energy_drift` a ValueError if the steps were not kept (`dense_output` of `simulate`).
     nfev, njev, nlu, status, message, success
         As in ``solve_ivp``: status is 1 where an event ended the run.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
@@ -126,7 +126,7 @@ class Trajectory:
         return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how the run went, a small table, and `plot` where matplotlib is installed."""
+        """HTML for notebooks: how the run went, a small table, and `plot` if matplotlib is installed."""
         from kanecore.show.notebook_pages import trajectory_page
 
         return trajectory_page(self)
@@ -193,7 +193,7 @@ class Trajectory:
         return self._recorded[1]
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
-        """The state at each time, (N,), from the interpolant of the step that is named with it: (N, n_x)."""
+        """State at each time, (N,), from the interpolant of the step that is given with it: (N, n_x)."""
         if isinstance(self._run, OutsideRun):
             return interpolate_outside(self._problem, self._run, steps, times)
         arguments = self._dyn, self._method, *self._recorded, steps, times
@@ -248,7 +248,7 @@ class Trajectory:
 
     @cached_property
     def _drift(self) -> tuple[Array, float]:
-        """T + U − (T + U)(0) − W at the ends of the steps, changes by events apart, and max T."""
+        """T + U − (T + U)(0) − W at the ends of the steps, without changes by events, and max T."""
         n = len(self._steps)
         total, work, largest = np.empty(n), np.zeros(n), 0.0
         for first in range(0, n, _CHUNK):
@@ -277,7 +277,7 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS)) + self._work_of_inputs(first, last, t, x, r)
 
     def _work_of_inputs(self, first: int, last: int, t: Array, x: Array, r: Array) -> Array | float:
-        """∫ ∂(T + U)/∂r · dr in each of some steps, of what `power` takes for constant: inputs without rates.
+        """∫ ∂(T + U)/∂r · dr in each of some steps, for inputs without rates, which `power` takes for constant.
 
         Between the nodes of a step r is a polynomial; from it to r at the ends of the step it jumps.
         """
@@ -293,7 +293,7 @@ class Trajectory:
         work = jumps[:, 1] - jumps[:, 0]
 
         def along(part: Array) -> Array:
-            """T + U where the inputs have changed by a part of what they would in the whole step."""
+            """T + U at inputs that have made a part of their change in the whole step."""
             return self._energies(t, x, r + part[..., np.newaxis] * changes)[0]
 
         whole = np.ones(t.shape)
@@ -305,15 +305,15 @@ class Trajectory:
     animate = animate
 
     def plot(self, *names: Any) -> Any:
-        """Coordinates, speeds and the energy error over time, or what some names or patterns select.
+        """Plot coordinates, speeds and the energy error over time, or the curves that names or patterns select.
 
         Coordinates, each unit quaternion, speeds, inputs and outputs have a panel of their own.
 
         Parameters
         ----------
         *names : str or symbol
-            Of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as in
-            names of files: ``sol.plot("theta*", "F")``.
+            Names of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as
+            in names of files: ``sol.plot("theta*", "F")``.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class Trajectory:
         Raises
         ------
         KeyError
-            A pattern selects nothing; the message names what there is.
+            A pattern selects nothing; the message lists all names.
         ValueError
             The run did not keep its steps (`dense_output` of `simulate`).
         ImportError
@@ -334,7 +334,7 @@ class Trajectory:
 
     @property
     def samples(self) -> Samples:
-        """All that is known at the times of the result, as `save` writes it."""
+        """All data at the times of the result, as `save` writes it."""
         values = {"r": lambda: self.r, "outputs": lambda: self.outputs, "energy": lambda: self.energy}
         return self._samples(self.t, self.x, values)
 
@@ -344,7 +344,7 @@ class Trajectory:
         Raises
         ------
         ValueError
-            As of ``sol(t)``.
+            As for ``sol(t)``.
         """
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         if times.ndim != 1:
@@ -362,7 +362,7 @@ class Trajectory:
         return Samples(self._dyn.name, names_of(self._dyn), t, x, {**values, "facts": self._facts})
 
     def _facts(self) -> dict[str, Any]:
-        """How the run went, in numbers and words."""
+        """Facts of the run, in numbers and words."""
         facts: dict[str, Any] = {"method": self._method}
         for what in (
             "n_steps",
@@ -401,7 +401,7 @@ class Trajectory:
         return self.samples.to_dataframe()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what is known at the times of the result to a file, in NumPy's format npz.
+        """Write all data at the times of the result to a file, in NumPy's format npz.
 
         It holds times, states, inputs, outputs, energies, names, events, and how the run went; no model, and nothing
         pickled.
@@ -416,6 +416,6 @@ class Trajectory:
         Raises
         ------
         ValueError, OSError
-            As of `Samples.load`.
+            As for `Samples.load`.
         """
         return Samples.load(path)

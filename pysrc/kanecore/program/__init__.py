@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels as instructions: what is computed, in which order, from which arrays; how it is written is for `emit`."""
+"""Kernels as instructions: operations, their order, and the arrays that they read; `emit` writes them as text."""

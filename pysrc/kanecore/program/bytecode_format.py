@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a library of kernels is for the machine of the extension.
+"""Format of a library of kernels as bytecode, for the machine of the extension.
 
 `kanecore.emit.bytecode` writes it, ``_interpreter.pxi`` reads it; ``kanecore/src/interpreter/kc_interpreter.h`` says
 what the numbers mean.
@@ -38,17 +38,17 @@ class CodedFunction:
     way : str
         How it solves; empty for a program.
     parts : tuple of CodedPart
-        Of a program.
+        Parts of a program.
     clear, width : int
-        Of a program: how many zeros come first, and how many numbers of scratch it writes.
+        In a program: how many zeros come first, and how many numbers of scratch it writes.
     members : dict
-        Of a way: numbers, arrays, and functions by their numbers.
+        Members of a solver: numbers, arrays, and functions by their numbers.
     equations : tuple of int, optional
-        Of a way: n, m, k, whether M is symmetric, whether they give a correction.
+        For a solver: n, m, k, whether M is symmetric, whether they give a correction.
     sizes : tuple of int
-        Of a way: of its arrays.
+        Sizes of a solver's arrays.
     instead : tuple of int
-        Of a way: those of its functions that take all of its scratch.
+        Functions of a solver that take all of its scratch.
     """
 
     way: str
@@ -63,28 +63,28 @@ class CodedFunction:
 
 @dataclass(frozen=True)
 class Code:
-    """What a library holds, for the machine.
+    """Content of a library, for the machine.
 
     Attributes
     ----------
     operations : tuple of str
-        Those that the numbers in the code mean.
+        Operations that the numbers in the code mean.
     sizes : dict
-        Of the table, by its members.
+        Sizes in the table, by its members.
     names : dict
-        The same of its lists of names.
+        Lists of names in the table, by its members.
     numbers : dict
-        The same of its arrays.
+        Arrays in the table, by its members.
     flags : int
     functions : tuple of CodedFunction
-        Each after those that it calls.
+        The functions, each after those that it calls.
     kernels : dict
-        Of each kernel its function, the one that fills what stands before in ``out``, or −1, and the offset and the
-        length of all.
+        For each kernel its function, the function that fills the entries before in ``out``, or −1, and the offset
+        and the length of all.
     prepare, counting : int or None
         The functions that prepare constants, and count rows.
     splines : tuple
-        Of each its knots along each argument, what is known at each knot, and what it is outside.
+        For each spline its knots along each argument, the data at each knot, and how it continues outside.
     """
 
     operations: tuple[str, ...]

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions of a library: programs, and those that solve what programs fill, by a way of ``emit/runtime``.
+"""Functions of a library: programs, split into parts that a compiler can take, and solvers of ``emit/runtime``.
 
-A way is a structure of the runtime with named members, and the function that takes it; sizes and arrays are its own.
+A solver is a structure of the runtime with named members, and the function that takes it; sizes and arrays are its own.
 
-A program as one part, or as several where one would outgrow the compiler; with its loads and stores.
-
-The time of compilers grows faster than a function's length.  What a later part needs of an earlier one goes through
-scratch ``w``, in slots that are used again.
+A program is one part, or several if one would outgrow the compiler, whose time grows faster than a function's length.
+Values that a later part needs of an earlier one go through scratch ``w``, in slots that are used again.
 """
 
 from __future__ import annotations
@@ -30,9 +28,9 @@ from kanecore.program.instructions import (
 __all__ = ["SCRATCH", "WHOLE", "Equations", "Function", "Member", "Parts", "Solved", "Straight", "cut"]
 
 # Instructions in one function.  Integrators live on the core group: a sixth of the time of a humanoid is worth a longer
-# compilation, so what is no longer than this stays whole there.
+# compilation, so programs up to this length stay whole there.
 WHOLE = 10_000
-# What is longer than that is cut.  Its values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
+# Longer programs are cut.  Their values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
 # time that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
 CHUNK = 500
 CHUNK_BESIDE = 250
@@ -41,7 +39,7 @@ CHUNK_BESIDE = 250
 CHUNK_IN_LANES = 6_000
 ZEROS = 32  # results that are zero: more are cleared by a loop
 
-OUT, SCRATCH = "out", "w"  # the arrays of results, and of what one function leaves for another
+OUT, SCRATCH = "out", "w"  # the arrays of results, and of values passed between functions
 
 
 @dataclass(frozen=True)
@@ -51,9 +49,9 @@ class Parts:
     Attributes
     ----------
     parts : tuple of tuple of Instruction
-        What each function holds, in order.
+        Instructions of each function, in order.
     clear : tuple of Clear
-        What comes before all of them.
+        Instructions before all of them.
     width : int
         How many doubles of ``w`` are used.
     """
@@ -91,7 +89,7 @@ def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> 
 
 
 def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]:
-    """One part; a result is stored where it is made, since results that wait for the end fill the registers."""
+    """Program as one part; results are stored at once, since waiting ones would fill the registers."""
     made_by = {value: k for k, each in enumerate(program.instructions, 1) for value in values(each)}
     stores_after: list[list[Instruction]] = [[] for _ in range(len(program.instructions) + 1)]
     for store in stores:
@@ -103,7 +101,7 @@ def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]
 
 
 def _maker(made_by: dict[Value, int], operand: Operand) -> int:
-    """The number of what makes an operand: the first, 0, for numbers and entries, which are there from the start."""
+    """Number of the part that makes an operand: 0 for numbers and entries, which are there from the start."""
     return made_by.get(operand.source, 0) if isinstance(operand.source, Value) else 0
 
 
@@ -182,7 +180,7 @@ class Straight:
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """It calls no other function."""
+        """Names of called functions: none."""
         return ()
 
 
@@ -197,9 +195,9 @@ class Solved:
         ``"motion"``, ``"balance"``, ...: a key of ``WAYS`` of `kanecore.emit.solver_calls`; or ``"after_motion"`` and
         ``"short_way"``, which call others and have no structure.
     members : mapping
-        What the structure holds, by the names that the members have there.
+        Members of the structure, by name.
     sizes : tuple of int
-        Of the arrays of the way, in its order.
+        Sizes of the solver's arrays, in its order.
     fails : bool
         Whether it may end with a fault, and without results.
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An order of nodes by what they are, not by when they were made.
+"""Fused multiply-adds: an order of nodes that depends on their expressions, not on when they were made.
 
-Graphs number nodes as they are made: the same expression has another number where other kernels were derived before.
-What decides how results are rounded must not follow from the number.
+Graphs number nodes as they are made: the same expression has another number if other kernels were derived before.
+The rounding of results must not depend on that number.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _EITHER_WAY = (Op.ADD, Op.SUB, Op.MUL)
 
 
 class Forms:
-    """How long the chain of operations to a node is, and a number that stands for its expression."""
+    """Lengths of the chains of operations to nodes, and numbers that stand for their expressions."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._known: dict[int, tuple[int, int]] = {}
 
     def rank(self, i: int) -> tuple[int, int]:
-        """(operations on the longest way to node i, without those on parameters alone; a hash of what it is)."""
+        """Rank of node i: (longest chain of operations to it, but for those on parameters; hash of its expression)."""
         g, known = self._graph, self._known
         if i not in known:
             for k in g.below([i], known):
@@ -33,7 +33,7 @@ class Forms:
         return known[i]
 
     def _of(self, k: int) -> tuple[int, int]:
-        """By what its operands are; whatever its sign is, since a − b may stand there as −(b − a)."""
+        """Form of a node, from those of its operands, whatever its sign: a − b may stand there as −(b − a)."""
         g = self._graph
         op, *own = g.nodes[k]
         below = [self._known[operand] for operand in g.operands(k)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No search for garbage while a model is described and derived."""
+"""Garbage collection is off while a model is described and derived."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["no_collection"]
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """No search: deriving makes no garbage that needs one, and looking through all of SymPy takes longer."""
+    """Switch garbage collection off: derivations make no cycles, and a scan of all of SymPy takes longer."""
     collects = gc.isenabled()
     gc.disable()
     try:

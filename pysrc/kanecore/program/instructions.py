@@ -38,7 +38,7 @@ __all__ = [
     "values",
 ]
 
-# Operations beside those of the graph: a b + c, a b - c, c - a b, -a b - c, each rounded once; and x^k sqrt(x).
+# Operations in addition to those of the graph: a b + c, a b - c, c - a b, -a b - c, each rounded once; and x^k sqrt(x).
 FMA, FMS, FNMA, FNMS = "fma", "fms", "fnma", "fnms"
 HALF_POWER = "half power"
 
@@ -46,21 +46,21 @@ TOGETHER = 8  # angles: as many as the widest vectors hold
 
 
 class Value(NamedTuple):
-    """What an instruction made, by the ``number`` of that; one makes both a sine and a cosine."""
+    """Result of an instruction, by the instruction's ``number``; one instruction makes both a sine and a cosine."""
 
     number: int
     of: str = ""  # which of two: Op.SIN, Op.COS
 
 
 class Entry(NamedTuple):
-    """An entry of an array of real numbers; ``place`` −1: the name is that of one number, such as the time t."""
+    """Entry of an array of real numbers; with ``place`` −1, a single number of that name, such as the time t."""
 
     array: str
     place: int = -1
 
 
 class Operand(NamedTuple):
-    """What an instruction reads."""
+    """Operand that an instruction reads."""
 
     source: Value | Entry | float
     negative: bool = False
@@ -70,7 +70,7 @@ class Operand(NamedTuple):
 
 
 class Compute(NamedTuple):
-    """``target = operation(operands)``: an operation of the graph, or one of those above."""
+    """Instruction ``target = operation(operands)``: an operation of the graph, or one of those above."""
 
     operation: str
     target: Value
@@ -86,10 +86,10 @@ class SineCosine(NamedTuple):
 
 
 class SineCosines(NamedTuple):
-    """Those of several angles that are known together, at most :data:`TOGETHER`."""
+    """Sines and cosines of several angles that are known together, at most :data:`TOGETHER`."""
 
     pairs: tuple[SineCosine, ...]
-    read: tuple[Value, ...]  # those of the results that other instructions read
+    read: tuple[Value, ...]  # the results that other instructions read
 
 
 class Apply(NamedTuple):
@@ -110,7 +110,7 @@ class Call(NamedTuple):
 
 
 class Pivot(NamedTuple):
-    """The program ends, and names a speed, unless ``pivot > PIVOT n ε diagonal``; without diagonal, unless ``> 0``."""
+    """Instruction that ends the program, and names a speed, unless ``pivot > PIVOT n ε diagonal`` (or ``> 0``)."""
 
     pivot: Operand
     diagonal: Operand | None
@@ -150,7 +150,7 @@ Instruction = Compute | SineCosine | SineCosines | Apply | Call | Pivot | Limit 
 
 @dataclass(frozen=True)
 class Program:
-    """What a kernel computes; :mod:`.function_parts` adds loads and stores.
+    """Straight-line program of a kernel; :mod:`.function_parts` adds loads and stores.
 
     Attributes
     ----------
@@ -165,12 +165,12 @@ class Program:
 
     @property
     def fails(self) -> bool:
-        """Whether it may end without results."""
+        """Test whether the program may end without results."""
         return any(isinstance(each, (Pivot, Limit)) for each in self.instructions)
 
 
 def operands(instruction: Instruction) -> tuple[Operand, ...]:
-    """What an instruction reads."""
+    """Operands that an instruction reads."""
     match instruction:
         case Compute():
             return instruction.operands
@@ -190,7 +190,7 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def values(instruction: Instruction) -> tuple[Value, ...]:
-    """What an instruction makes."""
+    """Values that an instruction makes."""
     match instruction:
         case Compute(_, target) | Load(target) | Call(target):
             return (target,)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The functions that the kernels of a model are made of, without syntax.
+"""Functions of which the kernels of a model are made, without syntax.
 
-Most kernels are one program.  The others solve equations: u̇, multipliers, the linearization, the way back to the
+Most kernels are one program.  The others solve equations: u̇, multipliers, the linearization, the projection to the
 constraints (:mod:`kanecore.program.function_parts`).  u̇ has two ways.  The short one is a program, or with constraints
-a small system; it holds where its pivots are large.  Elsewhere ``general_udot`` solves M, f, G and γ as they are, with
-pivots chosen by numbers: where a mass matrix is not positive definite, where a pivot that was chosen on the graph is
-small beside its row.  It is rarely called.
+a small system; it holds if its pivots are large.  Otherwise ``general_udot`` solves the original M, f, G and γ, with
+pivots chosen by numbers: if a mass matrix is not positive definite, or if a pivot that was chosen on the graph is small
+beside its row.  It is rarely called.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ LONG = 4_500  # operations of a system of equations that is not written down onc
 
 
 class Functions:
-    """The functions of one library, each made once, when it is first needed, after those that it calls.
+    """Functions of one library, each made once, when it is first needed, after those that it calls.
 
     Parameters
     ----------
     derivation : Derivation
     leaves : mapping
-        Where symbols and prepared constants are found, as of `straight_line`.
+        Where symbols and prepared constants are found, as for `straight_line`.
     rank : int
         The place in c of the number of rows of G that count.
     in_lanes : bool
@@ -82,7 +82,7 @@ class Functions:
             return self._after_udot(kernel, derived, in_core)
         return self._straight(name, derived, in_core=in_core)
 
-    # -------------------------------------------------------------- what is made
+    # ----------------------------------------------------------------- functions
     def _straight(
         self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
     ) -> Straight:
@@ -110,7 +110,7 @@ class Functions:
     def _once(
         self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
     ) -> str:
-        """The name of a function of one program, made if it is not there yet."""
+        """Name of a function of one program, made if it does not exist yet."""
         if name not in self.by_name:
             self._straight(name, derived, in_scratch, reserved, in_core)
         return name
@@ -136,7 +136,7 @@ class Functions:
         return self._accelerations("udot", self.derivation)
 
     def _forward_dynamics(self) -> Function:
-        """The same, with generalized forces beside f."""
+        """Function of u̇ with generalized forces beside f."""
         return self._accelerations("forward_dynamics", self.derivation.pushed)
 
     def _accelerations(self, kernel: str, derivation: Derivation) -> Function:
@@ -151,7 +151,7 @@ class Functions:
         if derivation.method != ARTICULATED:  # these wait for the link before in any order
             source = associated(*source)
         program = straight_line(*source, self.n)
-        if not program.fails or derivation.formulation.pivots:  # what is solved already has no other way
+        if not program.fails or derivation.formulation.pivots:  # solved equations have no other way
             return self._of_program(name, program, 0, in_core=True)
         members = {
             "otherwise": self._general(kernel, derivation).name,
@@ -175,7 +175,7 @@ class Functions:
         return self._solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, self._n_residuals)
 
     def _filled(self, kernel: str, derivation: Derivation, solving: Solving) -> dict[str, Member]:
-        """What fills its equations: a program; the functions of the general way where these would be a long one.
+        """Members that fill the equations: a program, or the functions of the general way if the program would be long.
 
         So the text of a mechanism with many loops holds M once.
         """
@@ -199,7 +199,7 @@ class Functions:
         return len(constraints.configuration) + len(constraints.values)
 
     def _motion(self, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
-        """What both ways to u̇ of constrained models have."""
+        """Members that both ways to u̇ of constrained models share."""
         constraints = self.derivation.constraints
         residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
         return {
@@ -228,7 +228,7 @@ class Functions:
 
     # ------------------------------------------------------- with udot, lambda
     def _after_udot(self, kernel: str, derived: Derived, in_core: bool) -> Function:
-        """A kernel in which the accelerations, and the multipliers, are those of the model."""
+        """Kernel that uses the accelerations, and the multipliers, of the model."""
         name, m = f"compute_{kernel}", self.m if derived.with_multipliers else 0
         solution = [*self.d.accelerations, *(self.derivation.multiplier_symbols if m else ())]
         members: dict[str, Member] = {"udot": self.udot().name, "n": self.n, "m": m}
@@ -305,7 +305,7 @@ class Functions:
         return self._solved(name, "forest", members, self.n, largest, widest, len(loads), len(at))
 
     def _output_jacobian(self, derived: Derived) -> Function:
-        """That of outputs which hold u̇: by the chain rule, from its derivatives."""
+        """Jacobian of outputs that hold u̇: by the chain rule, from the derivatives of u̇."""
         n_y, columns = len(self.d.outputs), self.n_q + self.n + self.n_r
         sizes = (n_y, self.n_q, self.n, columns)
         members: dict[str, Member] = {
@@ -349,7 +349,7 @@ class Functions:
 
     # ------------------------------------------------------------------- count
     def counting(self) -> Solved | None:
-        """How ``prepare`` counts the rows of G; None where all are eliminated on the graph."""
+        """Function by which ``prepare`` counts the rows of G; None if all are eliminated on the graph."""
         derivation = self.derivation
         if not (self.d.constraints and derivation.counted):
             return None

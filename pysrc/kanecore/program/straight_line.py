@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nodes of the graph to one straight line of instructions, in the order of the graph.
+"""Straight-line programs: nodes of the graph as instructions, in the order of the graph.
 
 Every node becomes one instruction, so that the program reads as the derivation went.  A product that is used once, in a
 sum, is fused into it.  A sine and a cosine of one angle are one instruction; so are a given function and its
@@ -48,12 +48,12 @@ _NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
 
 def constant_value(g: Graph, i: int) -> float:
-    """The double nearest to a node that depends on nothing; ModelError where it is no finite real number."""
+    """Double nearest to a constant node; ModelError if it is no finite real number."""
     value = g.value(i)
     try:
         if value is None:
             # a context of our own: threads that describe models meanwhile change the precision of mpmath's
-            value = float(evaluate(g, [i], {}, PRECISE)[0])  # TypeError where it is complex
+            value = float(evaluate(g, [i], {}, PRECISE)[0])  # TypeError if it is complex
         if math.isfinite(float(value)):
             return float(value)
     except (TypeError, ValueError, ArithmeticError):
@@ -62,7 +62,7 @@ def constant_value(g: Graph, i: int) -> float:
 
 
 def address(g: Graph, name: str, order: int) -> int:
-    """The symbol that stands for the address of a C function, or of one of its derivatives."""
+    """Symbol for the address of a C function, or of one of its derivatives."""
     return g.symbol(("f", name, order), PARAMETER)
 
 
@@ -74,7 +74,7 @@ def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: i
     g : Graph
     kernel : Derived
     leaves : mapping
-        Where symbols, prepared constants and what other programs computed are found: nothing below them is computed.
+        Places of symbols, prepared constants and results of other programs: nothing below them is computed.
     n : int
         Number of speeds, for the tolerance of the pivots.
     """
@@ -82,14 +82,14 @@ def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: i
 
 
 class _Guard(NamedTuple):
-    """A test at run time: of a pivot beside its diagonal entry, or of a limit, where ``speed`` is None."""
+    """Test at run time: of a pivot relative to its diagonal entry, or of a limit if ``speed`` is None."""
 
     nodes: tuple[int, ...]
     speed: int | None
 
 
 class _Writer:
-    """One pass over the nodes below the results, in the order of the graph; :attr:`program` is what it made."""
+    """One pass over the nodes below the results, in the order of the graph; :attr:`program` is its result."""
 
     def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> None:
         self.graph, self.leaves, self.n = g, leaves, n
@@ -102,7 +102,7 @@ class _Writer:
         self._needed, self._uses = set(needed), self._count_uses(order)
         self._sum_of = self._fused(order)
         self._at_one_place = self._gathered(order)
-        self._multiply_adds: dict[int, int] = {}  # where they stand among the instructions
+        self._multiply_adds: dict[int, int] = {}  # their places among the instructions
         for i in order:
             if not self._computed(i):
                 self._visit(i)
@@ -120,7 +120,7 @@ class _Writer:
         self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
 
     def _computed(self, i: int) -> bool:
-        """Whether a node takes an instruction, and is no constant."""
+        """Test whether a node takes an instruction, and is no constant."""
         return i not in self.leaves and self.graph.depends[i] != 0
 
     def _apart(self, order: Sequence[int], guards: Sequence[_Guard]) -> list[dict[int, None]]:
@@ -129,7 +129,7 @@ class _Writer:
         What one instruction or guard takes together stays together.
         """
         g = self.graph
-        first: dict[object, object] = {}  # of a node, or of what nodes share: one that it goes with
+        first: dict[object, object] = {}  # of a node, or of a node's group: one member of the group
 
         def root(a: object) -> object:
             while (b := first.setdefault(a, a)) != a:
@@ -156,7 +156,7 @@ class _Writer:
         return list(parts.values())
 
     def _write(self, part: Mapping[int, None], guards: Sequence[_Guard]) -> None:
-        """The instructions of nodes in order, with tests as soon as what they test is there."""
+        """Write the instructions of nodes in order; tests come as soon as their values are known."""
         self._first_angles(list(part))
         pending = list(guards)
         for i in part:
@@ -179,7 +179,7 @@ class _Writer:
 
     # ------------------------------------------------------------------ guards
     def _guards(self, kernel: Derived) -> list[_Guard]:
-        """What is tested: pivots, unless they are numbers and large enough, then limits."""
+        """Guards of a kernel: pivots, unless they are numbers and large enough, then limits."""
         g = self.graph
         result = []
         for pivot, diagonal, speed in kernel.pivots:
@@ -206,14 +206,14 @@ class _Writer:
         return uses
 
     def _used_once(self, i: int) -> bool:
-        """What is needed for itself, as a result or by a guard, stays an instruction of its own."""
+        """Test whether a node is used once, and neither as a result nor by a guard: then it may be fused."""
         return self._uses[i] == 1 and i not in self._needed and i not in self.leaves
 
     def _fused(self, order: Sequence[int]) -> dict[int, int]:
         """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one.
 
-        What depends on parameters alone is rounded operation by operation: so it has the same bits wherever it is
-        computed, by ``prepare`` for several kernels or where one of them uses it.
+        Nodes that depend on parameters alone are rounded operation by operation: so they have the same bits wherever
+        they are computed, by ``prepare`` for several kernels or where one of them uses it.
         """
         g, leaves, forms = self.graph, self.leaves, Forms(self.graph)
         fused: dict[int, int] = {}
@@ -268,7 +268,7 @@ class _Writer:
             self._define(i, op, *(operand[k] for k in args))
 
     def _multiply_add(self, i: int, op: str, a: int, b: int) -> None:
-        """A sum of which one operand is a product that nothing else uses: a b + c, a b − c or c − a b."""
+        """Fuse a sum with a product that nothing else uses: a b + c, a b − c or c − a b."""
         second = self._sum_of.get(b) == i
         product, other = (b, a) if second else (a, b)
         operation = FMA if op is Op.ADD else FNMA if second else FMS
@@ -277,9 +277,9 @@ class _Writer:
         self._define(i, operation, self.operands[x], self.operands[y], self.operands[other])
 
     def _negative(self, i: int) -> Operand:
-        """A multiply-add that nothing else uses is made negative itself.
+        """Negated operand; a multiply-add that nothing else uses is negated itself.
 
-        gcc does so too, clang does not, and where both terms are equal, a b − c and −(c − a b) are zeros of other sign.
+        gcc does so too, clang does not.  If both terms are equal, a b − c and −(c − a b) are zeros of opposite sign.
         """
         at = self._multiply_adds.get(i)
         if at is None or not self._used_once(i):
@@ -290,7 +290,7 @@ class _Writer:
         return self.operands[i]
 
     def _first_angles(self, order: Sequence[int]) -> None:
-        """The sines and cosines of all angles that take no other sine or cosine come first, several in one call."""
+        """Write the sines and cosines of angles without other sines or cosines first, several in one call."""
         g, behind = self.graph, set[int]()  # nodes that take one
         angles: dict[int, None] = {}
         for i in order:
@@ -316,7 +316,7 @@ class _Writer:
             self.instructions.append(SineCosines(tuple(pairs[k : k + TOGETHER]), read))
 
     def _sine_cosine(self, angle: int) -> None:
-        """Both at the first of them; a compiler drops the one that nobody reads."""
+        """Write both at the first of them; a compiler drops an unused one."""
         self.instructions.append(self._pair(angle))
 
     def _pair(self, angle: int) -> SineCosine:
@@ -327,7 +327,7 @@ class _Writer:
         return SineCosine(sine, cosine, self.operands[angle])
 
     def _apply(self, function: Given, arguments: Sequence[int]) -> None:
-        """All derivatives at the first of them: the place is looked up once."""
+        """Write all derivatives at the first of them: the place is looked up once."""
         place = (function.data, *arguments)
         nodes = self._at_one_place[place]
         values = [self._value() for _ in nodes]

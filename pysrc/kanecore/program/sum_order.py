@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums in the order in which their terms become known: chains of dependent operations are short.
+"""Order of sums: terms are added as they become known, so that chains of dependent operations are short.
 
-A processor starts an operation when its operands are there, and derivations add terms in the order in which mechanics
-has them.  In a + b + c with an a that takes long, b and c are added first.  It takes no operation more; the longest
-chain of the arm's u̇ is a fifth shorter, and a call takes 5 % less time.  Programs that only fill a matrix have no long
-chains, and the recursion of articulated bodies is one chain in any order: they stay as they are.
+A processor starts an operation when its operands are there, and derivations add terms in the order of mechanics.  In
+a + b + c, if a takes long, b and c are added first.  This takes no more operations; the longest chain of the arm's u̇ is
+a fifth shorter, and a call takes 5 % less time.  Programs that only fill a matrix have no long chains, and the
+recursion of articulated bodies is one chain in any order: they stay as they are.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .instructions import Operand
 __all__ = ["associated"]
 
 SUMS = (Op.ADD, Op.SUB)
-#: Cycles until a result is there, on processors of today; a product in a sum takes those of the sum alone.
+#: Cycles until a result is there, on current processors; a product in a sum takes only those of the sum.
 CYCLES = {Op.ADD: 4, Op.SUB: 4, Op.MUL: 4, Op.NEG: 0, Op.DIV: 14, Op.SQRT: 18, Op.SIN: 40, Op.COS: 40}
 OTHERWISE = 20
 
 
 def associated(g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> tuple[Graph, Derived, dict[int, Operand]]:
-    """A kernel on a graph of its own, with the terms of its sums in order, and where its leaves are found there."""
+    """Kernel on a graph of its own, with the terms of its sums in order, and the places of its leaves there."""
     return _Reordered(g, kernel, leaves).result
 
 
 class _Reordered:
-    """One pass over the nodes below the results; ``node`` says which node of the new graph each has become."""
+    """One pass over the nodes below the results; ``node`` maps each to its node in the new graph."""
 
     def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> None:
         self.old, self.new = g, Graph()
@@ -54,7 +54,7 @@ class _Reordered:
         return self.new.symbol(key[0] if op is Op.SYM else ("computed", i), self.old.depends[i])
 
     def _find_uses(self, order: list[int], kept: set[int]) -> None:
-        """Which nodes one other alone uses, and which of these are partial sums, of nothing but another sum."""
+        """Find the nodes that only one other uses, and among them partial sums, which only another sum uses."""
         nodes, depends = self.old.nodes, self.old.depends
         user: dict[int, int] = {}
         several = set(kept)
@@ -72,7 +72,7 @@ class _Reordered:
         """Give a node its place in the new graph."""
         op, *args = self.old.nodes[i]
         depends = self.old.depends[i]
-        varies = depends & ~PARAMETER  # what does not is there from the start, whether or not it is prepared
+        varies = depends & ~PARAMETER  # the others are there from the start, whether or not they are prepared
         if op in SUMS and varies:
             self._sum(i)
             return
@@ -95,7 +95,7 @@ class _Reordered:
         self.node[i], self.ready[i] = total, ready
 
     def _terms(self, i: int, sign: int) -> list[tuple[int, int, int]]:
-        """What a node is the sum of: when each may be added, its sign, and the term."""
+        """Terms of a node that is a sum: when each may be added, its sign, and the term."""
         op, a, b = self.old.nodes[i]
         result = []
         for k, own in ((a, sign), (b, sign if op is Op.ADD else -sign)):
@@ -106,7 +106,7 @@ class _Reordered:
         return result
 
     def _ready_in_sum(self, k: int) -> int:
-        """When a term may be added: a product that nothing else uses with its factors."""
+        """Time at which a term may be added; a product that nothing else uses is ready with its factors."""
         op, *args = self.old.nodes[k]
         if op is Op.MUL and k in self._once:
             return max(self.ready[args[0]], self.ready[args[1]])

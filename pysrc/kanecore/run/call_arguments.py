@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments and results of calls: by name, as vectors, and in arrays of the caller.
-
-Arguments that name coordinates, speeds or inputs: some of them, or values for some of them.
-
-Results that are written to arrays of the caller, ``out``.
-
-Arguments that are arrays of vectors: checked, beside others, and side by side.
-"""
+"""Arguments and results of calls: by name, as checked vectors, and in the caller's arrays ``out``."""
 
 from __future__ import annotations
 
@@ -38,7 +31,7 @@ Array = npt.NDArray[np.float64]
 
 
 def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """An argument as numbers of shape (..., n); TypeError or ValueError where it is none."""
+    """An argument as numbers of shape (..., n); TypeError or ValueError if it is none."""
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
@@ -48,7 +41,7 @@ def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
 
 
 def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
-    """What the leading axes of arguments broadcast to; ValueError with their names where they do not."""
+    """Broadcast the leading axes of arguments; raise ValueError with their names if they do not broadcast."""
     try:
         return tuple(_library.broadcast_shapes(*axes.values()))
     except ValueError:
@@ -65,7 +58,7 @@ def joined(**parts: Array) -> Array:
 def values_of(
     dyn: Kernels, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
 ) -> dict[tuple[str, int], float | None]:
-    """What an argument names, of some kinds, with its value if it is a mapping: {(kind, number): value or None}.
+    """Names in an argument, of some kinds, with values if it is a mapping: {(kind, number): value or None}.
 
     Parameters
     ----------
@@ -78,7 +71,7 @@ def values_of(
     KeyError
         A name that is none of these.
     TypeError, ValueError
-        A value that is no finite number; a name that stands there twice.
+        A value that is no finite number; a name that occurs twice.
     """
     values: dict[tuple[str, int], float | None] = {}
     for key, value in _items(argument, given):
@@ -95,7 +88,7 @@ def values_of(
 def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
     """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
 
-    Errors as of `values_of`, and ValueError for an array of another shape.
+    Errors as for `values_of`, and ValueError for an array of another shape.
     """
     if given is None:
         return {}
@@ -109,9 +102,9 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
 
 
 def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument: str, given: _Values) -> Array:
-    """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; what it does not name is zero.
+    """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; missing names are zero.
 
-    Errors as of `values_of`, and ValueError for an array of another shape.
+    Errors as for `values_of`, and ValueError for an array of another shape.
     """
     n = {"state": dyn.n_x, "input": dyn.n_r, "udot": dyn.n_u}[kind]
     if not isinstance(given, Mapping):

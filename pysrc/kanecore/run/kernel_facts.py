@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts of kernels by name: their declaration, and where their matrices can be other than zero.
-
-The declaration of a kernel by name, with its sizes in one model: for what hands kernels to other code.
-
-Where the matrices of a model can be other than zero.
-"""
+"""Facts of kernels by name: their declaration with its sizes in one model, and the sparsity of their matrices."""
 
 from __future__ import annotations
 
@@ -27,14 +22,14 @@ _ROWS = {row.name: row for row in KERNELS}
 
 
 def row_of(kernel: str) -> Kernel:
-    """Its declaration; KeyError where there is no such kernel."""
+    """Its declaration; KeyError if there is no such kernel."""
     if kernel not in _ROWS:
         raise unknown_name("kernel is called", kernel, [name for name, row in _ROWS.items() if not row.internal])
     return _ROWS[kernel]
 
 
 def kernel_of_state(kernel: str) -> Kernel:
-    """The same of one that reads t, x, r and p, and nothing else; KeyError for others."""
+    """Declaration of a kernel that reads t, x, r and p, and nothing else; KeyError for others."""
     row = row_of(kernel)
     if row.beyond:
         raise KeyError(
@@ -50,7 +45,7 @@ def shape_of(dyn: Model, row: Kernel) -> tuple[int, ...]:
 
 
 def length_of_x(dyn: Model, row: Kernel) -> int:
-    """How many numbers its x has: the state, and what goes on with it."""
+    """Length of the vector x of a kernel: the state, and what follows it."""
     beyond = replace(row, shape=row.beyond)
     return dyn.n_x + sum(shape_of(dyn, beyond))
 

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generalized forces and powers of single loads, bodies and constraints.
 
-Generalized forces load by load and body by body, and the power of each load.
-
-They are products of the partial velocities with the forces and torques that act: what `kanecore.Model.explain` writes
-as expressions, as numbers.
-
-What each constraint adds to the generalized forces.
+They are products of the partial velocities with the forces and torques that act: the numbers to the expressions that
+`kanecore.Model.explain` writes.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ def active_forces_by_load(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Returns
     -------
@@ -48,8 +44,8 @@ def active_forces_by_load(
         By names such as ``"load 3 at P1, P2"``: the load's place in forcelist, its points and frames.  The parts of one
         load are summed, loads that were found to be noncontributing are left out, and a load that is linear in udot
         counts as it is at udot = 0.  ``"potentials"``, ``"freed constraints"`` that were not attached, and
-        ``"Lagrangian"``, where there are some, are what the others leave of `generalized_active_forces`: all of these
-        add up to that.
+        ``"Lagrangian"``, if there are any, are the rest of `generalized_active_forces`, so that all entries add up to
+        it.
     """
     loads = loads_of(dyn)
     forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
@@ -61,7 +57,7 @@ def active_forces_by_load(
 
 
 def _beside_loads(dyn: Kernels) -> str:
-    """The name of what acts beside the loads; empty where nothing does."""
+    """Names of forces beside the loads, in words; empty if there are none."""
     acting = {
         "potentials": dyn.n_potentials,
         "freed constraints": dyn._table_info.get("unlocated"),
@@ -80,7 +76,7 @@ def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Returns
     -------
@@ -98,12 +94,12 @@ def inertia_forces_by_body(
 ) -> Array:
     """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
 
-    They add up to `generalized_inertia_forces`, but for what loads that are linear in udot add to that.
+    They add up to `generalized_inertia_forces`, less the part of loads that are linear in udot.
 
     Parameters
     ----------
     t, x, udot, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Returns
     -------
@@ -118,12 +114,12 @@ def inertia_forces_by_body(
 
 
 def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
-    """The power R · v + T · ω of each load, what prescribed motion adds to the velocities included.
+    """Power R · v + T · ω of each load, with the velocities of prescribed motion.
 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Returns
     -------
@@ -148,7 +144,7 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
 
 
 def _forces(dyn: Kernels, t: Any, x: Any, acting: Acting, vectors: Array, r: Any, p: Any) -> Array:
-    """v_r · R of what acts at points, ω_r · T of what acts on frames: (..., rows, n_u)."""
+    """Generalized forces v_r · R of forces at points, ω_r · T of torques on frames: (..., rows, n_u)."""
     result = np.zeros((*vectors.shape[:-1], dyn.n_u))
     for rows, places, partials in (
         (acting.at_points, acting.points, dyn.partial_velocities(t, x, r=r, p=p)),
@@ -159,7 +155,7 @@ def _forces(dyn: Kernels, t: Any, x: Any, acting: Acting, vectors: Array, r: Any
 
 
 def _summed(rows: Array, of: Numbers, n: int) -> Array:
-    """Rows added up by what they are part of: (..., n, columns)."""
+    """Sums of rows by their owners: (..., n, columns)."""
     result = np.zeros((*rows.shape[:-2], n, rows.shape[-1]))
     for i, k in enumerate(of):
         result[..., k, :] += rows[..., i, :]
@@ -176,7 +172,7 @@ def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = No
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
 
     Raises
     ------

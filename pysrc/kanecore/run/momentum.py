@@ -26,9 +26,9 @@ def linear_momentum(
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     by_body : bool
-        Of each body, in the order of `bodies`.
+        Return the momentum of each body, in the order of `bodies`.
 
     Returns
     -------
@@ -59,17 +59,17 @@ def angular_momentum(
 
         H_Q = Σ (r* − r_Q) × m v* + I·ω.
 
-    Velocities are those in the inertial frame, also where Q moves: dH_Q/dt is the moment of all forces about Q less
-    v_Q × Σ m v*.
+    Velocities are those in the inertial frame, also if Q moves: dH_Q/dt is the moment of all forces about Q less v_Q ×
+    Σ m v*.
 
     Parameters
     ----------
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     about : str or array_like, (..., 3)
         The name of one of `points`, or coordinates in inertial axes from where positions are measured, see `positions`.
     by_body : bool
-        Of each body, in the order of `bodies`.
+        Return the angular momentum of each body, in the order of `bodies`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derivatives by differences, to some eleven digits: central ones of order eight, with steps of several sizes.
+"""Numerical derivatives, to some eleven digits: central differences of order eight, with steps of several sizes.
 
-Of two neighbouring steps the errors differ: the larger one cuts off more of the series, the smaller one is rounded
-more. Where they agree best, each entry is taken (after Ridders, *Advances in Engineering Software* 4, 1982).
+The errors of two neighbouring steps differ: the larger one truncates more of the series, the smaller one has more
+rounding.  Each entry is taken where they agree best (after Ridders, *Advances in Engineering Software* 4, 1982).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Array = npt.NDArray[np.float64]
 
 _PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 _WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-_STEPS = 0.1 / 8.0 ** np.arange(5)  # of what is a large change
+_STEPS = 0.1 / 8.0 ** np.arange(5)  # of a large change
 
 
 @dataclass(frozen=True)
 class Slope:
-    """A derivative, and by how much two steps disagree about it; infinite where no two steps give numbers."""
+    """Derivative, and its uncertainty by two steps; infinite if no two steps give numbers."""
 
     value: Array
     uncertainty: Array
@@ -38,7 +38,7 @@ def derivative(along: Callable[[Array], Array], size: Array) -> Slope:
     along : callable
         The values at τ (5, 8, ...): (5, 8, ..., *shape).
     size : ndarray, (...)
-        Where τ is a large change of what the function is of.
+        Large changes τ of the function's argument.
     """
     steps = _STEPS.reshape(-1, *(1 for _ in range(1 + size.ndim))) * size
     values = along(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * steps)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where one point or frame is and how it moves, by its name, from any other and in the axes of any frame.
+"""Kinematics of one point or frame by name: place and motion, from any other and in the axes of any frame.
 
 The kernels give all points and frames from the origin, in inertial axes; here a row is taken, another one subtracted,
 and the difference resolved.  Each is exact: nothing is differenced.
@@ -32,7 +32,7 @@ Array = npt.NDArray[np.float64]
 
 
 class _State:
-    """What is asked of one model at given states, which are the same for all kernels, and shown in one frame."""
+    """Calls of a model's kernels at given states, which all of them share, with results in one frame."""
 
     def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, frame: Any, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
@@ -86,7 +86,7 @@ def position(
     point : str or Point
         One of `points`: by its name, or the SymPy Point of that name.
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     frame : str or ReferenceFrame, optional
         The axes of the result: one of `frames`, or the inertial frame, which is the default.
     origin : str or Point, optional
@@ -127,8 +127,8 @@ def velocity(
 ) -> Array:
     """The velocity of a point in the inertial frame, Rᵀ (v_P − v_O), in the axes of a frame.
 
-    Parameters and errors are those of `position`.  With ``origin`` that of another point is taken off; both are
-    velocities in the inertial frame, whatever ``frame`` is.
+    Parameters and errors are those of `position`.  With ``origin`` the velocity of another point is subtracted; both
+    are velocities in the inertial frame, for any ``frame``.
 
     Returns
     -------
@@ -152,7 +152,8 @@ def acceleration(
 ) -> Array:
     """The acceleration of a point in the inertial frame at udot, Rᵀ (a_P − a_O), in the axes of a frame.
 
-    That of the motion: gravity is no part of it.  Parameters and errors are those of `velocity`, and udot (..., n_u).
+    The acceleration of the motion, without gravity.  Parameters and errors are those of `velocity`, and udot (...,
+    n_u).
 
     Returns
     -------
@@ -177,12 +178,12 @@ def specific_force(
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """What an accelerometer at a point feels at udot, Rᵀ (a − g), in the axes of a frame.
+    """Reading of an accelerometer at a point at udot, Rᵀ (a − g), in the axes of a frame.
 
     The acceleration less that of free fall: at rest it points upwards, with the size of g, and in free fall it vanishes
     (Titterton & Weston, *Strapdown Inertial Navigation Technology*, 2nd ed. 2004, section 3.2).  g is the uniform field
-    in which all bodies of the model have their weights, m g at their mass centres.  Of a single body whose mass is a
-    number a constant force at the mass centre counts as its weight.  Parameters are those of `acceleration`.
+    in which all bodies of the model have their weights, m g at their mass centres.  For a single body whose mass is a
+    number, a constant force at the mass centre counts as its weight.  Parameters are those of `acceleration`.
 
     Returns
     -------
@@ -193,8 +194,8 @@ def specific_force(
     KeyError
         There is no such point or frame, or there are several; the message names the nearest.
     ModelError
-        Not every body with mass has its weight in one uniform field among the loads; or nothing tells which of several
-        forces is the weight.
+        Not every body with mass has its weight in one uniform field among the loads; or it is ambiguous which of
+        several forces is the weight.
 
     Examples
     --------
@@ -207,7 +208,7 @@ def specific_force(
 def orientation(
     dyn: Kernels, of: Any, t: npt.ArrayLike, x: _Values, *, frame: Any = None, r: Any = None, p: Any = None
 ) -> Array:
-    """The matrix R_AᵀR_B that takes components in the axes of frame B to those in the axes of frame A.
+    """Rotation matrix R_AᵀR_B, which takes components in the axes of frame B to those in the axes of frame A.
 
     Its columns are the axes of B, seen in A: SymPy's ``A.dcm(B)``.
 
@@ -216,7 +217,7 @@ def orientation(
     of : str or ReferenceFrame
         B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     frame : str or ReferenceFrame, optional
         A; default: the inertial frame.
 
@@ -252,7 +253,7 @@ def angular_velocity(
     of : str or ReferenceFrame
         B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     frame : str or ReferenceFrame, optional
         The axes of the result; default: those of the inertial frame.
     relative_to : str or ReferenceFrame, optional
@@ -318,7 +319,7 @@ def jacobian(
     """The Jacobian J of a point, v = J u + v_t; with a frame attached there, [v, ω] = J u + [v_t, ω_t].
 
     Its columns are the partial velocities (Kane & Levinson 1985, section 2.14): those of the speeds u, which need not
-    be q̇.  v_t and ω_t are what is left at u = 0, as under a prescribed motion (``partial_velocities(...,
+    be q̇.  v_t and ω_t are the remainders at u = 0, as under a prescribed motion (``partial_velocities(...,
     remainder=True)``).  A force R at the point and a torque T on the frame have the generalized forces Jᵀ [R, T].
 
     Parameters
@@ -326,10 +327,10 @@ def jacobian(
     point : str or Point
         One of `points`: by its name, or the SymPy Point of that name.
     t, x, r, p
-        As of the kernels; leading axes broadcast.
+        As for the kernels; leading axes broadcast.
     attached : str or ReferenceFrame, optional
-        One of `frames`, that of the body that the point is fixed in: the rows of ω follow those of v, as in "linear,
-        angular" of roboticists.  It need not be fixed there; v is that of the point.
+        One of `frames`, usually that of the body in which the point is fixed: the rows of ω follow those of v, in the
+        order "linear, angular" of robotics.  The point need not be fixed in it; v is that of the point.
     frame : str or ReferenceFrame, optional
         The axes of v and ω; default: those of the inertial frame.
     nonholonomic : bool

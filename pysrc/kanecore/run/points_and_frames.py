@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where bodies and loads are among the points and frames of a model, as its library says, and these by name.
+"""Points and frames by name, and those of the bodies and loads of a model, as its library says.
 
 Kernels give vectors of bodies and loads, and partial velocities of points and frames; what is computed from both needs
 to know which belong together.
@@ -36,7 +36,7 @@ FORCE, TORQUE = 0, 1
 
 @dataclass(frozen=True)
 class Acting:
-    """Vectors in the rows of a kernel's result: those that act at points, then those that act on frames.
+    """Vectors in the rows of a kernel's result: forces at points, then torques on frames.
 
     Attributes
     ----------
@@ -60,11 +60,11 @@ class Loads:
     ----------
     acting : Acting
     names : tuple of str
-        Of each load that acts.
+        Names of the loads that act.
     load : ndarray
-        Of each row, which of these it is part of.
+        Number of the load to which each row belongs.
     body : ndarray
-        Of each row the body that it acts on, −1 for the ground.
+        Body on which each row acts, −1 for the ground.
     """
 
     acting: Acting
@@ -74,7 +74,7 @@ class Loads:
 
 
 def require_bodies(dyn: Kernels) -> None:
-    """Raise ModelError where the equations are those of a Lagrangian: its bodies are not known."""
+    """Raise ModelError if the equations are those of a Lagrangian: its bodies are not known."""
     if not dyn.n_bodies:
         raise ModelError(
             f"{dyn.name!r} has no bodies: it is made of a Lagrangian, whose momenta are dyn.generalized_momenta"
@@ -82,7 +82,7 @@ def require_bodies(dyn: Kernels) -> None:
 
 
 def bodies_of(dyn: Kernels) -> Acting:
-    """Mass centres, and frames of the bodies that have one: of a particle there is no second vector."""
+    """Mass centres, and frames of the bodies that have one: particles have none."""
     require_bodies(dyn)
     rows = numbers(dyn._table_info.get("bodies", []), 2)
     rigid = np.flatnonzero(rows[:, 1] >= 0)
@@ -134,7 +134,7 @@ def _name(kind: str, key: Any) -> str:
 
 
 def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
-    """The number of a point from which the positions of others are known; errors say which is not."""
+    """Number of a point from which the positions of others are known; errors name the point that is not."""
     place = number_of(dyn, "point", name)
     same_tree(dyn, np.append(points, place))
     return place

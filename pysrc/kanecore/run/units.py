@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Units as FMI defines them, powers of the SI base units and of the radian times a factor, in every notation."""
+"""Units as FMI defines them: powers of the SI base units and of the radian times a factor, in every notation."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _NOTATIONS = "a text such as 'rad/s' or 'kg.m2', a unit of SymPy, or exponents o
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit by name; ``powers`` of base units and ``factor`` where the name could be read, else None."""
+    """Unit by name; ``powers`` of base units and ``factor`` if the name could be read, else None."""
 
     name: str
     factor: float = 1.0
@@ -80,7 +80,7 @@ def read_unit(unit: Any, whose: str) -> Unit:
     Parameters
     ----------
     whose : str
-        What has the unit, in messages.
+        Owner of the unit, in messages.
     """
     if isinstance(unit, str):
         if not unit.strip():
@@ -139,7 +139,7 @@ def _of_sympy(unit: Any) -> tuple[float, Counter[str]]:
 
 
 def _plain(powers: Mapping[str, float]) -> dict[str, float]:
-    """Powers in the order of FMI, as int where they are whole, without those that are zero."""
+    """Powers in the order of FMI, as int if they are whole, without zeros."""
     found = {base: float(powers.get(base, 0.0)) for base in BASE}
     return {base: int(power) if power.is_integer() else power for base, power in found.items() if power}
 
@@ -159,7 +159,7 @@ def _written(unit: Any) -> str:
 
 
 def _name(powers: Mapping[str, float]) -> str:
-    """As FMI writes it: ``"kg.m2/s2"``, ``"m3/(kg.s2)"``."""
+    """Name of a unit as FMI writes it: ``"kg.m2/s2"``, ``"m3/(kg.s2)"``."""
     above = [_factor(base, power) for base, power in powers.items() if power > 0]
     below = [_factor(base, -power) for base, power in powers.items() if power < 0]
     bottom = f"({'.'.join(below)})" if len(below) > 1 else "".join(below)
@@ -173,8 +173,8 @@ def _factor(base: str, power: float) -> str:
 def unit_of(name: str) -> Unit:
     """The unit of a name as FMI writes it, ``"kg.m2/s2"``, ``"N.m"``, ``"deg"``, or as Python does, ``"kg*m**2"``.
 
-    What stands behind a ``/``, up to the end, divides; as Python says otherwise, a ``*`` there needs brackets.  A name
-    that is made of anything else is a unit of its own.
+    All factors behind a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
+    Any other name is a unit of its own.
     """
     factor, powers = 1.0, Counter[str]()
     plain = _POWER.sub(lambda found: f"^{found[1] or found[2]}", name)
@@ -195,10 +195,10 @@ def unit_of(name: str) -> Unit:
 
 
 def rate_of(unit: Unit) -> Unit | None:
-    """That of the derivative with respect to time in seconds; None where the unit could not be read."""
+    """Unit of the derivative with respect to time in seconds; None if the unit could not be read."""
     if unit.powers is None:
         return None
-    if unit_of(unit.name).powers is None:  # the name of what SymPy multiplied
+    if unit_of(unit.name).powers is None:  # the name of a product of SymPy
         powers = _plain({**unit.powers, "s": unit.powers.get("s", 0) - 1})
         return Unit(f"({unit.name})/s", unit.factor, powers)
     above, slash, below = unit.name.partition("/")

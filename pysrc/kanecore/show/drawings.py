@@ -21,7 +21,7 @@ BODY, SHAPE, CENTRE, GROUND = "#4c72b0", "#8aa4cf", "#c44e52", "#404040"
 FORCE, TORQUE = "#dd8452", "#8172b3"
 TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 
-# Lengths beside the size of what is shown.
+# Lengths relative to the size of the picture.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
 SIZE = 5.6, 4.2  # of a figure, inches
@@ -29,9 +29,9 @@ PALE = 0.25  # opacity
 MANY = 150  # lines of shapes, as of meshes: more of them are thin
 FONT = 8.0  # points
 TICKS = 7  # along the longest axis
-ZOOM, TALLEST = 0.82, 0.7  # in space, so that no name of an axis is cut off, also below what is tall
+ZOOM, TALLEST = 0.82, 0.7  # in space, so that no name of an axis is cut off, also below tall mechanisms
 PADS = 6.0, 8.0  # of numbers and names beside an axis in space, so that they are clear of narrow boxes
-BLANKS = 3  # between a place and its name: beside the symbol of a torque
+BLANKS = 3  # between a place and its name, for the symbol of a torque
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
 
 
@@ -47,7 +47,7 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
     Parameters
     ----------
     scene, nearby : Scene
-        Of the states, and of those near the last one, which show what plane it keeps.
+        Scenes of the states, and of those near the last one, which show the plane of the motion.
     """
     seen, last = chosen(view, nearby, scene), len(scene.places) - 1
     ax = new_axes(seen.planar) if ax is None else ax
@@ -66,12 +66,12 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
 class Canvas:
     """A scene in axes of matplotlib, seen in one way.
 
-    TypeError where it is given no axes, ValueError where they are flat and the picture is not, or the other way round.
+    TypeError if it is given no axes, ValueError if they are flat and the picture is not, or the other way round.
 
     Attributes
     ----------
     state : int
-        Which state of the scene is drawn.
+        Number of the state that is drawn.
     """
 
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
@@ -89,7 +89,7 @@ class Canvas:
         return points @ self.view.basis[:2].T if self.view.planar else points
 
     def line(self, points: Callable[[int], Array], **style: Any) -> None:
-        """A line through points (k, 3), which are asked for by the number of the state."""
+        """Add a line through points (k, 3), which are given by the number of the state."""
         self._moving.append((self.ax.plot(*self.seen(points(self.state)).T, **style)[0], points))
 
     def show(self, state: int) -> None:
@@ -120,7 +120,7 @@ class Canvas:
             self.line(places[:, at].__getitem__, linestyle="", alpha=alpha, **style)
 
     def trace(self, place: int, **style: Any) -> None:
-        """The way of a place up to the state that is shown."""
+        """Add the path of a place up to the state that is shown."""
         path = self.scene.places[:, place]
         self.line(lambda state: path[: state + 1], linewidth=1.0, **style)
 
@@ -235,7 +235,7 @@ Box = tuple[float, float, float, float]
 
 
 def _box(at: Array, name: str, h: str, v: str, pixels: float) -> Box:
-    """About where a name would be, in pixels: left, bottom, right, top."""
+    """Approximate box of a name, in pixels: left, bottom, right, top."""
     width, height, gap = (FONT * pixels * part for part in (0.62 * len(name), 1.1, 0.32 * BLANKS))
     left = at[0] + gap if h == "left" else at[0] - gap - width
     bottom = at[1] - {"center": height / 2.0, "bottom": 0.0, "top": height}[v]

@@ -45,7 +45,7 @@ def find(name: str, folder: str | None) -> Path | None:
     name : str
         ``package://PACKAGE/path``, ``file://path``, or a path.
     folder : str, optional
-        Where the URDF is.  A package is a folder above it, or beside one of those; other paths start there.
+        Folder of the URDF file.  A package is a folder above it, or next to one of those; other paths start there.
     """
     kind, mark, rest = name.partition("://")
     try:
@@ -70,7 +70,7 @@ def find(name: str, folder: str | None) -> Path | None:
 
 
 def mesh_lines(name: str, folder: str | None, scale: tuple[float, ...]) -> tuple[Array, ...]:
-    """Lines (k, 3) of a mesh in its own axes; none where the file or trimesh are missing, or it is not understood."""
+    """Lines (k, 3) of a mesh in its own axes; none if the file or trimesh is missing, or it cannot be read."""
     path = find(name, folder)
     if path is None:
         return ()
@@ -84,7 +84,7 @@ def mesh_lines(name: str, folder: str | None, scale: tuple[float, ...]) -> tuple
 
 @lru_cache(maxsize=256)
 def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
-    """Without a scale; ``changed`` is when the file was, so that another one in its place is read anew."""
+    """Lines without a scale; ``changed`` is the file's time of change, so that a new file is read anew."""
     if size > LARGEST:
         return ()
     try:
@@ -94,7 +94,7 @@ def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
     try:
         with np.errstate(all="ignore"):  # corners far away, or at infinity
             points, faces = _read(path)
-    except Exception:  # whatever trimesh thinks of the file: a picture goes without
+    except Exception:  # any error of trimesh: the picture goes without the mesh
         return ()
     if not 0 < len(faces) <= MOST_FACES or not 0 <= faces.min() <= faces.max() < len(points):
         return ()
@@ -128,7 +128,7 @@ def _metres(units: str) -> float:
 
 
 def _welded(points: Array, faces: Numbers) -> tuple[Array, Numbers]:
-    """Vertices at one place are one: files tell them anew for each triangle."""
+    """Merge vertices at one place, which files repeat for each triangle."""
     size = float(np.max(np.ptp(points, axis=0))) or 1.0
     cells = np.round((points - points.min(axis=0)) / (1e-5 * size)).astype(np.int64)
     _, first, number = np.unique(cells, axis=0, return_index=True, return_inverse=True)
@@ -173,7 +173,7 @@ def _sharp_edges(points: Array, faces: Numbers) -> Numbers:
 
 
 def _cut(points: Array, faces: Numbers, axis: int, at: float) -> tuple[Array, Numbers]:
-    """Where a plane across an axis meets the mesh: points on its edges, and pairs of them, one for each triangle."""
+    """Section of the mesh by a plane across an axis: points on edges, and pairs of them, one for each triangle."""
     height = points[:, axis] - at
     above = height > 0.0
     met = faces[np.any(above[faces], axis=1) & ~np.all(above[faces], axis=1)]
@@ -186,7 +186,7 @@ def _cut(points: Array, faces: Numbers, axis: int, at: float) -> tuple[Array, Nu
 
 
 def _chains(points: Array, pairs: Numbers) -> list[Array]:
-    """Lines (k, 3) along pairs of points, each pair once: from ends and branchings on, then what goes round."""
+    """Lines (k, 3) along pairs of points, each pair once: from ends and branchings on, then closed lines."""
     around: dict[int, list[int]] = {}
     for a, b in pairs.tolist():
         around.setdefault(a, []).append(b)

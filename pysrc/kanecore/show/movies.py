@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Moving pictures: a scene of many states as a page of its own, as GIF or as MP4."""
+"""Animations: a scene of many states as an HTML page, as GIF or as MP4."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ GIF = 0.02, 655  # s that a frame may be shown; where it is less, browsers take 
 
 
 def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
-    """Equal times from the start on, 1/fps of the picture's seconds apart, of which each is ``speed`` seconds.
+    """Times of the frames: equal steps from the start, 1/fps seconds of the movie, each of ``speed`` seconds of motion.
 
-    ValueError where fps or speed is no positive number, or the frames are too many.
+    ValueError if fps or speed is no positive number, or the frames are too many.
     """
     for name, value in (("fps", fps), ("speed", speed)):
         if not (isinstance(value, Real) and not isinstance(value, bool) and 0.0 < value < np.inf):
@@ -118,7 +118,7 @@ class Animation:
         return f'<iframe srcdoc="{html.escape(self.html())}" {style}></iframe>'
 
     def _movie(self) -> dict[str, Any]:
-        """What the player reads: places as whole numbers of ``unit``, axes of bodies in thousandths."""
+        """Data for the player: places as whole numbers of ``unit``, axes of bodies in thousandths."""
         scene, n = self.scene, len(self.times)
         axes = [axis for body in scene.rigid for axis in scene.triad(body, AXIS * scene.size)]
         points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *axes)])
@@ -153,7 +153,7 @@ class Animation:
 
     @property
     def _digits(self) -> int:
-        """Of a time that is shown: frames have times of their own."""
+        """Number of digits of a time that is shown: frames have times of their own."""
         return max(0, min(9, 1 - floor(log10(abs(self._step))))) if self._step else 2
 
     def _film(self, path: Path, kind: str) -> None:

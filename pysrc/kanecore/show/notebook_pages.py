@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a notebook shows of models, of trajectories and of audits.
-
-What notebooks show of an object: pieces of HTML in which every text of the user's is text.
+"""HTML of models, trajectories and audits for notebooks, in which every text of the user's is text.
 
 Notebooks typeset what stands between dollars wherever they find it.  So a page forbids it, and `formula` allows it.
 """
@@ -84,7 +82,7 @@ PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,
 
 
 class Latex(str):
-    """Equations with names of the user's, which a notebook typesets where no name could do more than be written."""
+    """Equations with the user's names, which a notebook typesets only if all names are harmless text."""
 
     def __new__(cls, text: str, names: Iterable[str]) -> Latex:
         self = super().__new__(cls, text)
@@ -94,7 +92,7 @@ class Latex(str):
     _plain: bool
 
     def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]  # as __new__
-        """What copies and pickles call `__new__` with; `_plain` follows as it is."""
+        """Arguments of `__new__` for copies and pickles; `_plain` follows as it is."""
         return str(self), ()
 
     def _repr_html_(self) -> str:
@@ -105,7 +103,7 @@ class Latex(str):
 
 
 def model_page(model: Any, equations: Sequence[Latex] | None) -> str:
-    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded; None where they are long."""
+    """Sizes and names of a `kanecore.Model`, and its equations of motion, folded; None if they are long."""
     sizes = (
         ("coordinates q", model.description.coordinate_names),
         ("speeds u", model.description.speed_names),
@@ -142,7 +140,7 @@ def compiled_page(dyn: Any) -> str:
 
 
 def trajectory_page(trajectory: Any) -> str:
-    """How a run went, what each coordinate and speed did in it, and a picture where matplotlib is installed."""
+    """HTML of a run: its outcome, the range of each coordinate and speed, and a picture if matplotlib is installed."""
     dyn, names = trajectory._dyn, (*trajectory._dyn.coordinate_names, *trajectory._dyn.speed_names)
     rows = [
         (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
@@ -156,12 +154,12 @@ def trajectory_page(trajectory: Any) -> str:
 
 
 def verdicts_page(title: str, rows: Iterable[Sequence[str]]) -> str:
-    """An audit, or a comparison of models: rows of a name, digits, digits needed, verdict, and what is wrong."""
+    """HTML of an audit, or a comparison of models: rows of name, digits, digits needed, verdict, and fault."""
     return page(title, table(("", "digits", "needed", "verdict", ""), rows))
 
 
 def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """How many there are of each kind, and what they are called."""
+    """Table of the number of items of each kind, and their names."""
     return table(
         (),
         [
@@ -173,7 +171,7 @@ def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def _pictures(trajectory: Any) -> Iterator[str]:
-    """The plot, if there can be one: with matplotlib, of a run that kept its steps and whose energies are defined."""
+    """Plot, if possible: with matplotlib, for a run that kept its steps and whose energies are defined."""
     try:
         plot = png(trajectory.plot(), DPI)
     except (ImportError, ValueError, KanecoreError):

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pictures of trajectories over time, with matplotlib (the extra ``plot``).
-
-New figures, with matplotlib (the extra ``plot``), which is imported where one is made.
-"""
+"""Plots of trajectories over time, with matplotlib (the extra ``plot``), which is imported when a figure is made."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ __all__ = ["new_figure", "plot_trajectory", "png"]
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """An empty figure of some inches, which a notebook shows; ImportError where matplotlib is missing."""
+    """An empty figure of some inches, which a notebook shows; ImportError if matplotlib is missing."""
     try:
         from matplotlib.figure import Figure
     except ImportError as missing:
@@ -42,13 +39,13 @@ def png(figure: Any, dpi: float | str = "figure") -> bytes:
 Array = npt.NDArray[np.float64]
 
 POINTS = 800  # on each curve
-LEGEND_MAX = 12  # more lines than this are told by colour alone
+LEGEND_MAX = 12  # more lines than this differ by colour alone
 PANEL, BALANCE = 3.0, 2.0  # heights, relative to each other
 UNIT = 0.875  # inches of such a height
 
 
 class Recorded(Protocol):
-    """What is plotted: a `kanecore.Trajectory`."""
+    """Interface of a `kanecore.Trajectory` for plots."""
 
     _dyn: Any
     _inputs: Any
@@ -64,7 +61,7 @@ class Recorded(Protocol):
 
 
 class Group(NamedTuple):
-    """What goes into one panel: a label, the kind of its curves ("state", "input", "output"), and their numbers."""
+    """Curves of one panel: a label, the kind of the curves ("state", "input", "output"), and their numbers."""
 
     label: str
     what: str
@@ -162,5 +159,5 @@ def _draw(ax: Any, times: Array, values: Array, label: str, names: Sequence[str]
 
 
 def _text(name: str) -> str:
-    """A name as matplotlib shows it: no dollar begins a formula, and no underscore at the start hides it."""
+    """Name as matplotlib shows it: no dollar begins a formula, and no underscore at the start hides it."""
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pictures of a mechanism show, as plain arrays: places, lines between them, axes of bodies, loads, shapes.
+"""Scenes: pictures of a mechanism as plain arrays: places, lines between them, axes of bodies, loads, shapes.
 
-It is made of the facts that a library tells beside its kernels (`kanecore.derive.model_facts`), and of what the kernels
-of the group "bodies" return.  So pictures of compiled models and of descriptions are the same pictures.
+A scene is made of the facts in a library beside its kernels (`kanecore.derive.model_facts`), and of the results of the
+kernels of the group "bodies".  So pictures of compiled models and of descriptions are the same pictures.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
-SKEWED = 0.05  # products of axes that are off by less are not seen: those of interpolants
-FLOOR = 3.0  # times the extent of what moves: shapes of the ground that are larger would leave it no room
-TOGETHER = 1e-6  # of the size of a picture: names of places that nobody could tell apart stand together
+SKEWED = 0.05  # errors of products of axes, as of interpolants, that are too small to see
+FLOOR = 3.0  # times the extent of the moving bodies: larger shapes of the ground would leave these no room
+TOGETHER = 1e-6  # of the size of a picture: places closer than this share a label
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a model: its own, and those of points, bodies and joints."""
+    """Names of a model, and of its points, bodies and joints."""
 
     model: str
     points: Sequence[str]
@@ -53,7 +53,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism at a state, or at several: the leading axes (...) are those of the states.
+    """Mechanism at a state, or at several: the leading axes (...) are those of the states.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Scene:
     places : ndarray, (..., n, 3)
         The origin, then the points, then the joint points, m, inertial axes.
     labels : tuple of str
-        Of each place; empty where it has no name of its own.
+        Label of each place; empty if it has no name of its own.
     lines : tuple of (int, int)
         Places that are joined: each with the nearest one that it is located from, if something holds it there.
     joints : tuple of int
@@ -69,7 +69,7 @@ class Scene:
     centres : tuple of int
         The place of the mass centre of each body.
     axes : ndarray, (..., n_bodies, 3, 3)
-        The columns are the axes of the body; those of a particle are inertial.
+        The columns are the axes of the body; a particle has inertial ones.
     rigid : tuple of int
         The bodies that have axes of their own.
     forces, torques : ndarray, (..., k, 3)
@@ -110,7 +110,7 @@ class Scene:
         return [np.stack([start, end], axis=-2) for end in ends]
 
     def place(self, name: Any) -> int:
-        """The place of a point, a body's mass centre or a joint; KeyError where there is none, with the nearest."""
+        """The place of a point, a body's mass centre or a joint; KeyError if there is none, with the nearest."""
         n, name = self.names, getattr(name, "name", name)
         places = {point: 1 + i for i, point in enumerate(n.points)}
         for others, at in ((n.bodies, self.centres), (n.joints, self.joints)):
@@ -120,7 +120,7 @@ class Scene:
         return places[name]
 
     def together(self) -> list[tuple[int, str]]:
-        """(place, names): those that are in one place in all states have their names together."""
+        """Places with names: (place, names); places that coincide in all states share their names."""
         named, result = [i for i, label in enumerate(self.labels) if label], []
         while named:
             apart = np.abs(self.places[..., named, :] - self.places[..., named[:1], :])
@@ -132,7 +132,7 @@ class Scene:
 
     @cached_property
     def size(self) -> float:
-        """The largest extent of what is shown, in all states; 1 where all is in one place."""
+        """Largest extent of the picture, in all states; 1 if all places coincide."""
         flat = np.concatenate([part.reshape(-1, 3) for part in (self.places, *self.shapes)])
         return float(np.max(np.ptp(flat, axis=0))) or 1.0
 
@@ -150,14 +150,14 @@ def scene(
     Parameters
     ----------
     facts : mapping
-        What `kanecore.derive.model_facts` tells of it.
+        Facts from `kanecore.derive.model_facts`.
     names : Names
     values : callable
         The result of a kernel of the group "bodies", by its name.
     number : callable
         The value of a parameter, by its name.
     folder : str, optional
-        Of the file that names meshes.
+        Folder of the file that names meshes.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def _axes(names: Names, bodies: Sequence[Sequence[int]], orientations: Array) ->
 def _loads(
     loads: Sequence[Sequence[int]], vectors: Array, n_bodies: int
 ) -> tuple[Array, tuple[int, ...], Array, tuple[int, ...]]:
-    """Forces and torques that act on bodies, with their places and bodies: those on the ground move nothing."""
+    """Forces and torques that act on bodies, with their places and bodies; those on the ground are left out."""
     rows: dict[int, list[int]] = {FORCE: [], TORQUE: []}
     places: dict[int, list[int]] = {FORCE: [], TORQUE: []}
     for row, (kind, point, _, body) in enumerate(loads):

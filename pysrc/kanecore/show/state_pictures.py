@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Still and moving pictures of a compiled model.
-
-Moving pictures of a trajectory: its states at equal times are handed to `kanecore.show`.
-
-Pictures of a compiled model: what its kernels say of a state is handed to `kanecore.show`.
-"""
+"""Still and moving pictures of a compiled model: `kanecore.show` draws states, or a trajectory at equal times."""
 
 from __future__ import annotations
 
@@ -46,7 +41,7 @@ def draw(
     Parameters
     ----------
     x : array_like, (n_x,) or (N, n_x), or mapping
-        The state [q, u]; of several all but the last are pale, and loads and names are those of the last.
+        The state [q, u]; if there are several, all but the last are pale, and loads and names are those of the last.
     t : float, or array_like (N,)
     r, p : optional
         Inputs and parameters, as of any kernel; default: the current ones.
@@ -100,7 +95,7 @@ def draw(
 
 
 def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *, loads: bool) -> Scene:
-    """What is shown of a compiled model at states (..., n_x)."""
+    """Scene of a compiled model at states (..., n_x)."""
     from kanecore.show.scene import Names, scene
 
     def number(name: str) -> float:
@@ -126,7 +121,7 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *
 
 
 def _of_last(values: Any) -> Any:
-    """Inputs or parameters of the last state, of those given for all states together or for each."""
+    """Inputs or parameters of the last state, from those given for all states together or for each."""
     if values is None:
         return None
     if isinstance(values, Mapping):
@@ -136,7 +131,7 @@ def _of_last(values: Any) -> Any:
 
 
 class Recorded(Protocol):
-    """What is shown: a `kanecore.Trajectory`."""
+    """Interface of a `kanecore.Trajectory` for pictures."""
 
     _dyn: Any
     _p: Any
@@ -172,7 +167,7 @@ def animate(
     labels : bool
         Whether the page names bodies, points and joints.  A name that would lie over others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
-        As of `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
+        As for `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
 
     Returns
     -------
@@ -217,7 +212,7 @@ def animate(
 
 
 def _nearest(sol: Recorded, times: Array) -> Array:
-    """Of a run that did not keep its steps the states at the nearest times that were asked for."""
+    """States at the recorded times nearest to the given ones, for a run that did not keep its steps."""
     sign = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
     between = (sol.t[1:] + sol.t[:-1]) / 2.0
     return sol.x[np.searchsorted(sign * between, sign * times)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From where a mechanism is seen: in the plane that its points move parallel to, else in space."""
+"""Views of a mechanism: in the plane that its points move parallel to, else in space."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kanecore.show.scene import Scene
 __all__ = ["View", "around", "chosen"]
 
 Array = npt.NDArray[np.float64]
-OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, of what moves in space
-IN_PLANE = 2e-14  # of the size of what is shown: rounding of places, which are sums of some lengths
-NEARBY = (5e-2, 5e-5, 5e-8)  # how far coordinates are moved to see whether the motion keeps a plane
+OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, for motion in space
+IN_PLANE = 2e-14  # of the size of the picture: rounding of places, which are sums of some lengths
+NEARBY = (5e-2, 5e-5, 5e-8)  # change of coordinates to test whether the motion keeps a plane
 SAMPLES = 6
 PLANES = ("xy", "xz", "yz")
 NORMALS = (2, 1, 0)
@@ -29,7 +29,7 @@ NORMALS = (2, 1, 0)
 
 @dataclass(frozen=True)
 class View:
-    """What goes to the right and up in a picture.
+    """Axes that point to the right and up in a picture.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class View:
 
     @property
     def sign(self) -> int:
-        """Whether this axis, or its opposite, points up."""
+        """Sign of the axis that points up: −1 if it is the opposite of an axis."""
         return -1 if self.up.startswith("-") else 1
 
     @property
@@ -75,7 +75,7 @@ class View:
 def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
     """The scene of a state and of random ones near it, the same at each call.
 
-    Where these lie outside of what the model is defined for, nearer ones; nothing is known of the units of x.
+    If these are outside of the model's domain, nearer ones are taken; the units of x are not known.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
 
 
 def chosen(view: Any, *scenes: Scene) -> View:
-    """The view that was asked for; else the plane in which all bodies move and turn; else an oblique one.
+    """View that was asked for; else the plane in which all bodies move and turn; else an oblique one.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def chosen(view: Any, *scenes: Scene) -> View:
 
 
 def _keeps(scene: Scene, plane: str) -> bool:
-    """Whether all places move parallel to a plane while no body tilts against it."""
+    """Test whether all places move parallel to a plane while no body tilts against it."""
     normal = NORMALS[PLANES.index(plane)]
     leaves = np.ptp(scene.places[..., normal], axis=0)
     tilts = np.ptp(scene.axes[..., scene.rigid, :, :][..., normal, :], axis=0)

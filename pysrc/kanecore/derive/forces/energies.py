@@ -53,7 +53,7 @@ def kinetic_energy(k: Kinematics) -> int:
 
 
 def momenta(k: Kinematics) -> list[int]:
-    """∂T/∂u_r: the momentum of each body put as a force, its angular momentum as a torque."""
+    """Generalized momenta ∂T/∂u_r, with each body's momentum as a force, its angular momentum as a torque."""
     g, wrenches = k.graph, Wrenches(k)
     for i, body in enumerate(k.description.bodies):
         wrenches.add_force(body.point, scale(g, body.mass, k.velocity[body.point]))
@@ -63,7 +63,7 @@ def momenta(k: Kinematics) -> list[int]:
 
 
 def accelerations_energy(k: Kinematics) -> int:
-    """S, half the integral of a·a dm over all bodies, whose derivatives are ∂S/∂u̇_r = −F*_r.
+    """Energy of accelerations S, half the integral of a·a dm over all bodies: ∂S/∂u̇_r = −F*_r.
 
     Where a mass or a tensor changes, the work of ṁ v and İ·ω along the accelerations is added: −F*_r holds them too.
     """
@@ -93,7 +93,7 @@ class Energy:
     in_part : set of int
         The loads of whose work it holds a part.
     others : list
-        What it does not hold: loads, and loads of which a part is in it without that part.
+        Loads that it does not hold, and the remainders of loads that it holds in part.
     """
 
     def __init__(self, k: Kinematics) -> None:
@@ -118,7 +118,7 @@ class Energy:
         self.others = [load for _, load in kept if load is not None]
 
     def _does_work_along(self, force: Components, point: int) -> bool:
-        """Whether F·v is the derivative of F·r, at random states where structure does not tell."""
+        """Test whether F·v is the derivative of F·r, at random states if structure does not decide."""
         k = self.kinematics
         if k.reaches(point):
             return True
@@ -138,7 +138,7 @@ class Energy:
         at_rest = dict.fromkeys(d.speeds, 0)
 
         def by_speeds(powers: list[int]) -> list[int]:
-            """The powers Σ F_r u_r: without what prescribed motion does."""
+            """Powers Σ F_r u_r, without the power of prescribed motion."""
             return [g.sub(power, drive) for power, drive in zip(powers, g.substitute(powers, at_rest), strict=True)]
 
         given = by_speeds([Wrenches(k, [load]).power() for load in d.loads])
@@ -162,22 +162,22 @@ class Energy:
 
 
 def _sums_to(powers: list[list[float]], subset: tuple[int, ...], total: list[float]) -> bool:
-    """Whether some powers add up to a total, at every state; False where there is none to compare at."""
+    """Test whether some powers add up to a total at every state; False if there is no state to compare at."""
     return bool(total) and all(adds_up([powers[i][j] for i in subset], x) for j, x in enumerate(total))
 
 
 def power(k: Kinematics, energy: Energy) -> int:
-    """d(T + U)/dt, as the power of loads without a potential, of drives, and of what moves a potential."""
+    """d(T + U)/dt, as the power of loads without a potential, of drives, and of moving potentials."""
     g, d = k.graph, k.description
     total = dot(g, active_forces(k, energy.others, generalized=d.generalized_forces), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
     total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
     for i, body in enumerate(d.bodies):
         growth = k.rate.of(body.mass)
-        if growth:  # T holds half of what the force ṁ v does
+        if growth:  # T holds half of the work of the force ṁ v
             v = k.velocity[body.point]
             total = g.sub(total, g.mul(g.mul(g.constant(HALF), growth), dot(g, v, v)))
-        if body.frame >= 0:  # T holds half of what the torque İ·ω does
+        if body.frame >= 0:  # T holds half of the work of the torque İ·ω
             half = g.mul(g.constant(HALF), dot(g, k.omega[body.frame], inertia_change(k, i)))
             total = g.sub(total, half)
 

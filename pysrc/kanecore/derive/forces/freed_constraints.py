@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The principle of liberation: a constraint is dropped, and the force by which it held takes its place as an input.
+"""Principle of liberation: a constraint is dropped, and an input takes the place of its force.
 
 With r = λ of the constrained mechanism the freed one moves as that does:
 
@@ -50,7 +50,7 @@ class Freed:
     inputs : tuple of str
         Their names.
     multipliers : tuple of (name of an input, number of a row)
-        What λ of each row of G became: an input, or where that is empty λ of another row.
+        Meaning of λ of each row of G: an input, or if its name is empty λ of another row.
     n_loads : int
         How many constraints became loads, as they were attached.
     """
@@ -164,7 +164,7 @@ def _with_inputs(d: Description, names: Sequence[str], reserved: Collection[str]
 def _forces(
     d: Description, before: Constraints, forces: Mapping[str, int], first_load: int
 ) -> tuple[list[Load], list[GeneralizedForce]]:
-    """What the freed constraints do: loads where they were attached, else generalized forces."""
+    """Forces of the freed constraints: loads if they are attached, else generalized forces."""
     k, numbers = before.kinematics, {row.name: i for i, row in enumerate(before.rows)}
     loads: list[Load] = []
     generalized = []
@@ -184,12 +184,12 @@ def _forces(
 
 
 def _shown(shown: Sequence[int], loads: Sequence[Load], kind: str) -> tuple[int, ...]:
-    """What is shown, and what loads of a kind act at: points of forces, frames of torques."""
+    """Shown points or frames, and those on which loads of a kind act: points of forces, frames of torques."""
     return tuple(dict.fromkeys([*shown, *(load.at for load in loads if load.kind == kind)]))
 
 
 def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -> GeneralizedForce:
-    """Its components are those of the speeds, then of the auxiliary speeds."""
+    """Generalized force whose components are those of the speeds, then of the auxiliary speeds."""
     g, slopes = d.graph, [0] * len(d.auxiliary)
     if constraint.kind == "velocity":
         slopes = accumulate(g, [(constraint.node, g.one)], d.auxiliary, SPEED)
@@ -198,7 +198,7 @@ def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -
 
 
 def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str]) -> None:
-    """Name constraints that were freed and follow from those that were not."""
+    """Warn of freed constraints that follow from those that were not freed."""
     g, others = before.kinematics.graph, [[*row.jacobian, row.bias] for row in after.rows]
     for constraint in before.kinematics.description.constraints:
         row = before.row_of(constraint)
@@ -214,7 +214,7 @@ def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str
 
 # ---------------------------------------------------------------------- states
 def _dependent_coordinates(d: Description, after: Constraints) -> int:
-    """How many of the last coordinates still depend on others."""
+    """Number of the last coordinates that still depend on others."""
     if not any(each.kind == "configuration" for each in d.constraints):
         return min(d.n_q_dependent, len(after.rows))  # these may be derivatives of constraints on coordinates
     slopes, n = after.configuration_jacobian, len(d.coordinates)
@@ -222,19 +222,19 @@ def _dependent_coordinates(d: Description, after: Constraints) -> int:
 
 
 def _dependent_speeds(d: Description, after: Constraints) -> int:
-    """How many of the last speeds still depend on others."""
+    """Number of the last speeds that still depend on others."""
     return _dependent(d.graph, [row.jacobian for row in after.rows], d.n_u_dependent)
 
 
 def _dependent(g: Graph, rows: Sequence[Sequence[int]], limit: int) -> int:
-    """How many of the last depend: one for each independent row, and none where the rows do not determine these."""
+    """Number of dependent columns at the end: one for each independent row; 0 if the rows do not determine them."""
     count = min(limit, _rank(g, rows))
     columns = [list(column) for column in zip(*rows, strict=True)][-count:] if count else []
     return count if _rank(g, columns) == count else 0
 
 
 def _rank(g: Graph, vectors: Sequence[Sequence[int]]) -> int:
-    """How many are independent, at random states."""
+    """Number of independent vectors, at random states."""
     basis: list[Sequence[int]] = []
     for v in vectors:
         if not vanish(g, v) and not is_combination(g, v, basis):
@@ -243,7 +243,7 @@ def _rank(g: Graph, vectors: Sequence[Sequence[int]]) -> int:
 
 
 def _prescribed(d: Description) -> frozenset[int]:
-    """Inputs that prescribe motions, without those by which only freed constraints did."""
+    """Inputs that prescribe motions, without those of freed constraints alone."""
     moving = set(d.graph.below(list(but_loads(d))))
     before = {rate: n for n, rate in enumerate(d.input_rates) if rate >= 0}
 
@@ -257,14 +257,14 @@ def _prescribed(d: Description) -> frozenset[int]:
 
 
 def _attachments(d: Description, rows: Sequence[Row], places: Mapping[str, int]) -> tuple[Attachment, ...]:
-    """Those of rows that remain, with the numbers that these have now."""
+    """Attachments of rows that remain, with their new numbers."""
     return tuple(replace(a, row=places[rows[a.row].name]) for a in d.attachments if rows[a.row].name in places)
 
 
 def _outputs(
     d: Description, rows: Sequence[Row], forces: Mapping[str, int], places: Mapping[str, int]
 ) -> tuple[tuple[str, int], ...]:
-    """Outputs in which λ of freed rows are inputs, and those of others have the numbers of the rows that remain."""
+    """Outputs in which λ of freed rows are inputs, and other λ have the numbers of the rows that remain."""
     g = d.graph
 
     def multiplier(number: int) -> int:

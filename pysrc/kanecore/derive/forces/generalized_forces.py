@@ -127,13 +127,13 @@ def active_forces(
 
 
 def at_rest(k: Kinematics, loads: Iterable[Load]) -> list[Load]:
-    """Loads at u̇ = 0: what counts with F_r."""
+    """Loads at u̇ = 0, which count with F_r."""
     g, zeros = k.graph, dict.fromkeys(k.description.accelerations, 0)
     return [_mapped(load, lambda v: g.substitute(v, zeros)) if holds_udot(k, load) else load for load in loads]
 
 
 def inertial_part(k: Kinematics, loads: Iterable[Load], udot: Sequence[int]) -> list[Load]:
-    """The part of loads that is linear in u̇, for given u̇: what counts with F*_r."""
+    """Part of loads that is linear in u̇, for given u̇, which counts with F*_r."""
     along = Tangent(k.graph, dict(zip(k.description.accelerations, udot, strict=True))).of
     return [_mapped(load, lambda v: map(along, v)) for load in loads if holds_udot(k, load)]
 
@@ -176,8 +176,8 @@ def inertia_change(k: Kinematics, body: int) -> Components:
 
         İ·ω = δ × (I·ω) − I·(δ × ω),
 
-    or about a point that moves in the body, or from which a mass that changes is away.  That of a wheel in its fork or
-    of a ball in its carrier is constant all the same, as numbers tell.
+    or about a point that moves in the body, or that is away from a changing mass.  The inertia of a wheel in its fork
+    or of a ball in its carrier is constant all the same, as numbers show.
     """
     g, b = k.graph, k.description.bodies[body]
     growth = k.rate.of(b.mass) if b.about else 0
@@ -219,7 +219,7 @@ def momentum_rate(k: Kinematics, accelerations: Accelerations, body: int) -> Com
 
 
 def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Components:
-    """The torque I·α + ω × I·ω, and İ·ω where the tensor is not constant in the body's frame."""
+    """Torque I·α + ω × I·ω, and İ·ω if the tensor is not constant in the body's frame."""
     g, frame, inertia = k.graph, k.description.bodies[body].frame, central_inertia(k, body)
     second = second_moments(g, inertia)
     return add(g, rotational_torque(k, accelerations, frame, inertia, second), inertia_change(k, body))
@@ -228,7 +228,7 @@ def inertia_torque(k: Kinematics, accelerations: Accelerations, body: int) -> Co
 def rotational_torque(
     k: Kinematics, accelerations: Accelerations, frame: int, inertia: Matrix, second: Matrix
 ) -> Components:
-    """The torque I·α + ω × I·ω for an inertia I about a point of a frame, of which S are the second moments of mass.
+    """Torque I·α + ω × I·ω for an inertia I about a point of a frame, and S, its second moments of mass.
 
     As ∫ ρ × (U ρ) dm = axial(U S), S = ½ tr(I) 1 − I: U serves the points of the frame as well.  About a fixed
     direction the classical form is shorter.
@@ -307,7 +307,7 @@ def _weights_of(k: Kinematics, body: Body) -> dict[int, Components]:
 
 
 def same_field(k: Kinematics, a: Components, b: Components) -> bool:
-    """Whether two fields are one, by structure or as numbers, to their rounding."""
+    """Test whether two fields are equal, by structure or as numbers to their rounding."""
     if a == b:
         return True
     values = [(k.graph.value(x), k.graph.value(y)) for x, y in zip(a, b, strict=True)]
@@ -316,7 +316,7 @@ def same_field(k: Kinematics, a: Components, b: Components) -> bool:
 
 
 def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
-    """The acceleration that a mass has by a force, where it is constant in inertial axes; None of other forces."""
+    """Acceleration of a mass by a force, if it is constant in inertial axes; None for other forces."""
     if len(load.vector) != 1 or load.vector[0][0] != 0:
         return None
     x, y, z = (_divided(k, component, mass) for component in load.vector[0][1])
@@ -326,7 +326,7 @@ def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
 
 
 def _divided(k: Kinematics, node: int, mass: int) -> int | None:
-    """``node / mass`` where it holds nothing that the mass is made of: by structure, or as numbers tell."""
+    """Quotient ``node / mass`` if it does not depend on the symbols of the mass: by structure, or by numbers."""
     quotient = _without_factor(k, node, mass)
     g = k.graph
     if quotient is not None or g.value(mass) is not None:
@@ -383,7 +383,7 @@ def coordinate_forces(d: Description, forces: Sequence[int]) -> list[int]:
 
 
 def unrelated(d: Description) -> str:
-    """Why the speeds do not follow from q̇; empty where they do."""
+    """Reason why the speeds do not follow from q̇; empty if they do."""
     n_q, n_u = len(d.coordinates), len(d.speeds)
     if n_q != n_u:
         return f"it has {n_q} coordinates and {n_u} speeds, and its speeds do not follow from as many derivatives of q"

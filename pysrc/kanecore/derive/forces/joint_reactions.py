@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reactions: of joints, and of rows of G on the bodies that they act on.
+"""Reactions of joints, and of rows of G on the bodies on which they act.
 
-Where a row of G acts: the forces λ·vector on the child and −λ·vector on the parent, compared with the row.
+A row of G acts by the forces λ·vector on the child and −λ·vector on the parent, which are compared with the row.
 
-Reactions at the joints of a tree: a Newton–Euler pass over the bodies with u̇ known.
-
-From the last body to the first, with the loads R at Q and T that act on a body, and the reactions F_c, T_c that it
-gives to its children at their joint points P_c,
+Reactions at the joints of a tree come from a Newton–Euler pass over the bodies with u̇ known.  It goes from the last
+body to the first, with the loads R at Q and T that act on a body, and the reactions F_c, T_c that it gives to its
+children at their joint points P_c.  The reaction of the joint at P on the body, beyond the loads of the model, is
 
     F = m a + ṁ v − Σ R + Σ F_c,
     T = İω + I·α + ω × I·ω + (C − P) × (m a + ṁ v) − Σ [T + (Q − P) × R] + Σ [T_c + (P_c − P) × F_c]
 
-is what the joint at P does to it beyond the loads of the model (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
-section 5.3).  It holds whatever the speeds are: with absolute angles, generalized forces are no joint torques.
+(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 5.3).  It holds whatever the speeds are: with absolute
+angles, generalized forces are no joint torques.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ __all__ = ["attached_loads", "is_free", "misattached", "reactions", "unknown_row
 
 
 def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, number: int) -> list[Load]:
-    """What a row does by its attachments, as a load of the user's list."""
+    """Loads by which a row acts at its attachments, with the number of one load of the user's list."""
     loads = []
     for a in acting:
         vector = tuple((f, scale(g, multiplier, v)) for f, v in a.vector)
@@ -48,7 +47,7 @@ def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, numb
 
 
 def unknown_rows(attachments: Iterable[Attachment], rows: Sequence[Row]) -> str:
-    """What is wrong where something is attached to a row that G does not have; empty where nothing is."""
+    """Error message for an attachment to a row that G does not have; empty if there is none."""
     for a in attachments:
         if a.row >= len(rows):
             names = ", ".join(row.name for row in rows)
@@ -57,7 +56,7 @@ def unknown_rows(attachments: Iterable[Attachment], rows: Sequence[Row]) -> str:
 
 
 def misattached(k: Kinematics, number: int, row: Row, acting: Iterable[Attachment]) -> str:
-    """What is wrong where attachments do not act as their row does; empty where they do."""
+    """Error message for attachments that do not act as their row does; empty if they do."""
     g = k.graph
     given = generalized_forces(Wrenches(k, attached_loads(g, acting, g.one, -1)))
     if equal(g, zip(given, row.jacobian, strict=True), (*given, *row.jacobian), otherwise=True):
@@ -85,7 +84,7 @@ def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (
 
 
 class _Balance:
-    """The F and T of each body at its joint, summed term by term; they begin with m a + ṁ v and İω + I·α + ω × I·ω."""
+    """Force F and torque T of each body at its joint, summed from m a + ṁ v and İω + I·α + ω × I·ω on."""
 
     def __init__(self, k: Kinematics, accelerations: Accelerations) -> None:
         d = k.description
@@ -129,7 +128,7 @@ class _Balance:
                     self._add_torque(body, v)
 
     def carry_to_ground(self) -> None:
-        """Each body takes what it does to its children, those farthest from the ground first."""
+        """Carry the reactions of children to their parents, from the bodies farthest from the ground on."""
         joints = self.description.joints
         for i in _children_first([joint.parent for joint in joints]):
             parent = joints[i].parent
@@ -139,10 +138,11 @@ class _Balance:
 
 
 def is_free(k: Kinematics, joint: Joint) -> bool:
-    """Whether a joint holds nothing: its body goes, on its own, wherever it likes.
+    """Test whether a joint constrains nothing, so that its body moves freely.
 
-    Everywhere in space; or in a plane, if it turns about two axes or more, as a wheel on the ground does, or if no load
-    of the model leads out of that plane.  A trolley on rails, or a puck on a table, is held by what it stands on.
+    Freely means everywhere in space; or in a plane, if the body turns about two axes or more, as a wheel on the ground
+    does, or if no load of the model leads out of that plane.  A trolley on rails, or a puck on a table, is held by what
+    it stands on.
     """
     if not joint.free:
         return False
@@ -165,7 +165,7 @@ def is_free(k: Kinematics, joint: Joint) -> bool:
 
 
 def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], int]:
-    """Axes, as rows, of which the first are the directions that speeds move a vector in; how many these are."""
+    """Axes, as rows, of which the first are the directions in which speeds move a vector; and the number of these."""
     g = k.graph
     tangents = [Tangent(g, {u: g.one}).of for u in k.description.speeds]
     partials = [[of(x) for x in velocity] for of in tangents]
@@ -176,7 +176,7 @@ def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, in
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:
-    """Numbers of the joints, those that are farther from the ground first."""
+    """Numbers of the joints, those farther from the ground first."""
     depth: dict[int, int] = {GROUND: 0}
     for i in range(len(parents)):
         above = []

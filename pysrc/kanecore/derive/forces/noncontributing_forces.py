@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Noncontributing forces: unknown reactions among the loads, which do no work, are taken out of a description.
+"""Noncontributing forces: unknown reactions among the loads, which do no work, are removed from a description.
 
-The forces on which no generalized active force depends, and the reactions on which one depends all the same.
+No generalized active force depends on a noncontributing force.  Reactions on which one does depend are found as well.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "without", "w
 
 
 def in_loads_alone(d: Description) -> list[int]:
-    """Nodes of what stands in loads and nowhere else."""
+    """Nodes of symbols that occur in loads and nowhere else."""
     elsewhere = set(d.graph.below(but_loads(d)))
     in_loads = d.graph.below([i for load in d.loads for _, v in load.vector for i in v])
     return [i for i in in_loads if i not in elsewhere]
@@ -69,8 +69,8 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
     """The candidates on which no F_r depends.
 
     Some drop out by structure.  For others that the loads are affine in, such as the tension of a string between two
-    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, beside their own size, at two random states.  What
-    multiplies masses is no unknown force but a field of gravity, which reactions feel.
+    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, relative to their own size, at two random states.  A
+    symbol that multiplies masses is no unknown force but a field of gravity, which affects reactions.
     """
     d = duplicate(d)
     g, k = d.graph, Kinematics(d)
@@ -89,7 +89,7 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 
 
 def reactions_with_effect(d: Description, candidates: Sequence[int]) -> list[tuple[int, int, int]]:
-    """(candidate, number of the load, auxiliary speed) of forces that stay in the loads, as that in friction μN.
+    """Forces that stay in the loads, as that in friction μN: (candidate, number of the load, auxiliary speed).
 
     A force is a reaction where it acts along an auxiliary motion of its point that is normal to all others.
     """
@@ -115,7 +115,7 @@ def reactions_with_effect(d: Description, candidates: Sequence[int]) -> list[tup
 
 
 def _fields(d: Description) -> Callable[[int], bool]:
-    """Whether a symbol multiplies masses in the loads."""
+    """Predicate that tells whether a symbol multiplies masses in the loads, as a field of gravity does."""
     g = d.graph
     masses = {i for i in g.below([b.mass for b in d.bodies]) if g.nodes[i][0] is Op.SYM}
     components = [x for load in d.loads for _, v in load.vector for x in v]
@@ -135,7 +135,7 @@ def _fields(d: Description) -> Callable[[int], bool]:
 
 
 def _cancel(g: Graph, terms: Sequence[int]) -> bool:
-    """Whether terms add up to zero; False where those that are not zero vanish, or are not defined, at random."""
+    """Test whether terms add up to zero; False if nonzero terms vanish, or are undefined, at random states."""
     terms = [i for i in terms if i]
     states = deciding(g, terms, 2)
     return len(states) == 2 and all(

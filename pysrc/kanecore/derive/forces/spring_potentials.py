@@ -2,14 +2,14 @@
 """Potential energies of springs and fields: of loads whose magnitude depends on one length or angle.
 
 The power of a load, Σ_r F_r u_r, is a sum of components of forces times components of velocities.  Terms with a common
-factor f(s), s a function of the coordinates, have the power f(s) Σ d_i w_i, and if that is f(s) ṡ, their potential
-energy is
+factor f(s), s a function of the coordinates, have the power f(s) Σ d_i w_i.  If that is f(s) ṡ, their potential energy
+is
 
     U = −∫ f(s) ds.
 
-Lengths, coordinates and what else the factor depends on are tried for s.  Loads whose generalized forces depend on
-several coordinates are integrated by one coordinate after the other.  What is found counts if dU/dt is the opposite of
-the power at random states, and nothing else does.
+Lengths, coordinates and other parts of the factor are tried for s.  Loads whose generalized forces depend on several
+coordinates are integrated one coordinate after the other.  A candidate U counts only if dU/dt is the opposite of the
+power at random states.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from .generalized_forces import Wrenches, generalized_forces
 
 __all__ = ["Springs", "is_gradient"]
 
-STEADY = PARAMETER | COORDINATE  # what a magnitude may depend on: no time, no input, no speed
+STEADY = PARAMETER | COORDINATE  # a magnitude may depend on these: no time, no input, no speed
 POWERS_OF_S = (0, 1, -1, 2, -2)  # Σ d_i w_i may be ṡ times such a power of s
-LARGEST_DENOMINATOR = 12  # of the number beside it: r·v is ½ d(r²)/dt
+LARGEST_DENOMINATOR = 12  # of the factor: r·v is ½ d(r²)/dt
 CANDIDATES_MAX = 200  # nodes that are tried for s
 FACTORS_MAX = 4  # of a magnitude, each of which may belong to its direction
-SIGNS_MAX = 3  # different |x| in what is compared: each is looked at for both signs
+SIGNS_MAX = 3  # different |x| in a comparison: each is tried with both signs
 SAME = 1e-9  # relative, of ratios at random states
 
 
@@ -55,7 +55,7 @@ class _Term:
         The load's place in the user's list.
     sign, node : int
     rate : int
-        The component of the velocity along it, but for what is left of that at u = 0.
+        The component of the velocity along it, less its value at u = 0.
     """
 
     place: tuple[int, int, int]
@@ -69,13 +69,14 @@ Ways = dict[int, tuple[set[int], set[int]]]
 
 
 class Springs:
-    """What of some loads has a potential energy, found on a copy of the graph.
+    """Potential energy of springs and fields among some loads, found on a copy of the graph.
 
     Attributes
     ----------
     potential : node
     left : dict
-        Of the loads of which it holds something, by their places in the description, what remains, or None.
+        Remainder of each load that the potential covers at least in part, by its place in the description; None if
+        nothing remains.
     """
 
     def __init__(self, k: Kinematics, loads: Iterable[int]) -> None:
@@ -89,7 +90,7 @@ class Springs:
         self._graph = g = self._kinematics.graph
         self._idle: set[tuple[int, int, int]] = set()  # components of loads that do no work
         self._at_rest = dict.fromkeys(k.description.speeds, 0)
-        self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # stands for s: what holds it alone holds no coordinate
+        self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # in place of s: nodes with σ alone hold no coordinate
         drawn = [random.Random(seed) for seed in range(3)]
         at = [{u: draw.uniform(-1.0, 1.0) for u in k.description.speeds} for draw in drawn]
         self._speeds = [Sample(g, given=speeds) for speeds in at]  # of one place
@@ -125,12 +126,12 @@ class Springs:
                         yield _Term((i, part, axis), load.number, sign, each, rate)
 
     def _moving(self, nodes: Sequence[int]) -> list[int]:
-        """Nodes but for what they are at u = 0."""
+        """Nodes less their values at u = 0."""
         g = self._graph
         return [g.sub(x, y) for x, y in zip(nodes, g.substitute(nodes, self._at_rest), strict=True)]
 
     def _found(self, terms: list[_Term], search: Callable[[list[_Term]], list[_Term]]) -> list[_Term]:
-        """Terms of which a potential energy was added: of one load, of one in the user's list, of all together."""
+        """Terms whose potential energy was added: of one load, of one item in the user's list, of all together."""
         found: list[_Term] = []
         for key in (lambda x: x.place[0], lambda x: x.number, lambda x: 0):
             groups = {key(x): [y for y in terms if key(y) == key(x)] for x in terms}
@@ -154,13 +155,13 @@ class Springs:
         return found
 
     def _ways(self, node: int) -> Ways:
-        """Of each factor that moves, what is below it, and through which nodes alone it depends on coordinates."""
+        """Nodes below each moving factor, and those of them through which alone it depends on coordinates."""
         g = self._graph
         moving = [i for i in factors(g, node) if g.depends[i] & COORDINATE]
         return {i: (set(g.below([i])), set(_necks(g, i))) for i in moving}
 
     def _candidates(self, terms: Iterable[_Term], ways: Mapping[_Term, Ways]) -> list[int]:
-        """Lengths that stand in some terms, then what alone a factor depends on coordinates by, the outermost first."""
+        """Candidates for s: lengths in some terms, then nodes with all coordinates of a factor, outer ones first."""
         g = self._graph
         nodes = [i for i in reversed(g.below([term.node for term in terms])) if g.depends[i] & COORDINATE]
         bases = {g.nodes[i][1] for i in nodes if g.nodes[i][0] is Op.POW}
@@ -169,7 +170,7 @@ class Springs:
         return list(dict.fromkeys([*lengths, *sorted(necks, reverse=True)]))[:CANDIDATES_MAX]
 
     def _goes_with(self, terms: Iterable[_Term], s: int) -> bool:
-        """Whether the power of some terms and ṡ have one ratio at several speeds, of one place: a quick look."""
+        """Test quickly whether the power of some terms is proportional to ṡ, at several speeds of one place."""
         [rate] = self._moving([self._kinematics.rate.of(s)])
         pairs = []
         for state in self._speeds:
@@ -180,7 +181,7 @@ class Springs:
         return not any(abs(a * d - b * c) > SAME * size for c, d in others)  # NaN tells nothing
 
     def _factored(self, node: int, s: int) -> tuple[int, Powers] | None:
-        """Of a term its factors that hold σ, which stands for s, and the others; None where it is no such product."""
+        """Factors of a term that hold σ, which stands for s, and the others; None if it is no such product."""
         g = self._graph
         [image] = g.substitute([node], {s: self._sigma})
         of_s, others = {}, {}
@@ -194,7 +195,7 @@ class Springs:
         return (product(g, of_s), others) if of_s else None
 
     def _integrated(self, factor: int, members: Mapping[_Term, Powers], s: int) -> int | None:
-        """U = −∫ f(s) ds of terms with a common factor f(s), where their d_i w_i add up to ṡ times a power of s."""
+        """U = −∫ f(s) ds of terms with a common factor f(s), if their d_i w_i add up to ṡ times a power of s."""
         g, all_powers = self._graph, list(members.values())
         common = {
             i: power
@@ -217,7 +218,7 @@ class Springs:
 
     # ------------------------------------------------------- several coordinates
     def _by_coordinates(self, terms: list[_Term]) -> list[_Term]:
-        """U of Q_k = −∂U/∂q_k, where q̇ is u: the part of Q_k that U does not explain yet is integrated over q_k."""
+        """U with Q_k = −∂U/∂q_k, if q̇ is u: the part of Q_k without a potential yet is integrated over q_k."""
         d, g = self._kinematics.description, self._graph
         if d.rates != d.speeds or not any(g.depends[term.node] & COORDINATE for term in terms):
             return []
@@ -233,9 +234,9 @@ class Springs:
                 energy = g.sub(energy, whole)
         return terms if self._add(energy or None, terms) else []
 
-    # ------------------------------------------------------------------ what counts
+    # --------------------------------------------------------------------- accepted
     def _add(self, energy: int | None, terms: Iterable[_Term]) -> bool:
-        """Add an energy if the power of some terms is −dU/dt, but for what is left of both at u = 0."""
+        """Add an energy if the power of some terms is −dU/dt, less the values of both at u = 0."""
         if energy is None:
             return False
         g = self._graph
@@ -248,7 +249,7 @@ class Springs:
         return good
 
     def _without(self, i: int, whole: set[tuple[int, int, int]], part: list[_Term], target: Graph) -> Load | None:
-        """A load less the terms that have a potential energy; None where nothing is left."""
+        """Load less the terms that have a potential energy; None if nothing is left."""
         g, load, vector = self._graph, self._kinematics.description.loads[i], []
         taken = {(x.place, x.sign, x.node) for x in part}
         for n, (frame, components) in enumerate(load.vector):
@@ -266,12 +267,12 @@ class Springs:
 
 
 def _may_hold(g: Graph, load: Load) -> bool:
-    """Whether a part of some component depends on coordinates and parameters alone."""
+    """Test whether a part of some component depends on coordinates and parameters alone."""
     return any(_steady_and_rest(g, x)[0] for _, v in load.vector for x in v if g.depends[x] & COORDINATE)
 
 
 def is_gradient(k: Kinematics, loads: Sequence[Load]) -> bool:
-    """Whether the F_r of loads, in speeds that are q̇, are the derivatives of some function: ∂F_i/∂q_j = ∂F_j/∂q_i."""
+    """Test whether the F_r of loads, in speeds that are q̇, are a gradient: ∂F_i/∂q_j = ∂F_j/∂q_i."""
     d = k.description
     if d.rates != d.speeds or any(k.graph.depends[x] & ~STEADY for load in loads for _, v in load.vector for x in v):
         return False
@@ -284,7 +285,7 @@ def is_gradient(k: Kinematics, loads: Sequence[Load]) -> bool:
 
 
 def _steady_and_rest(g: Graph, node: int) -> tuple[int, int]:
-    """The summands of a node that depend on coordinates and parameters alone, and the others, factors multiplied in."""
+    """Summands of a node that depend on coordinates and parameters only, and the others, with factors multiplied in."""
     parts: dict[int, tuple[int, int]] = {}
     if not g.depends[node] & ~STEADY:
         return node, 0
@@ -312,14 +313,14 @@ def _steady_and_rest(g: Graph, node: int) -> tuple[int, int]:
 
 
 def _is_of(g: Graph, ways: Ways, s: int) -> bool:
-    """Whether a product is one of functions of s and of factors that do not hold s."""
+    """Test whether a product consists of functions of s and of factors that do not hold s."""
     root = g.nodes[s][1] if g.nodes[s][0] is Op.SQRT else s
     related = [i == root or s in necks for i, (below, necks) in ways.items() if i == root or s in below]
     return bool(related) and all(related)
 
 
 def _necks(g: Graph, root: int) -> list[int]:
-    """The nodes through which all ways from a node to the coordinates below it lead: it is a function of each."""
+    """Nodes on all paths from a node to the coordinates below it: it is a function of each."""
     nodes = [i for i in g.below([root]) if g.depends[i] & COORDINATE]
     down, up = dict[int, int](), dict.fromkeys(nodes, 0)  # numbers of ways, to coordinates and from the root
     for i in nodes:
@@ -364,14 +365,14 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
 
 
 def _value(state: Callable[[int], float], powers: Powers) -> float:
-    """A product at a state; what stands under a root is positive wherever the root is a number."""
+    """Value of a product at a state; radicands are positive wherever the root is a number."""
     roots = {i: power for i, power in powers.items() if power.denominator > 1}
     whole = math.prod(state(i) ** power.numerator for i, power in powers.items() if i not in roots)
     return whole * math.prod(math.pow(abs(state(i)), power) for i, power in roots.items())
 
 
 def _by_signs(g: Graph, nodes: Sequence[int]) -> list[list[int]]:
-    """Nodes without |x| and sign x, for each choice of signs; none where there are too many."""
+    """Nodes without |x| and sign x, for each choice of signs; none if there are too many."""
     signed = [i for i in g.below(nodes) if g.nodes[i][0] in (Op.ABS, Op.SIGN)]
     inner = list(dict.fromkeys(g.nodes[i][1] for i in signed))
     if len(inner) > SIGNS_MAX:

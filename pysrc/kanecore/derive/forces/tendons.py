@@ -23,7 +23,7 @@ __all__ = ["with_tendons"]
 
 
 def with_tendons(d: Description) -> Description:
-    """The description with the loads of all its tendons in their place."""
+    """Description with the loads of all its tendons in place of these."""
     if not d.tendons:
         return d
     k = Kinematics(d)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the equations of motion come from: Kane, Lagrange, Hamilton, or equations that are solved already."""
+"""Formulations of the equations of motion: Kane, Lagrange, Hamilton, or equations that are solved already."""

@@ -35,7 +35,7 @@ STATES = 3  # random ones, of random parameters as well: at one of them a mass m
 
 
 def canonical(description: Description) -> Description:
-    """The description in q and p of a model in q and u; ModelError where it has none."""
+    """The description in q and p of a model in q and u; ModelError if it has none."""
     derivation = Derivation(duplicate(description))
     reason = _obstacle(derivation)
     if reason:
@@ -49,7 +49,7 @@ def canonical(description: Description) -> Description:
 
 
 def _obstacle(derivation: Derivation) -> str:
-    """What keeps q and p from being the state of a model; empty where nothing does."""
+    """Reason why q and p cannot be the state of a model; empty if they can."""
     d = derivation.description
     if d.first_order is not None:
         return "it is in q and p already"
@@ -67,7 +67,7 @@ def _obstacle(derivation: Derivation) -> str:
 
 
 def _changing(k: Kinematics) -> str:
-    """A mass or an inertia that changes with the motion, so that Lagrange's equations of T are not Kane's."""
+    """Message about a mass or an inertia that changes with the motion: Lagrange's and Kane's equations then differ."""
     d, g = k.description, k.graph
     for i, body in enumerate(d.bodies):
         if g.depends[body.mass] & COORDINATE or (body.frame >= 0 and inertia_change(k, i) != ZERO):
@@ -76,7 +76,7 @@ def _changing(k: Kinematics) -> str:
 
 
 def _not_linear(derivation: Derivation) -> str:
-    """Why u does not follow from p by linear equations."""
+    """Reason why u does not follow from p by linear equations; else empty."""
     g = derivation.graph
     if any(g.depends[x] & SPEED for row in derivation.metric for x in row):
         return (
@@ -124,7 +124,7 @@ class _Canonical:
         return [g.add(g.sub(a, b), q) for a, b, q in zip(own, turned, forces, strict=True)]
 
     def _accelerations(self, rates: Sequence[int]) -> dict[int, int]:
-        """The derivatives of u in q and p, by those of p: what the power of drives is made of."""
+        """Derivatives of u in q and p, from those of p, for the power of drives."""
         k, d = self.derivation.kinematics, self.d
         seeds = {i: rate for i, rate in k.seeds.items() if i not in d.coordinates}
         seeds.update(zip(d.coordinates, rates, strict=True))

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the equations of motion come from: what each formulation gives of M u̇ = f, and of the energies.
+"""Formulations: the source of M u̇ = f and of the energies.
 
-Bodies and loads (:mod:`.kane_equations`, Kane's method), a Lagrangian (:mod:`.lagrange_equations`), or first-order
-equations that are solved already (`Solved`).  What follows from M, f and the constraints is the same for
-all.
-
-Equations of motion u̇ = f(q, u, t, r) that are solved already: M is 1.
+They are bodies and loads (:mod:`.kane_equations`, Kane's method), a Lagrangian (:mod:`.lagrange_equations`), or
+equations that are solved already (`Solved`: u̇ = f(q, u, t, r), M is 1).  All else follows from M, f and the
+constraints in one way.
 """
 
 from __future__ import annotations
@@ -31,14 +29,14 @@ ARTICULATED = "articulated bodies"
 
 @dataclass(frozen=True)
 class Solution:
-    """Expressions of u̇, and how they were found; ``waiting`` is how long they wait for each other, in operations."""
+    """Expressions of u̇ and the method in words; ``waiting`` is the length of their chain of operations."""
 
     method: str
     udot: Derived
     waiting: int = 0
 
     def time(self, g: Graph) -> int:
-        """What it takes, in operations."""
+        """Cost of the solution, in operations."""
         return count_in_call(g, self.udot.roots) + self.waiting
 
 
@@ -50,7 +48,7 @@ class Formulation(Protocol):
     method : str
         How M is formed.
     metric : list of list of nodes
-        M without the loads that hold u̇: symmetric, and what projection measures by.
+        M without the loads that hold u̇: symmetric, and the metric of projections.
     forcing : list of nodes
         The right-hand side f of M u̇ = f: the residual at u̇ = 0.
     energy : Energy
@@ -61,11 +59,11 @@ class Formulation(Protocol):
     kinetic_part : node
         The sum L + U, all that holds speeds in L: of bodies T.
     power : node
-        d(T + U)/dt at u̇, but for what the forces of constraint do.
+        d(T + U)/dt at u̇, less the power of the forces of constraint.
     has_gravity : bool
         Whether every body with mass has its weight in one uniform field.
     pivots : sequence of (pivot, diagonal entry, number of the speed)
-        Where all expressions hold, as of `Derived`.
+        Where all expressions hold, as for `Derived`.
     """
 
     @property
@@ -100,7 +98,7 @@ class Formulation(Protocol):
         ...
 
     def inertia_forces(self, udot: Sequence[int]) -> list[int]:
-        """F*_r for given u̇, the part of the loads that is linear in it included."""
+        """F*_r for given u̇, with the part of the loads that is linear in u̇."""
         ...
 
     def residual(self, udot: Sequence[int]) -> list[int]:
@@ -108,7 +106,7 @@ class Formulation(Protocol):
         ...
 
     def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
-        """Ways to the u̇ of M u̇ = ``forcing``, where there are no constraints and no load holds u̇."""
+        """Solutions u̇ of M u̇ = ``forcing``, for models without constraints and loads in u̇."""
         ...
 
 
@@ -124,7 +122,7 @@ def named_pivots(pivots: Sequence[tuple[int, int]], speeds: Sequence[int]) -> tu
 
 
 class Solved:
-    """A formulation: see `kanecore.derive.formulations.formulation.Formulation`; nothing in it is a force."""
+    """Formulation of solved equations, without forces; see `kanecore.derive.formulations.formulation.Formulation`."""
 
     method, has_gravity = "equations of first order", False
 

@@ -28,7 +28,7 @@ HALF = Fraction(1, 2)
 
 
 def why_no_momenta(derivation: Derivation) -> str:
-    """What keeps a model from having generalized momenta; empty where nothing does."""
+    """Reason why a model has no generalized momenta; empty if it has them."""
     d = derivation.description
     if len(d.speeds) != len(d.coordinates):
         return (
@@ -41,7 +41,7 @@ def why_no_momenta(derivation: Derivation) -> str:
 
 
 def why_no_hamiltonian(derivation: Derivation) -> str:
-    """What keeps a model from having a Hamiltonian; empty where nothing does."""
+    """Reason why a model has no Hamiltonian; empty if it has one."""
     if reason := set_velocity(derivation):
         return reason
     if Hamilton(derivation).drift is None:
@@ -53,7 +53,7 @@ def why_no_hamiltonian(derivation: Derivation) -> str:
 
 
 class Hamilton:
-    """What Hamilton's mechanics makes of a derivation."""
+    """Generalized momenta, Hamiltonian and parts of the kinetic energy of a derivation."""
 
     def __init__(self, derivation: Derivation) -> None:
         self._derivation = derivation
@@ -77,13 +77,13 @@ class Hamilton:
 
     @property
     def is_square(self) -> bool:
-        """Whether the speeds and the rates of the coordinates follow from each other."""
+        """Test whether the speeds and the rates of the coordinates follow from each other."""
         n_q, n_u = len(self.description.coordinates), len(self.description.speeds)
         return n_q == n_u and (self._is_identity or is_regular(self.graph, self._slopes))
 
     @cached_property
     def drift(self) -> list[int] | None:
-        """u_z of Y u_z = z; None where there is none, decided at random states, on unit quaternions."""
+        """u_z of Y u_z = z; None if there is none, decided at random states, on unit quaternions."""
         g, y, z = self.graph, self._slopes, self._remainders
         if not any(z):
             return [0] * len(self.description.speeds)
@@ -98,7 +98,7 @@ class Hamilton:
 
     @property
     def _homogeneous(self) -> list[int]:
-        """Speeds w = u + u_z, of which q̇ = Y w."""
+        """Speeds w = u + u_z, with q̇ = Y w."""
         assert self.drift is not None  # or there is a reason why there is no Hamiltonian
         return [self.graph.add(u, x) for u, x in zip(self.description.speeds, self.drift, strict=True)]
 
@@ -112,9 +112,9 @@ class Hamilton:
         return [list(column) for column in zip(*self._slopes, strict=True)]
 
     def is_total_derivative(self, velocity: int) -> bool:
-        """Whether a function J(q, t) q̇ + b(q, t) of the speeds is the rate of some function of q and t.
+        """Test whether a function J(q, t) q̇ + b(q, t) of the speeds is the rate of some function of q and t.
 
-        Where d/dt J_k is ∂/∂q_k of it at constant q̇, at random states.
+        It is if d/dt J_k equals its derivative ∂/∂q_k at constant q̇, at random states.
         """
         g, d = self.graph, self.description
         by_speeds = accumulate(g, [(velocity, g.one)], d.speeds, SPEED)
@@ -139,14 +139,14 @@ class Hamilton:
 
     @property
     def position_slopes(self) -> list[int]:
-        """∂L/∂q at constant q̇: those at constant u, less what q̇ = Y u + z changes by."""
+        """∂L/∂q at constant q̇: that at constant u, less the part of the change of q̇ = Y u + z."""
         g, d = self.graph, self.description
         weights = [(rate, g.neg(p)) for rate, p in zip(d.rates, self.momenta, strict=True)]
         return accumulate(g, [(self._derivation.lagrangian, g.one), *weights], d.coordinates, COORDINATE)
 
     @cached_property
     def hamiltonian(self) -> int:
-        """H = ∂L/∂u·w − L; T + U where that is the same by structure."""
+        """H = ∂L/∂u·w − L; T + U if that is the same by structure."""
         g, formulation = self.graph, self._derivation.formulation
         if self.is_energy:
             return g.add(formulation.kinetic_energy, formulation.potential_energy)
@@ -154,7 +154,7 @@ class Hamilton:
 
     @property
     def is_energy(self) -> bool:
-        """Whether H is T + U by structure: L is T − U, and T of degree 2 in q̇."""
+        """Test whether H is T + U by structure: L is T − U, and T is of degree 2 in q̇."""
         d = self._derivation
         energy = d.kernel("kinetic_energy").roots[0]
         return d.lagrangian == self.graph.sub(energy, d.energy.potential) and self.parts(energy) == (energy, 0, 0)
@@ -183,7 +183,7 @@ class Hamilton:
 
 
 def set_velocity(derivation: Derivation) -> str:
-    """The velocity of a body that is not known to be the derivative of its position; empty where all are."""
+    """Message about a body's velocity that is not known to be the derivative of its position; empty if all are."""
     k, d = derivation.kinematics, derivation.description
     for body in d.bodies:
         if not body.mass and not any(x for _, tensor in body.inertia for row in tensor for x in row):
@@ -203,9 +203,9 @@ def set_velocity(derivation: Derivation) -> str:
 
 
 def _is_a_rate(derivation: Derivation, point: int) -> bool:
-    """Whether a point follows by its position from a root whose set velocity is the derivative of some position.
+    """Test whether positions locate a point from a root whose set velocity is the derivative of some position.
 
-    With v = J q̇ + b that is so where d/dt J_k = ∂v/∂q_k at constant q̇, at random states.
+    A velocity v = J q̇ + b is such a derivative if d/dt J_k = ∂v/∂q_k at constant q̇, at random states.
     """
     k, d = derivation.kinematics, derivation.description
     while d.points[point].parent >= 0:

@@ -61,7 +61,7 @@ class _Formed:
 
 
 class Bodies:
-    """A formulation: see `kanecore.derive.formulations.formulation.Formulation`."""
+    """Formulation of bodies and loads: see `kanecore.derive.formulations.formulation.Formulation`."""
 
     pivots = ()
 
@@ -71,7 +71,7 @@ class Bodies:
 
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
-        """F_r + F*_r for given u̇, from the inertias as they are or handed over, whichever takes fewer operations."""
+        """F_r + F*_r for given u̇, from the original or regrouped inertias, whichever takes fewer operations."""
         inertias = [None] if self._regrouped is None else [self._regrouped, None]
         ways = [self._residual(udot, each) for each in inertias]
         return min(ways, key=lambda forces: count_in_call(self.graph, forces))
@@ -171,7 +171,7 @@ class Bodies:
 
     @cached_property
     def _composed(self) -> JointTree:
-        """The tree of composite bodies: inertias handed over and origins moved where that takes fewer operations."""
+        """Tree for composite bodies: inertias regrouped and origins moved if that takes fewer operations."""
         assert self.tree is not None
         trees = [self.tree] if self._regrouped is None else [self._regrouped.tree, self.tree]
         return with_moved_origins(self.graph, min(trees, key=self._composing))
@@ -186,13 +186,13 @@ class Bodies:
 
     @cached_property
     def _speeds_are_rates(self) -> bool:
-        """Whether S is the identity: the user's speeds are the joint rates, in their order."""
+        """Test whether S is the identity: the user's speeds are the joint rates, in their order."""
         assert self.tree is not None
         return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
 
     @cached_property
     def _formed(self) -> _Formed:
-        """The mass matrix in the user's speeds, by whichever way counts less."""
+        """Mass matrix in the user's speeds, by the method with fewer operations."""
         if self.tree is None:
             return _Formed(COLUMNS, column_mass_matrix(self.kinematics))
         joint, s = self._joint_mass_matrix, self.tree.jacobian
@@ -212,14 +212,17 @@ class Bodies:
 
     # --------------------------------------------------------------- solution
     def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
-        """From M in the user's speeds, where that of the joint rates is another or there is none, and from the tree."""
+        """Solutions for u̇, from M in the user's speeds and from the tree of joints.
+
+        M in the user's speeds is left out if it equals that of the joint rates.
+        """
         if self.tree is None or not self._speeds_are_rates:
             yield factorized(self.graph, self.method, self.metric, forcing)
         if self.tree is not None:
             yield from self._in_joint_rates(self.tree, forcing)
 
     def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:
-        """From the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
+        """Solutions from the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
         g, s = self.graph, tree.jacobian
         # each joint rate goes by the name of one of the speeds in it
         rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})

@@ -37,7 +37,7 @@ __all__ = ["Lagrange"]
 
 
 class Lagrange:
-    """A formulation: see `kanecore.derive.formulations.formulation.Formulation`.
+    """Formulation by a Lagrangian: see `kanecore.derive.formulations.formulation.Formulation`.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Lagrange:
         return self._slopes(self._at_rest)
 
     def inertial(self, udot: Sequence[int]) -> list[int]:
-        """What the Lagrangian gives beside that."""
+        """Terms of Lagrange's equations at given u̇ beside the conservative ones."""
         return [self.graph.sub(a, b) for a, b in zip(self._balance(udot), self.conservative(), strict=True)]
 
     def active_forces(self) -> list[int]:
@@ -127,7 +127,7 @@ class Lagrange:
 
     @property
     def power(self) -> int:
-        """Q·u − ∂L/∂t, of loads without a potential; what moves a potential counts with it."""
+        """Q·u − ∂L/∂t, for loads without a potential, with the power of moving potentials."""
         k, g = self.kinematics, self.graph
         in_time = {i: rate for i, rate in k.seeds.items() if i not in k.description.coordinates}
         return g.sub(power(k, self.energy), Tangent(g, in_time).of(self._given))

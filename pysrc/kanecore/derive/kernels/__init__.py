@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How each kernel is derived, by subject; importing this registers them all."""
+"""Derivations of the kernels, by subject; importing this package registers them all."""
 
 from kanecore.derive.kernels import (
     constraint_kernels,

@@ -50,14 +50,14 @@ def _constraint_bias(d: Derivation) -> Derived:
 
 @derives("multipliers", applies=has_constraints)
 def _multipliers(d: Derivation) -> Derived:
-    """G, what Gᵀλ must be, M u̇ − f, the diagonal of M, and what G is summed from."""
+    """Equations of λ: G, M u̇ − f, which Gᵀλ must equal, the diagonal of M, and the magnitude of the terms of G."""
     balance = [d.graph.neg(f) for f in d.residual(d.description.accelerations)]
     return Derived((*_constraint_jacobian(d).roots, *balance, *d.weights, *d.sums(d.constraints.rows)), after_udot=True)
 
 
 @derives("stabilization", applies=_has_rows)
 def _stabilization(d: Derivation) -> Derived:
-    """M, 0 (n, 2), G, of each row its residuals as a velocity and as a configuration, and what G is summed from."""
+    """M, 0 (n, 2), G, residuals of each row in velocities and coordinates, and the magnitude of the terms of G."""
     rows = d.constraints.rows
     mass = [x for row in d.metric for x in row]
     residuals = [x for row in rows for x in (max(row.value, 0), max(row.position, 0))]
@@ -67,5 +67,5 @@ def _stabilization(d: Derivation) -> Derived:
 
 @derives("project", applies=has_constraints)
 def _project(d: Derivation) -> Derived:
-    """The systems that lead back to the constraints, one behind the other."""
+    """Systems that project a state to the constraints, one after the other."""
     return Derived(tuple(x for part in d.projections.values() for x in part.roots))

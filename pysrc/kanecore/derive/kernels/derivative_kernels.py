@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of derivatives: products with vectors, and matrices.
+"""Kernels of derivatives: products with vectors, and derivative matrices of motion, constraints and outputs.
 
-Products of derivatives with vectors, by one pass forwards or backwards: no matrix is formed.
-
-The vectors stand behind u̇ and λ in what a kernel reads.
-
-Derivatives of the equations of motion, of the constraints and of the outputs.
+Products of derivatives with vectors take one pass forwards or backwards: no matrix is formed.  In the arguments of a
+kernel the vectors follow u̇ and λ.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ def _inverse_dynamics_tangent(d: Derivation) -> Derived:
 
 @derives("inverse_dynamics_gradient")
 def _inverse_dynamics_gradient(d: Derivation) -> Derived:
-    """By weights of the forces, with respect to x, r, u̇."""
+    """Gradient of weighted forces with respect to x, r, u̇."""
     forces = _forces(d)
     weights = zip(forces, d.vector_symbols(len(forces)), strict=True)
     return Derived(tuple(accumulate(d.graph, list(weights), _variables(d), limits=True)))
@@ -52,7 +49,7 @@ def _inverse_dynamics_gradient(d: Derivation) -> Derived:
 
 @derives("hessian_products")
 def _hessian_products(d: Derivation) -> Derived:
-    """Along a direction of (x, r, u̇, λ): of the gradient of L = w_q·q̇ + μ·R + ν·S, and of R; R = f + Gᵀλ − M u̇."""
+    """Changes along (x, r, u̇, λ) of the gradient of L = w_q·q̇ + μ·R + ν·S, and of R = f + Gᵀλ − M u̇."""
     g, description, multipliers = d.graph, d.description, d.multiplier_symbols
     n_q, n, m = len(description.coordinates), len(description.speeds), len(multipliers)
     symbols = [*_variables(d), *multipliers]
@@ -73,7 +70,7 @@ def _linearize(d: Derivation) -> Derived:
 
 
 def _derivatives(d: Derivation, kernel: str) -> Derived:
-    """What a derivative of ẋ is solved from; zeros where nothing is."""
+    """Equations from which a derivative of ẋ is solved; zeros if it vanishes."""
     slopes = d.linearization(kernel)
     if slopes.vanishes:
         n = len(d.description.coordinates) + len(d.description.speeds)
@@ -100,7 +97,7 @@ def _held_multipliers(d: Derivation) -> str:
 
 @derives("output_jacobian", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
 def _output_jacobian(d: Derivation) -> Derived:
-    """∂y/∂(q, u, r); where the outputs hold u̇ that at constant u̇, then ∂y/∂u̇."""
+    """∂y/∂(q, u, r); if the outputs hold u̇, that at constant u̇, then ∂y/∂u̇."""
     direct, by_udot = _slopes_of_outputs(d)
     if not any(d.graph.depends[node] & ACCELERATION for _, node in d.description.outputs):
         return Derived(tuple(chain(*direct)))

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of energies and momenta.
+"""Kernels of energies and momenta: kinetic and potential energy, power, momenta, the energy of accelerations.
 
-Kinetic and potential energy, the power of what has no potential, momenta, and the energy of accelerations.
-
-Generalized momenta, the Hamiltonian and the parts of T, and the rates by which `kanecore.audit.conserved_quantities`
-decides.
+Also generalized momenta, the Hamiltonian and the parts of T, and the rates by which
+`kanecore.audit.conserved_quantities` decides.
 """
 
 from __future__ import annotations

@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of forces: generalized ones, loads and bodies by themselves, reactions.
+"""Kernels of forces: partial velocities, generalized active and inertia forces, joint reactions, auxiliary equations.
 
-Reactions of joints, and auxiliary equations.
-
-Partial velocities, and the generalized active and inertia forces that follow from them.
-
-Kane & Levinson 1985, sections 2.14, 4.4 and 4.11.
-
-Each body and each load by itself, in inertial axes.
-
-What `kanecore.audit.audit` judges by is as the user wrote it: no axes are moved in parallel, nothing is multiplied by
+Kane & Levinson 1985, sections 2.14, 4.4 and 4.11.  Each body and each load is also given by itself, in inertial axes.
+`kanecore.audit.audit` judges by these: they are as the user wrote them, not moved in parallel, nor multiplied by
 partial velocities.
 """
 
@@ -45,7 +38,7 @@ __all__: list[str] = []
 
 
 def _missing(d: Derivation) -> str:
-    """What the description lacks: bodies, and where forces act."""
+    """Missing part of the description: bodies, or where forces act; empty if nothing is missing."""
     if not d.description.bodies:
         return "it has no bodies that joints hold; constraints of a Lagrangian have multipliers"
     if d.description.potentials:
@@ -60,7 +53,7 @@ def _missing(d: Derivation) -> str:
 
 
 def _unattached(d: Derivation) -> str:
-    """What keeps constraints from giving reactions: a row that nobody attached, or that does not act as said."""
+    """Reason why constraints give no reactions: a row that is not attached, or does not act as attached; else empty."""
     description, rows = d.description, d.constraints.rows
     if message := unknown_rows(description.attachments, rows):
         return message
@@ -154,7 +147,7 @@ def _unplaced(d: Derivation, moved: set[int]) -> str:
 
 
 def _moved_with_auxiliary(d: Derivation) -> set[int]:
-    """The speeds that move what auxiliary speeds move: points and frames whose velocities hold these."""
+    """Speeds that move the same points and frames as auxiliary speeds do."""
     k, freed, moved = Kinematics(d.freed), d.freed, set[int]()
     velocities = [k.inertial_velocity(i) for i in range(len(freed.points))]
     for velocity in (*velocities, *(k.inertial_omega(i) for i in range(len(freed.frames)))):
@@ -239,7 +232,7 @@ def _partials(d: Derivation, vectors: Iterable[Components]) -> Derived:
 
 
 def _remainders(d: Derivation, vectors: Iterable[Components]) -> Derived:
-    """What of the vectors is left at u = 0."""
+    """Parts of the vectors that are left at u = 0."""
     at_rest = dict.fromkeys(d.description.speeds, 0)
     return Derived(tuple(x for v in vectors for x in d.graph.substitute(v, at_rest)))
 
@@ -281,7 +274,7 @@ def _coordinate_forces(d: Derivation) -> Derived:
 
 @derives("equations_residual")
 def _equations_residual(d: Derivation) -> Derived:
-    """F + Gᵀλ − M u̇, φ and c: those of dynamics, geometry and motion, at any u̇ and λ."""
+    """F + Gᵀλ − M u̇, φ and c: residuals of dynamics, geometry and motion, at any u̇ and λ."""
     g, description = d.graph, d.description
     balance = d.residual(description.accelerations)
     for row, force in zip(d.rows, d.multiplier_symbols, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where points and frames are and how they move, in inertial axes: Kane & Levinson 1985, sections 2.1 to 2.8."""
+"""Kernels of kinematics: places and motion of points and frames, in inertial axes (Kane & Levinson 1985, 2.1–2.8)."""
 
 from __future__ import annotations
 

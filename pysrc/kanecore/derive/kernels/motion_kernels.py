@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels of the equations of motion: whole, in parts, and as a regressor.
+"""Kernels of the equations of motion: M u̇ = f and q̇, their parts, the manipulator form, and the regressor.
 
-The parts C and g of the manipulator form M u̇ + C u + g = τ + other loads.
-
-The regressor Y of M u̇ − f = Y π, and π; the columns of friction and rotors.
-
-M u̇ = f and q̇: the equations of motion and their parts.
+C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  The regressor Y of M u̇ − f = Y π comes with
+π, and with columns of friction and rotors.
 """
 
 from __future__ import annotations

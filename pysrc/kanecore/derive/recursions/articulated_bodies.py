@@ -47,7 +47,7 @@ def articulated_solve(
 def _inwards(
     g: Graph, tree: JointTree, right: Sequence[int], sizes: Sequence[tuple[int, int]]
 ) -> tuple[list[list[_Step]], list[tuple[int, int]]]:
-    """From the last link to the first: the steps of each link, in the order of its rates, and the pivots."""
+    """Pass from the last link to the first: the steps of each link, in the order of its rates, and the pivots."""
     links, first = tree.links, tree.first_rates
     inertia: list[Block] = [_spatial(g, link) for link in links]
     bias: list[list[int]] = [[0] * 6 for _ in links]
@@ -68,7 +68,7 @@ def _inwards(
             p = [g.add(x, g.mul(y, residual)) for x, y in zip(p, scaled, strict=True)]
             along, *more = (k for k, x in enumerate(axis) if x)
             if not more and axis[along] in (g.one, g.neg(g.one)):
-                # Along it nothing resists any more, and the force is the given one.
+                # Along it there is no inertia any more, and the force is the given one.
                 matrix = [[0 if along in (k, m) else x for m, x in enumerate(line)] for k, line in enumerate(matrix)]
                 p[along], scaled[along] = g.mul(axis[along], right[row]), axis[along]
             steps[i].insert(0, _Step(row, axis, scaled, start))
@@ -83,7 +83,7 @@ def _inwards(
 
 
 def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]], n: int) -> list[int]:
-    """From the first link to the last: the joint rates y, and with them the acceleration (α, a) of each link."""
+    """Pass from the first link to the last: the joint rates y, by way of the acceleration (α, a) of each link."""
     y = [0] * n
     motion: list[list[int]] = []
     for link, own in zip(links, steps, strict=True):
@@ -96,7 +96,7 @@ def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]],
 
 
 def _from_parent(g: Graph, link: Link, a: Sequence[int]) -> list[int]:
-    """The acceleration (α, a) that a link has where its joint rests, from that of its parent."""
+    """Acceleration (α, a) of a link with its joint at rest, from that of its parent."""
     turn: Components = (a[0], a[1], a[2])
     move = add(g, (a[3], a[4], a[5]), cross(g, turn, link.offset))
     for r in reversed(link.rotation):

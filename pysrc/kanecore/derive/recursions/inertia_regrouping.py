@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inertias that two links may hold alike, moved to the first of them: fewer operations of M and f.
+"""Regrouping of inertias: masses that two links may hold alike move to the first of them, to save operations.
 
-Points on the axis of a joint are fixed in both its links.  So it makes no difference to the motion which of them holds
-masses there: a link that turns about an axis hands over to its parent its mass, at a point of the axis, the first
-moment along the axis and the second one, ∫ z² dm.  One that turns in any other way about a point hands over its mass,
-one that slides all second moments, as directions are fixed in both, and one that does not move in its parent all that
-it has (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base parameters of a tree).  The
-ground needs none of it.
+Points on the axis of a joint are fixed in both its links.  So it makes no difference to the motion which of them
+holds masses there.  A link that turns about an axis hands over to its parent its mass, at a point of the axis, the
+first moment along the axis and the second one, ∫ z² dm.  A link that turns in any other way about a point hands over
+its mass. A link that slides hands over all second moments, as directions are fixed in both.  A link that does not
+move in its parent hands over all (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base
+parameters of a tree).  The ground needs none of it.
 
-What stays has no less than no mass anywhere, if the whole had: nothing cancels but in ∫ z² dm itself.  All this depends
+The rest has no negative mass anywhere, if the whole had none: nothing cancels but in ∫ z² dm itself.  All this depends
 on parameters alone, and is prepared.  It holds for M and f only: energies, momenta and reactions are those of the
-bodies as they are.  Weights move along where a field of gravity stands for them.
+original bodies.  Weights move along if a field of gravity stands for them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Masses:
 
 @dataclass(frozen=True)
 class Held:
-    """What a link holds in the end; ``axis`` is the one on which it holds nothing any more, if there is one."""
+    """Masses that a link holds in the end; on ``axis``, if there is one, it holds none any more."""
 
     link: Link
     masses: Masses
@@ -81,7 +81,7 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Regrouped:
-    """A tree of which the links hold other inertias, with the same M and f.
+    """Tree whose links hold other inertias, with the same M and f.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Regrouped:
     others: list[int]
 
     def inertia_forces(self, k: Kinematics, accelerations: Accelerations, wrenches: Wrenches) -> None:
-        """Add those of the links that changed: −(m a + U h) at the origin, −(h × a + I·α + ω × I·ω) about it."""
+        """Add the forces of the changed links: −(m a + U h) at the origin, −(h × a + I·α + ω × I·ω) about it."""
         g = k.graph
         for held in self.held:
             point, frame, masses = held.link.point, held.link.frame, held.masses
@@ -112,7 +112,7 @@ class Regrouped:
 
 
 def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
-    """The tree with inertias handed over; None where none can be."""
+    """The tree with inertias handed over; None if none can be."""
     g, links = k.graph, tree.links
     masses = [_masses(k, link) for link in links]
     axes: dict[int, int | None] = {}
@@ -132,7 +132,7 @@ def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
 
 
 def _masses(k: Kinematics, link: Link) -> Masses | None:
-    """What a link holds; None where that is not constant in it, or where no point is its origin."""
+    """Masses of a link; None if they are not constant in it, or if no point is its origin."""
     total = Masses(link.mass, link.moment, link.inertia)
     steady = _constant(k.graph, total.nodes) and (link.point >= 0 or link.parent < 0)
     return total if steady else None
@@ -143,7 +143,7 @@ def _constant(g: Graph, nodes: Iterable[int]) -> bool:
 
 
 def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses, int | None]:
-    """What a link hands over, what it keeps, and the axis on which nothing is left."""
+    """Masses that a link hands over, those that it keeps, and the axis on which no mass is left."""
     moving = [i for i in range(3) if link.motion[i]]
     if moving and not link.turns:
         return Masses(inertia=masses.inertia), replace(masses, inertia=NOTHING), None
@@ -158,7 +158,7 @@ def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses, int 
 
 
 def _is_axis(g: Graph, link: Link, axis: int) -> bool:
-    """Whether an axis of the link is fixed in the parent."""
+    """Test whether an axis of the link is fixed in the parent."""
     direction = unit(axis)
     for r in link.rotation:
         direction = matvec(g, r, direction)
@@ -166,7 +166,7 @@ def _is_axis(g: Graph, link: Link, axis: int) -> bool:
 
 
 def _on_axis(g: Graph, masses: Masses, axis: int) -> tuple[Masses, Masses]:
-    """What counts as on an axis through the origin, and the rest, whose moment about the axis is not touched."""
+    """Masses that count as on an axis through the origin, and the rest, whose moment about the axis is unchanged."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     inertia, half = list(masses.inertia), g.constant(HALF)
     about, difference = inertia[axis], g.sub(inertia[i], inertia[j])

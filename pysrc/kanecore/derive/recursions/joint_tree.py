@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The joint tree of a mechanism: links and joint rates, found from the velocities of its bodies.
+"""Joint trees: links and joint rates of a mechanism, found from the velocities of its bodies.
 
 A link is a frame with an origin that moves with it.  Where the velocities of all bodies follow from relative motions
 of links, each the sum of fixed axes times scalars w, the mass matrix in w comes from composite bodies
@@ -9,11 +9,9 @@ of links, each the sum of fixed axes times scalars w, the mass matrix in w comes
 
 with f taken at u̇ = 0, so that neither Ṡ nor ṡ is needed.
 
-Origins of links, moved along the axes of their joints to where offsets have fewer components.
-
-A link that turns about an axis may have its origin anywhere on it.  Where the offset from its parent lacks a component,
-composite and articulated bodies take fewer operations: Denavit and Hartenberg put theirs at the foot of the common
-normal (*Journal of Applied Mechanics* 22, 1955).
+A link that turns about an axis may have its origin anywhere on it.  Origins are moved to where the offset from the
+parent has fewer components, since composite and articulated bodies then take fewer operations.  Denavit and Hartenberg
+put theirs at the foot of the common normal (*Journal of Applied Mechanics* 22, 1955).
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ class JointTree:
 
     @property
     def longest(self) -> int:
-        """How many rates lie one after another at most."""
+        """Largest number of rates on one path from the root."""
         depth: list[int] = []
         for link in self.links:
             depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
@@ -91,7 +89,7 @@ class JointTree:
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:
-    """The tree, or None where velocities do not follow from one (then the mass matrix is formed by columns)."""
+    """The tree, or None if velocities do not follow from one (then the mass matrix is formed by columns)."""
     if not k.from_positions():
         return None
     builder = _Builder(k)
@@ -154,7 +152,7 @@ class _Builder:
         return pinned
 
     def _turning(self, frame: int, ancestor: int) -> list[int]:
-        """A frame, then those that turn on the way to it from an ancestor, each before the next one turns."""
+        """A frame, then those that turn on the path to it from an ancestor, each before the next one turns."""
         f, turning = frame, []
         while f not in (ancestor, 0):
             if self.k.relative[f]:
@@ -195,7 +193,7 @@ class _Builder:
         link.inertia = plus(g, link.inertia, inertia)
 
     def finish(self) -> JointTree | None:
-        """The tree of all bodies added; None where its joint rates are not as many as speeds, and regular in them."""
+        """The tree of all bodies added; None if its joint rates are not as many as speeds, and regular in them."""
         g, d = self.g, self.k.description
         self._join_free_bodies()
         self._find_points()
@@ -210,7 +208,7 @@ class _Builder:
         return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
 
     def _join_free_bodies(self) -> None:
-        """Make one link of two where the speeds by which one slides are components in the axes that turn there.
+        """Join two links in one if the speeds by which one slides are components in the axes that turn there.
 
         The motion of all that a free body carries then stays in its own axes.
         """
@@ -233,7 +231,7 @@ class _Builder:
         self._place = {point: (number[n], at) for point, (n, at) in self._place.items()}
 
     def _slides(self, link: Link, child: Link) -> list[Rate]:
-        """The speeds that are the components of a sliding motion in the axes of the child; none where they are not."""
+        """Speeds that are the components of a sliding motion in the child's axes; none if there are none."""
         g, speeds = self.g, self.k.description.speeds
         rotation = IDENTITY
         for r in child.rotation:
@@ -249,7 +247,7 @@ class _Builder:
         return [Rate(u, unit(columns[slope]), turns=False) for u, slope in along.items()]
 
     def _find_points(self) -> None:
-        """The point that the origin of each link is: where it is fixed, a joint is a place of its parent."""
+        """Find the point at the origin of each link, or for a link that turns at the same place in its parent."""
         points = {place: point for point, place in reversed(self._place.items())}
         for i, link in enumerate(self.links):
             in_parent = (link.parent, link.offset)
@@ -258,7 +256,7 @@ class _Builder:
                 link.point = self.links[link.parent].point
 
     def _choose_rates(self) -> None:
-        """Choose the user's own q̇ and u where a joint has them to itself, else the components of its motion."""
+        """Choose the user's own q̇ and u if a joint has them to itself, else the components of its motion."""
         slopes = [self._slopes(link.motion) for link in self.links]
         uses = Counter(atom for axes in slopes for atom in axes)
         for link, axes in zip(self.links, slopes, strict=True):
@@ -271,7 +269,7 @@ class _Builder:
             link.rates = [*link.slides, *own]
 
     def _slopes(self, motion: Components) -> dict[int, Components]:
-        """The derivatives of a motion along each q̇ and u that it holds."""
+        """Derivatives of a motion along each q̇ and u in it."""
         g, d = self.g, self.k.description
         atoms = [a for a in dict.fromkeys([*d.rates, *d.speeds]) if g.nodes[a][0] is not Op.NEG]
         slopes: dict[int, Components] = {}
@@ -288,7 +286,7 @@ STEEP = 0.5  # of an axis: the component along which its point is moved to zero
 
 
 def with_moved_origins(g: Graph, tree: JointTree) -> JointTree:
-    """The same masses on the same joints, if offsets have fewer components then; moved origins are no ``point``."""
+    """Tree with moved origins, if offsets then have fewer components; moved origins are no ``point``."""
     links = _moved_along(g, tree)
     return JointTree(links, tree.jacobian) if _components(links) < _components(tree.links) else tree
 
@@ -315,7 +313,7 @@ def _moved_along(g: Graph, tree: JointTree) -> list[Link]:
 
 
 def _moved(g: Graph, link: Link) -> tuple[int, Components]:
-    """How far along its axis the origin of a link goes, and its offset then; 0 where no component is saved."""
+    """Shift of a link's origin along its axis, and the offset after it; 0 if no component is saved."""
     stays = 0, link.offset
     if link.parent <= 0 or len(link.rates) != 1 or not link.rates[0].turns:
         return stays

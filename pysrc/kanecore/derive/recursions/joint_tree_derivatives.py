@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Trees of joints as closed recursions linearize them (``emit/runtime/tree_derivatives.h``).
+"""Linearization of joint trees by closed recursions (``emit/runtime/tree_derivatives.h``).
 
 The recursions differentiate the motion of joints, each of one rate about an axis that is fixed in its link; derivatives
-of the loads come from the graph.  All joints run through one piece of code, where the same derivatives written out
-outgrow a processor's cache of instructions.
+of the loads come from the graph.  All joints run through one piece of code.  The same derivatives written out would
+outgrow a processor's instruction cache.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
 class Tree:
     """Joints of which each is carried by one before it, or by the ground.
 
-    For each joint ``parent`` is the number of the one that carries it, or −1, and ``speed`` that of its speed.
-    ``columns`` are what the accelerations depend on, as columns of the linearization: coordinates of the joints, their
+    For each joint ``parent`` is the number of the joint that carries it, or −1, and ``speed`` that of its speed.
+    ``columns`` are the columns of the linearization on which accelerations depend: coordinates of the joints, their
     speeds, then others.  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
     ``slopes`` their derivatives.
     """
@@ -44,7 +44,7 @@ class Tree:
 
     @property
     def runs(self) -> list[tuple[int, int, int]]:
-        """Columns that stand side by side among all: the first, where it stands there, and how many they are."""
+        """Runs of adjacent columns: the first, its place among all columns, and their number."""
         runs: list[tuple[int, int, int]] = []
         for i, column in enumerate(self.columns):
             if runs and column == runs[-1][1] + runs[-1][2]:
@@ -59,7 +59,7 @@ class Forest:
     """Trees that stand on the ground side by side.
 
     ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
-    first moment and inertia of what is fixed behind it, in inertial axes; then the acceleration of the base.
+    first moment and inertia of the bodies fixed behind it, in inertial axes; then the acceleration of the base.
     """
 
     trees: tuple[Tree, ...]
@@ -71,7 +71,7 @@ class Forest:
 
     @property
     def loads(self) -> tuple[int, ...]:
-        """Of each tree the forces, then the slopes row by row, filled up to eights."""
+        """Forces of each tree, then their slopes row by row, each filled up to a multiple of eight."""
         rows: list[int] = []
         for tree in self.trees:
             rows += tree.forces
@@ -81,7 +81,7 @@ class Forest:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are of a joint and one that carries it, or itself."""
+        """Number of pairs of a joint and one that carries it, or itself."""
         total = 0
         for tree in self.trees:
             depth: list[int] = []
@@ -92,7 +92,7 @@ class Forest:
 
 
 def forest(bodies: Bodies) -> Forest | None:
-    """The trees of a model without constraints, or None where it is made otherwise.
+    """The trees of a model without constraints, or None if it is made otherwise.
 
     Every speed must be the rate of one coordinate and of one joint, every axis fixed in its link, and masses
     and the field of gravity may depend on parameters alone.
@@ -114,7 +114,7 @@ def forest(bodies: Bodies) -> Forest | None:
 
 # ------------------------------------------------------------------------------------------- which models have them
 def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
-    """Whether every speed is the rate of one joint, and of one coordinate."""
+    """Test whether every speed is the rate of one joint, and of one coordinate."""
     rows = [[j for j, x in enumerate(row) if x] for row in tree.jacobian]
     return (
         all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))
@@ -124,7 +124,7 @@ def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
 
 
 def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
-    """Whether nothing moves where all speeds vanish, and every axis is fixed in its link."""
+    """Test whether nothing moves when all speeds vanish, and every axis is fixed in its link."""
     g, d = k.graph, k.description
     nodes = [x for b in d.bodies for x in (*k.velocity[b.point], *(k.omega[b.frame] if b.frame > 0 else ()))]
     axes = [x for link in tree.links for rate in link.rates for x in rate.axis]
@@ -132,7 +132,7 @@ def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
 
 
 def _is_rigid(bodies: Bodies) -> bool:
-    """Whether masses and gravity depend on parameters alone, and places on coordinates as well."""
+    """Test whether masses and gravity depend on parameters alone, and places on parameters and coordinates alone."""
     assert bodies.tree is not None
     links = bodies.tree.links
     fixed = [x for link in links for x in (link.mass, *link.moment, *link.inertia)]
@@ -147,7 +147,7 @@ def _depend_on(g: Graph, nodes: Sequence[int], levels: int) -> bool:
 
 # -------------------------------------------------------------------------------------------------- where links are
 def _parts(tree: JointTree) -> list[int]:
-    """Of each link, the first one of its part of the tree: those that stand on the ground begin one."""
+    """First link in the part of the tree of each link: links that stand on the ground begin a part."""
     parts = [0]
     for i, link in enumerate(tree.links[1:], 1):
         parts.append(parts[link.parent] or i)
@@ -190,7 +190,7 @@ def _places(g: Graph, tree: JointTree, parts: Sequence[int], frames: Sequence[Ma
 def _joints(
     g: Graph, tree: JointTree, members: Sequence[int], frames: Sequence[Matrix], places: Sequence[Components]
 ) -> list[int]:
-    """Of each joint its axis, and what is fixed behind it: with the last joint of a link goes what the link holds."""
+    """Axis of each joint, and the inertia fixed behind it: that of a link goes with the link's last joint."""
     axes: list[tuple[Components, Components]] = []
     carried: list[Inertial] = []
     last: dict[int, int] = {}

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The mass matrix: by composite bodies, or column by column.
 
-The mass matrix of a joint tree by composite bodies: each is all that a joint carries, frozen.
+For a joint tree M comes from composite bodies: each is all that a joint carries, frozen (Featherstone, *Rigid Body
+Dynamics Algorithms*, 2008, section 6.2).
 
-Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 6.2.
-
-The mass matrix column by column, for velocities that follow no joint tree.
-
-M_rs = Σ m v_r·v_s + ω_r·I·ω_s: the partial velocities of speed s by a forward tangent, their momenta as weights, and
-one reverse accumulation for all r.
+For velocities that follow no joint tree M comes column by column, M_rs = Σ m v_r·v_s + ω_r·I·ω_s: the partial
+velocities of speed s by a forward tangent, their momenta as weights, and one reverse accumulation for all r.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ def composite_mass_matrix(g: Graph, tree: JointTree) -> list[list[int]]:
 
 
 def composite_momenta(g: Graph, tree: JointTree) -> list[tuple[Components, Components]]:
-    """Of each joint rate, per unit of it, the momentum of all that it moves and its moment about the link's origin."""
+    """Momentum of all that each joint rate moves, per unit of it, and its moment about the link's origin."""
     result = []
     for link, (mass, h, inertia) in zip(tree.links, composites(g, tree.links), strict=True):
         for rate in link.rates:

@@ -28,7 +28,7 @@ def matrix(s: Symmetric) -> Matrix:
 
 
 def second_moments(g: Graph, inertia: Matrix) -> Matrix:
-    """S = ½ tr(I) 1 − I, ∫ ρ ρᵀ dm of what has the inertia tensor I."""
+    """Second moments of mass S = ½ tr(I) 1 − I = ∫ ρ ρᵀ dm for an inertia tensor I."""
     half_trace = g.mul(g.constant(HALF), g.add(g.add(inertia[0][0], inertia[1][1]), inertia[2][2]))
     return tuple(  # type: ignore[return-value]
         tuple(g.sub(half_trace if i == j else 0, inertia[i][j]) for j in range(3)) for i in range(3)
@@ -49,7 +49,7 @@ def steiner(g: Graph, r: Components, h: Components) -> Symmetric:
 
 
 def shift(g: Graph, p: Components, k: Components, h: Components) -> Symmetric:
-    """What a shift by p adds to an inertia with first moment h, k = h + m p: p·(h + k) 1 − (p kᵀ + h pᵀ)."""
+    """Change of an inertia with first moment h by a shift p, k = h + m p: p·(h + k) 1 − (p kᵀ + h pᵀ)."""
     if p == ZERO:
         return (0, 0, 0, 0, 0, 0)
     s = add(g, k, h)
@@ -100,7 +100,7 @@ def rotated(g: Graph, r: Matrix, inertia: Symmetric) -> Symmetric:
 
 
 def rotated_block(g: Graph, r: Matrix, block: Matrix) -> Matrix:
-    """The product R B Rᵀ; about a coordinate axis only the symmetric part of what lies in the plane turns."""
+    """Product R B Rᵀ; about a coordinate axis only the symmetric part of B in the plane is rotated."""
     if all(block[a][b] == block[b][a] for a in range(3) for b in range(a)):
         return matrix(rotated(g, r, (block[0][0], block[1][1], block[2][2], block[0][1], block[1][2], block[2][0])))
     turn = _elementary(g, r)

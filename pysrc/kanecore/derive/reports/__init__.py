@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a Model says of itself: in words, in symbols, in a picture."""
+"""Reports of a Model about itself: in words, in symbols, in a picture."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which load gives which generalized active force, and which body which generalized inertia force."""
+"""Explanation of generalized forces: the part of each load and of each body's inertia in them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def explain(model: Described, full: bool = False) -> str:
 
 @dataclass(frozen=True)
 class _Shares:
-    """Lines of what generalized forces are, one for each speed; ``symbols`` are the user's by the keys of the graph."""
+    """Lines about the parts of generalized forces, one for each speed; ``symbols`` are the user's, by graph keys."""
 
     derivation: Derivation
     symbols: dict[Any, Any]
@@ -49,7 +49,7 @@ class _Shares:
         return [f"    {letter}_{name} = {value}" for name, value in values if value] or ["    nothing"]
 
     def _value(self, node: int) -> str:
-        """An expression, or if it is long its size; empty where its terms cancel."""
+        """An expression, or if it is long its size; empty if its terms cancel."""
         from sympy.physics.vector import vsstrrepr
 
         from kanecore.graph.sympy_bridge import to_sympy
@@ -84,7 +84,7 @@ def _active(model: Described, shares: _Shares) -> list[str]:
 
 
 def _places(d: Description, loads: Sequence[Load]) -> str:
-    """What the parts of a load act on: all forces, then all torques."""
+    """Points and frames on which the parts of a load act, in words: all forces, then all torques."""
     points = dict.fromkeys(d.points[load.at].name for load in loads if load.kind == "force")
     frames = dict.fromkeys(d.frames[load.at].name for load in loads if load.kind == "torque")
     kinds = (("force", points), ("torque", frames))

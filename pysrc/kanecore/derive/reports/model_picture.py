@@ -49,7 +49,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
 
 
 def _rest(d: Description) -> Array:
-    """The model's guess; else zero, with quaternions that turn nothing."""
+    """State for a picture: the model's guess; else zero, with identity quaternions."""
     state = np.zeros(len(d.coordinates) + len(d.speeds))
     for e0, *_ in d.unit:
         state[e0] = 1.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What was understood of a description, in words: the report."""
+"""The report: what was understood of a description, in words."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .symbolic_expressions import Described, loads_by_number
 __all__ = ["report"]
 
 WIDTH = 80  # columns of a line
-INDENT = "    "  # of what goes on from the line before, beyond that of the line
+INDENT = "    "  # of continuation lines, beyond that of the line
 
-LISTING = ("inertial_parameters",)  # kernels that repeat what was given, and say nothing of its effect
+LISTING = ("inertial_parameters",)  # kernels that repeat given values, without their effect
 
 VELOCITY_SOURCES = {
     "origin": "at rest",
@@ -82,7 +82,7 @@ def _summary(model: Described) -> Iterator[str]:
 
 
 def _idle(derivation: Derivation) -> list[str]:
-    """Parameters that no kernel reads; few kernels are asked before the others."""
+    """Parameters that no kernel reads; a few kernels that read most are tried first."""
     names = derivation.description.parameter_names
     idle = (1 << len(names)) - 1
     others = [x.name for x in KERNELS if not x.counts and not x.internal and x.name not in LISTING]
@@ -125,7 +125,7 @@ def _points(model: Described) -> Iterator[str]:
 
 
 def _measured(derivation: Derivation) -> Iterator[str]:
-    """The origin, and from where points are measured to which no positions lead from it."""
+    """Lines on the origin, and on reference points of those to which no positions lead from it."""
     points, whereabouts = derivation.description.points, derivation.whereabouts
     origin = points[whereabouts.origin].name if whereabouts.origin >= 0 else ""
     if origin:
@@ -139,14 +139,14 @@ def _measured(derivation: Derivation) -> Iterator[str]:
 
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:
-    """Those of one frame or point."""
+    """Contradictions of one frame or point."""
     for contradiction in model._contradictions:
         if (contradiction.kind, contradiction.at) == (kind, at):
             yield f"    contradiction: {contradiction.message(name)}"
 
 
 def _source(derivation: Derivation) -> Iterator[str]:
-    """What the equations of motion come from."""
+    """Lines about the source of the equations of motion: a Lagrangian, equations of first order, or bodies."""
     d = derivation.description
     if d.lagrangian is not None:
         operations = count(derivation.graph, [d.lagrangian])
@@ -239,7 +239,7 @@ def _gravity(derivation: Derivation) -> str:
 
 
 def _energy(derivation: Derivation, number: int) -> str:
-    """Whether the potential energy holds a load."""
+    """Phrase that says whether the potential energy accounts for a load."""
     energy, loads = derivation.energy, derivation.description.loads
     places = {i for i, load in enumerate(loads) if load.number == number}
     if places and places <= energy.accounted:
@@ -252,7 +252,7 @@ def _energy(derivation: Derivation, number: int) -> str:
 
 
 def _written(model: Described) -> Iterator[str]:
-    """What has expressions of the user's: laws of feedback, outputs."""
+    """Lines about the user's expressions: laws of feedback, outputs."""
     outputs = model._derivation.description.outputs
     if model._laws:
         yield "feedback:"

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kernels and matrices of redundant speeds as SymPy expressions.
+"""SymPy expressions and LaTeX of the kernels, and of the matrices of redundant speeds.
 
-What the results for people are made from: a model as the user described it, and the loads of its description.
-
-A, Ψ and Υ of redundant speeds as SymPy expressions: q̇# = Y# [1; A_n] p#, Ψ its inverse, Υ = A_n Ψ.
-
-SymPy expressions of the kernels, and their LaTeX.
+With redundant speeds, q̇# = Y# [1; A_n] p#, Ψ is its inverse, and Υ = A_n Ψ.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ __all__ = ["Described", "equations", "latex", "loads_by_number", "speed_matrices
 
 
 class Described(Protocol):
-    """A `kanecore.Model`: its derivation, the user's symbols, and what the reader set aside."""
+    """Interface of a `kanecore.Model`: its derivation, the user's symbols, and the items that the reader set aside."""
 
     @property
     def name(self) -> str: ...
@@ -79,7 +75,7 @@ class Described(Protocol):
 
 
 def loads_by_number(d: Description) -> dict[int, list[Load]]:
-    """Loads by their places in the user's list, of those that act."""
+    """Loads that act, by their places in the user's list."""
     result: dict[int, list[Load]] = {}
     for load in d.loads:
         result.setdefault(load.number, []).append(load)
@@ -130,7 +126,7 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     if program.after_udot and not derivation.solved_at_run_time:
         udot = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, udot)
-    # what is solved at run time, or given, stands as u̇ and λ
+    # solutions at run time, and given values, are written as u̇ and λ
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
@@ -212,7 +208,7 @@ def latex(model: Described, kernel: str, nested: bool) -> Latex:
 
 
 def equations(model: Described) -> list[Latex] | None:
-    """What q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0 are made of, in LaTeX; None where it is long."""
+    """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0; None if it is long."""
     derivation = model._derivation
     d, g = derivation.description, derivation.graph
     kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
@@ -222,7 +218,7 @@ def equations(model: Described) -> list[Latex] | None:
 
 
 def _names(d: Description, kernel: str) -> list[str]:
-    """What stands on the left of the results of a kernel: a list has one for each point, frame or joint."""
+    """Left-hand sides of a kernel's results: a list has one for each point, frame or joint."""
     points, frames = [d.points[i].name for i in d.shown_points], [d.frames[i].name for i in d.shown_frames]
     several = {
         "orientations": ("R", frames),

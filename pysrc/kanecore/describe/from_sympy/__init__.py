@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SymPy objects become a description."""
+"""Readers of SymPy objects, which make a description of them."""

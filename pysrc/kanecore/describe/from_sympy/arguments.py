@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a user gave `kanecore.Model`, each argument in one form: lists are lists, constraints have names."""
+"""Arguments of `kanecore.Model`, each brought into one form: lists are lists, constraints have names."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Arguments:
     constraints : dict
         {name: expression} by kind: "velocity", "configuration", "acceleration", the order of the rows of G.
     parameters, inputs : list or None
-        None: whatever occurs is one.
+        None: all symbols that occur.
     unit : list
         Groups of four coordinates.
     origin : Point or None
     needs_bodies : bool
-        Not where a Lagrangian stands in place of bodies, nor where the user wrote ``bodies=[]``.
+        False if a Lagrangian replaces bodies, or if the user wrote ``bodies=[]``.
     lagrangian : expression or None
-        What stands in place of bodies.
+        Lagrangian in place of bodies.
     """
 
     name: str
@@ -127,7 +127,7 @@ def listed(items: Any, argument: str) -> list[Any]:
 
 
 def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[str, Any]:
-    """Constraints by name: those of a dict, else by a number and the name of the kind that the user chose."""
+    """Constraints by name: the names of a dict, else a number and the user's name of the kind."""
     argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
     items, other_items = given[argument], given.get(other)
     if items is not None and other_items is not None:
@@ -151,7 +151,7 @@ def numbered(argument: str, constraints: Iterable[Any]) -> dict[str, Any]:
 
 
 def _groups_of_four(unit: Any) -> list[Any]:
-    """The quaternions of ``unit``; one alone may stand without brackets."""
+    """Quaternions of ``unit``; brackets may be left out for a single one."""
     groups = listed(unit, "unit")
     return [tuple(groups)] if groups and not any(isinstance(x, Iterable) for x in groups) else groups
 
@@ -176,7 +176,7 @@ _INSTEAD = {
 
 
 def no_such_argument(name: str, known: Collection[str]) -> TypeError:
-    """The error of an argument that `kanecore.Model` does not have, with the one that is meant."""
+    """Error for an argument that `kanecore.Model` does not have, with the most similar one."""
     near = [f"{argument}=" for argument in get_close_matches(name, known, 1)]
     instead = _INSTEAD.get(name) or (near[0] if near else None)
     hint = f"write {instead}" if instead else f"there are {', '.join(known)}"
@@ -184,6 +184,6 @@ def no_such_argument(name: str, known: Collection[str]) -> TypeError:
 
 
 def expect(item: Any, kind: type, argument: str, what: str) -> None:
-    """ModelError where an item is none of a kind, which is called ``what``."""
+    """Raise ModelError if an item is not of a kind, which is called ``what``."""
     if not isinstance(item, kind):
         raise ModelError(f"{argument} is {item!r}, which is no {what}")

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""ForceSystem and VelocityField: sets of vectors that are bound to lines.
+"""ForceSystem and VelocityField: sets of vectors that are bound to lines, with resultant, moment and central axis.
 
-The velocities of all points of a rigid body: ω is bound to the instantaneous axis as a force is to its line.
-
-Forces that are bound to lines, and torques: what they amount to, before any motion is asked for.
-
-Sets of vectors that are bound to lines: forces on a body, and its angular velocity, are both such a set.
+Forces on a body are bound to lines, and its angular velocity is bound to the instantaneous axis in the same way.
 
     R = Σ v_i,        M^P = Σ r^{P P_i} × v_i + Σ T_j,        M^P = M^Q + r^{PQ} × R,
 
 v_i bound to a line through P_i, and T_j free (Kane & Levinson 1985, sections 5.1 and 5.2).  The points where |M| is
-least are the central axis, on which M is parallel to R (Poinsot).
+least are the central axis, on which M is parallel to R (Poinsot).  Forces need no motion for this.
 """
 
 from __future__ import annotations
@@ -74,12 +70,12 @@ class Screw:
 
     @property
     def is_couple(self) -> bool:
-        """Whether the resultant is zero, at random values."""
+        """Test whether the resultant is zero, at random values."""
         return _OnGraph(self).is_couple
 
     @property
     def is_one_vector(self) -> bool:
-        """Whether the moment along the resultant is zero, at random values."""
+        """Test whether the moment along the resultant is zero, at random values."""
         return _OnGraph(self).is_one_vector
 
     def axis(self, name: str) -> tuple[Any, Any]:
@@ -118,7 +114,7 @@ class _OnGraph:
             self._add(self._moment, cross(g, arm, components))
 
     def _leaf(self, e: Any) -> int:
-        """Symbols are numbers, positive if not said to be negative; functions of time may have any sign."""
+        """Read symbols as numbers, positive if not declared negative; functions of time may have any sign."""
         g, key = self._graph, sm.srepr(e)
         if e.is_Symbol:
             node = g.symbol(key, TIME if e == sympy_internals.time() else PARAMETER)
@@ -139,7 +135,7 @@ class _OnGraph:
         return total
 
     def _find_quaternion(self, matrix: Any, entries: Sequence[int]) -> None:
-        """Random values are those of a rotation: four numbers that are a quaternion have length one."""
+        """Make random values those of a rotation: four numbers that are a quaternion have norm one."""
         g, functions = self._graph, matrix.atoms(AppliedUndef)
         names = functions if matrix.free_symbols == {sympy_internals.time()} else matrix.free_symbols - functions
         members = tuple(self._read(x) for x in sorted(names, key=sm.default_sort_key))
@@ -150,7 +146,7 @@ class _OnGraph:
         total[:] = (self._graph.add(a, b) for a, b in zip(total, summand, strict=True))
 
     def _vanish(self, nodes: Sequence[int]) -> bool:
-        """Whether nodes are zero; what branches, such as |x|, is an unknown like any other."""
+        """Test whether nodes are zero; those that branch, such as |x|, are unknowns like any other."""
         g = self._graph
         unknown = {i: g.symbol(("branch", i), COORDINATE) for i in g.below(nodes) if g.nodes[i][0] in BRANCHING}
         return vanish(g, g.substitute(nodes, unknown))
@@ -203,7 +199,7 @@ class VelocityField:
         return self._screw.resultant
 
     def velocity(self, at: Any) -> Any:
-        """The velocity v^Q + ω × r^{QP} of the point of the body that is at ``at``, which may move in the body."""
+        """Velocity v^Q + ω × r^{QP} of the point of the body at the place of ``at``, which may move in the body."""
         expect(at, Point, "at", "Point")
         return self._screw.moment(at)
 
@@ -251,13 +247,11 @@ class ForceSystem:
     Raises
     ------
     ModelError
-        Of an empty system, a force without a point, points or frames that are not connected, and what is no Vector.
+        The system is empty, a force has no point, points or frames are not connected, or an item is no Vector.
 
-    Notes
-    -----
-    Whether something vanishes is decided by numbers, beside the terms that it is summed from: symbols stand for
-    positive numbers, as parameters of a `Model` do, and functions of time for any.  The SymPy objects are not changed,
-    and not asked for ``vel`` or ``dcm``; results are not simplified.
+    Notes ----- Numbers decide whether a sum vanishes, relative to its terms: symbols are positive numbers, as
+    parameters of a `Model` are, and functions of time have any value.  The SymPy objects are not modified, and their
+    ``vel`` and ``dcm`` are not called; results are not simplified.
 
     Examples
     --------
@@ -292,7 +286,7 @@ class ForceSystem:
         return self._screw.moment(about)
 
     def is_couple(self) -> bool:
-        """Whether R = 0, for all values of the symbols; then the moment is the same about every point."""
+        """True if R = 0 for all values of the symbols; then the moment is the same about every point."""
         return self._screw.is_couple
 
     @property
@@ -331,7 +325,7 @@ class ForceSystem:
         return self._screw.axis("central_axis")
 
     def line_of_action(self) -> tuple[Any, Any]:
-        """(Point, R): the one bound vector that the system is equivalent to, R·M = 0.
+        """(Point, R): the single bound vector to which the system is equivalent, R·M = 0.
 
         Raises
         ------

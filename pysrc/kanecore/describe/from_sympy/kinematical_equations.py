@@ -22,7 +22,7 @@ __all__ = ["solve_kinematics"]
 
 
 def solve_kinematics(symbols: Symbols, kd_eqs: Sequence[Any]) -> list[int]:
-    """The nodes of q̇ in q, u and t, which ``symbols`` take for derivatives of coordinates from now on."""
+    """Solve for q̇ in q, u and t; from now on ``symbols`` reads derivatives of coordinates as these nodes."""
     g = symbols.graph
     _check_equations(symbols, kd_eqs)
     symbols.know_rates([g.symbol(("qdot", function_name(x)), SPEED) for x in symbols.q])
@@ -49,7 +49,10 @@ def solve_kinematics(symbols: Symbols, kd_eqs: Sequence[Any]) -> list[int]:
 
 
 def _check_equations(symbols: Symbols, kd_eqs: Sequence[Any]) -> None:
-    """There is one for each coordinate, which are what kd_eqs holds the derivatives of, and speeds are not."""
+    """Check the kinematical equations.
+
+    There is one for each coordinate.  kd_eqs holds the derivatives of the coordinates, not those of speeds.
+    """
     derivatives = set().union(*(e.atoms(sm.Derivative) for e in kd_eqs if isinstance(e, sm.Basic)))
     moved = {e.args[0] for e in derivatives}
     speeds, others = [x for x in symbols.u if x in moved], [x for x in symbols.q if x not in moved]
@@ -71,7 +74,7 @@ def _check_equations(symbols: Symbols, kd_eqs: Sequence[Any]) -> None:
 
 
 def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[int]) -> list[list[int]]:
-    """The slopes of the equations in q̇; these, and those in u, hold no speeds."""
+    """Derivatives of the equations by q̇; these, and those by u, depend on no speeds."""
     g = symbols.graph
     columns = [Tangent(g, {rate: g.one}) for rate in symbols.rates]
     matrix = [[column.of(e) for column in columns] for e in equations]
@@ -87,7 +90,7 @@ def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[i
 
 
 def _undetermined(symbols: Symbols, matrix: Sequence[Sequence[int]]) -> list[int]:
-    """Coordinates whose rates equations with these coefficients leave open, at a random state."""
+    """Coordinates whose rates do not follow from equations with these coefficients, at a random state."""
     n = len(symbols.q)
     states = samples(symbols.graph, [i for row in matrix for i in row], 1)
     if not states or not n:

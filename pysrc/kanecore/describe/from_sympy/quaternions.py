@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which coordinates are a unit quaternion, as the user says or as rotation matrices tell: integration keeps its length.
+"""Unit quaternions among the coordinates, found from the user's words or rotation matrices; integration keeps |e| = 1.
 
 Of e = (e0, e1, e2, e3), e0 the cosine of half the angle, the rotation matrix is (Kane, Likins & Levinson, *Spacecraft
 Dynamics*, 1983, section 1.3)
@@ -44,7 +44,7 @@ class Quaternion:
     places : tuple of int
         Their places in q.
     frame : ReferenceFrame or None
-        The frame whose orientation tells; None where the user said so.
+        The frame whose orientation shows it; None if the user declared it.
     """
 
     places: Places
@@ -58,7 +58,7 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
     ----------
     frames : iterable of (frame, frame it is oriented from)
     named : sequence of (e0, e1, e2, e3)
-        What the user gave as ``unit``.
+        Quaternions that the user gave as ``unit``.
     """
     quaternions = [Quaternion(_named(symbols, group)) for group in named]
     for frame, parent in frames:
@@ -101,7 +101,7 @@ def _recognised(symbols: Symbols, matrix: Any, members: Sequence[Any]) -> Places
 
 
 def quaternion_order(g: Graph, entries: Sequence[int], members: Sequence[int]) -> tuple[int, ...] | None:
-    """The places of e0, e1, e2, e3 among four symbols that a rotation matrix is made of; None of other matrices."""
+    """Places of e0, e1, e2, e3 among the four symbols of a rotation matrix; None for other matrices."""
     keys = [g.nodes[i][1] for i in members]
     try:
         values = evaluate(g, entries, dict(zip(keys, PROBE, strict=True)))

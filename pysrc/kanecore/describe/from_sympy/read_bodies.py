@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bodies and joints as SymPy, or the user, has them.
+"""Bodies with their masses and inertias, joints, and attachments of the rows of G, as SymPy or the user has them.
 
-Bodies with their masses and inertias; bodies that are the ground itself are not read.
-
-Joints that the user named, and how the rows of G act on bodies.
+Bodies that are the ground itself are not read.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ class Bodies:
     frame : ReferenceFrame
         The inertial frame.
     moving : tuple of Particle or RigidBody
-        Those that can move, in the user's order.
+        Bodies that can move, in the user's order.
     ground : frozenset of Point
         Mass centres of those that are the ground.
     """
@@ -54,7 +52,7 @@ class Bodies:
 
     @classmethod
     def of(cls, listed: Sequence[Any], frame: Any, needed: bool = True) -> Bodies:
-        """The bodies that a user listed, beside the inertial frame; ModelError where they are needed and none moves."""
+        """Read the user's list of bodies, with the inertial frame; ModelError if bodies are needed and none moves."""
         _check(listed)
         moving = tuple(b for b in listed if not _is_ground(b, frame))
         if needed and not listed:
@@ -67,7 +65,7 @@ class Bodies:
         return cls(frame, moving, frozenset(b.masscenter for b in listed if b not in moving))
 
     def number(self, body: Any, what: str, where: str) -> int:
-        """The number of a body, or GROUND for the inertial frame where ``what`` is a parent."""
+        """Number of a body, or GROUND for the inertial frame if ``what`` is a parent."""
         number = next((i for i, b in enumerate(self.moving) if b is body), None)
         fixed = body is self.frame or getattr(body, "masscenter", None) in self.ground
         if number is None and what == "parent" and fixed:
@@ -80,7 +78,7 @@ class Bodies:
         return number
 
     def named(self, key: Any, argument: str) -> int:
-        """The number of a body that is given itself, or by its name."""
+        """Number of a body that is given itself, or by its name."""
         names = [str(body.name) for body in self.moving]
         here = [i for i, body in enumerate(self.moving) if body is key or names[i] == key]
         if len(here) == 1:
@@ -107,7 +105,7 @@ def _is_rigid(body: Any) -> bool:
 
 
 def _is_ground(body: Any, frame: Any) -> bool:
-    """Whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion.
+    """Test whether a body is the inertial frame itself, as in every System: at rest, it has no part in the motion.
 
     Its mass centre was set to rest, or is fixed in the inertial frame to a point that was.  Nothing of it is read.
     """
@@ -115,7 +113,7 @@ def _is_ground(body: Any, frame: Any) -> bool:
         return False
 
     def fixed_to(point: Any) -> Iterator[Any]:
-        """Points whose position from another is written as constant in the inertial frame."""
+        """Points whose position from another is constant as written in the inertial frame."""
         return (p for p, v in sympy_internals.positions(point).items() if _is_steady(v, frame))
 
     own = sympy_internals.velocities(body.masscenter).get(frame)
@@ -126,13 +124,13 @@ def _is_ground(body: Any, frame: Any) -> bool:
 
 
 def _is_steady(vector: Any, frame: Any) -> bool:
-    """Whether a vector is constant in the axes of a frame, in which it is written."""
+    """Test whether a vector is constant in the axes of a frame, in which it is written."""
     t = sympy_internals.time()
     return all(axes is frame and not any(e.has(t) for e in column) for column, axes in sympy_internals.terms(vector))
 
 
 class BodyReader:
-    """Reads Particles, RigidBodies, and what has their attributes."""
+    """Reader of Particles, RigidBodies, and objects with their attributes."""
 
     def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
         self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points
@@ -157,7 +155,7 @@ class BodyReader:
         self._builder.body(body.name, point, mass, frame=frame, inertia=inertia, about=about, potential=potential)
 
     def _tensors(self, dyadic: Any, where: str) -> list[tuple[int, Matrix]]:
-        """The parts of an inertia dyadic, each with the number of the frame in whose axes it is written."""
+        """Parts of an inertia dyadic, each with the number of the frame in whose axes it is written."""
         if not isinstance(dyadic, Dyadic):
             raise ModelError(f"{where} is {dyadic!r}, not a Dyadic: make it with sympy.physics.mechanics.inertia")
         entries: dict[Any, list[list[Any]]] = {}
@@ -196,13 +194,13 @@ def _position(point: Any, origin: Any, where: str) -> Any:
 
 
 class JointReader:
-    """Adds joints and attachments to the description, after the bodies and constraints."""
+    """Reader of joints and attachments, after the bodies and constraints."""
 
     def __init__(self, builder: Builder, frames: FrameReader, points: PointReader, bodies: Bodies) -> None:
         self._builder, self._frames, self._points, self._bodies = builder, frames, points, bodies
 
     def joint(self, name: str, joint: Any) -> None:
-        """Of ``joints={name: (parent, child, point)}``."""
+        """Read a joint of ``joints={name: (parent, child, point)}``."""
         where = f"joint {name}"
         try:
             parent, child, point = joint
@@ -214,7 +212,7 @@ class JointReader:
         self._builder.joint(name, above, below, self._points.number(point, where))
 
     def attachment(self, row: Any, item: Any) -> None:
-        """Of ``attach={row: (child, child_point, parent, parent_point, vector)}``."""
+        """Read an item of ``attach={row: (child, child_point, parent, parent_point, vector)}``."""
         row = self._builder.row(row)
         where = f"attach={{{row}: ...}}"
         try:

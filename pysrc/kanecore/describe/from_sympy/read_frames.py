@@ -24,7 +24,7 @@ __all__ = ["FrameReader"]
 
 
 class FrameReader:
-    """Gives each ReferenceFrame its number in the description, when something is first written in it.
+    """Reader of ReferenceFrames, which numbers each when something is first written in it.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class FrameReader:
 
     # ------------------------------------------------------------------ frames
     def number(self, frame: Any, where: str, oriented: bool = True) -> int:
-        """The number of a frame; ``oriented``: components in its axes are wanted, not its angular velocity alone."""
+        """Number of a frame; ``oriented``: components in its axes are needed, not only its angular velocity."""
         if self._is_known(frame, oriented):
             return self.index[frame]
         for above in reversed(self._unread(frame)):
@@ -77,7 +77,7 @@ class FrameReader:
         return frame in self.index and (frame in self.oriented_from or not oriented)
 
     def _unread(self, frame: Any) -> list[Any]:
-        """A frame and those that it is oriented from, or turns in, and that have no number yet."""
+        """A frame and its parents, in orientation or angular velocity, that have no number yet."""
         above = [frame]
         while True:
             frame = above[-1]
@@ -88,7 +88,7 @@ class FrameReader:
             above.append(parent)
 
     def _read(self, frame: Any, where: str, oriented: bool) -> None:
-        """Add a frame to the description; all that it is oriented from are there."""
+        """Add a frame to the description; its parents are there already."""
         if self._is_known(frame, oriented):
             return
         parent, angular_parent = self._parents(frame, where, oriented)
@@ -113,7 +113,7 @@ class FrameReader:
         self._being_read.discard(frame)
 
     def _parents(self, frame: Any, where: str, oriented: bool) -> tuple[Any, Any]:
-        """The frame that one is oriented from, if any, and the one that it turns in."""
+        """Parent of a frame in orientation, if any, and in angular velocity."""
         parent, angular_parent = self.oriented_from.get(frame), self._turns_in.get(frame)
         if parent is None and frame.name == self.inertial.name:
             raise ModelError(
@@ -132,7 +132,7 @@ class FrameReader:
         return parent, angular_parent
 
     def _leads_back(self, frame: Any) -> bool:
-        """Whether a frame is oriented from one that is being read.
+        """Test whether a frame is oriented from one that is being read.
 
         The shortest way from the inertial frame by angular velocities may go through a frame to the one that it is
         oriented from, where a user set the angular velocity of the last of a chain.

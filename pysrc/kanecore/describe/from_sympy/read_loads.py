@@ -26,7 +26,7 @@ __all__ = ["LoadReader", "Loads", "check_states", "is_tendon", "single_loads"]
 
 @dataclass(frozen=True)
 class Loads:
-    """What a forcelist holds, each with its number there.
+    """Loads of a forcelist, each with its number there.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Loads:
         )
 
     def without(self, ground: Collection[Any]) -> Loads:
-        """The loads but those on mass centres of the ground: a System's gravity pulls at these as well."""
+        """Loads without those on mass centres of the ground, such as those of a System's gravity."""
         return Loads(self.actuators, tuple(pair for pair in self.pairs if pair[2] not in ground))
 
     def points(self) -> Iterator[Any]:
@@ -59,14 +59,14 @@ class Loads:
 
 
 def is_tendon(item: Any) -> bool:
-    """An actuator along straight lines, whose loads are formed on the graph."""
+    """Test whether an item is an actuator along straight lines, whose loads are formed on the graph."""
     if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
         return False
     return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
 
 
 def check_states(forcelist: Sequence[Any], known: Collection[Any]) -> None:
-    """ModelError for an actuator, such as a muscle, with a state of its own that is none of the ``known`` symbols."""
+    """Raise ModelError for an actuator, such as a muscle, whose own state is not among the ``known`` symbols."""
     for number, item in enumerate(forcelist):
         if not isinstance(item, ActuatorBase) or not hasattr(item, "rhs"):
             continue
@@ -113,7 +113,7 @@ def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
 
 
 class LoadReader:
-    """Adds the loads to the description: first the actuators along lines."""
+    """Reader of loads: first the actuators along lines."""
 
     def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
         self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points

@@ -41,13 +41,13 @@ class Component:
 
 
 def output_points(outputs: Mapping[Any, Any]) -> list[Any]:
-    """The points whose positions are outputs."""
+    """Points whose positions are outputs."""
     items = [_shown_in(e)[0] for e in outputs.values()]
     return [item for item in items if isinstance(item, SymPoint)]
 
 
 def _shown_in(e: Any) -> tuple[Any, Any]:
-    """What an output is of, and the frame that it is to be shown in, None where none is given."""
+    """Object of an output, and the frame in which it is to be shown; None if none is given."""
     pair = isinstance(e, tuple) and len(e) == 2 and isinstance(e[0], (SymVector, SymPoint))
     return e if pair else (e, None)
 
@@ -58,7 +58,7 @@ class OutputReader:
     Attributes
     ----------
     written : dict
-        What the user wrote for each scalar, by its name.
+        The user's text for each scalar, by its name.
     """
 
     def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
@@ -94,14 +94,14 @@ class OutputReader:
             yield name, self._symbols.node(item, where), sm.sympify(item)
 
     def _vector(self, where: str, item: Any) -> Vector:
-        """A vector, or the position of a point from where points are measured."""
+        """Vector, or position of a point from its reference point."""
         if isinstance(item, SymPoint):
             return self._builder.position(self._points.number(item, where))
         return self._frames.vector(item, where)
 
 
 def _check_scalar(where: str, e: Any) -> None:
-    """ModelError for what is neither a scalar, nor has components that an order is known of."""
+    """Raise ModelError if an output is no scalar and has no components in a known order."""
     if isinstance(e, (sm.MatrixExpr, Dyadic, sm.NDimArray, list, tuple)) or hasattr(e, "shape"):
         raise ModelError(
             f"{where} is a {type(e).__name__}: write a scalar, a Vector or a Point, alone or with the frame that it is "

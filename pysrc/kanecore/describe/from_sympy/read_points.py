@@ -22,7 +22,7 @@ __all__ = ["PointReader"]
 
 
 class PointReader:
-    """Gives each Point its number in the description, after all that it is located from.
+    """Reader of Points, which numbers each after those from which it is located.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class PointReader:
 
     # ----------------------------------------------------------------- origins
     def survey(self, needed: Sequence[Any], at_rest: Collection[Any]) -> None:
-        """Find what each point is located from.
+        """Find the point from which each point is located.
 
         Parameters
         ----------
         needed : sequence of Point
-            Those that the mechanism is made of.
+            Points that the mechanism needs.
         at_rest : collection of Point
             Mass centres of the ground.
         """
@@ -57,9 +57,9 @@ class PointReader:
     def _root(self, group: Collection[Any], needed: Sequence[Any], at_rest: Collection[Any]) -> Any:
         """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
 
-        Of several the ground's mass centre; else one that is no moving contact, as far as signs tell: a contact at
-        x n_x + y n_y was located from a fixed point, not that from the contact.  Then the one nearest to all that is
-        ``needed``, so that no order matters.
+        Among several it is the ground's mass centre; else one that is no moving contact, as far as signs show: a
+        contact at x n_x + y n_y was located from a fixed point, not that point from the contact.  Then the one nearest
+        to all ``needed`` points is taken, so that no order matters.
         """
         set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
         origins = [p for p, v in set_velocity.items() if not sympy_internals.terms(v)] or list(set_velocity)
@@ -78,7 +78,7 @@ class PointReader:
         return sympy_internals.velocities(point).get(self._frames.inertial)
 
     def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
-        """Whether what changes in a point's position in the axes of the inertial frame bears no minus signs."""
+        """Test whether terms that change, in a point's position in inertial axes, bear mostly no minus signs."""
         total = 0
         while way[point] is not point:
             for column, frame in sympy_internals.terms(self._positions[point][way[point]]):
@@ -90,7 +90,7 @@ class PointReader:
 
     # ------------------------------------------------------------------ points
     def number(self, point: Any, where: str) -> int:
-        """The number of a point, after those of all that it is located from."""
+        """Number of a point; the points from which it is located come first."""
         above, p = [], point
         while p is not None and p not in self.index:
             above.append(p)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads SymPy mechanics objects into a :class:`~kanecore.describe.description.Description`.
+"""Reader of SymPy mechanics objects, which makes a :class:`~kanecore.describe.description.Description`.
 
 The reader says what SymPy's objects mean; :class:`~kanecore.describe.builder.Builder` assembles and checks it.  Only
 what the user wrote is read: adjacent orientations, positions, velocities that were set.  Nothing is queried by
@@ -40,7 +40,7 @@ class Reader:
     Attributes
     ----------
     symbols : Symbols
-        What SymPy's names stand for.
+        Meanings of SymPy's names.
     outputs : OutputReader
     """
 
@@ -97,7 +97,7 @@ class Reader:
         return e0, e1, e2, e3
 
     def _survey(self) -> tuple[Bodies, Loads]:
-        """What the mechanism is made of, before anything of it is read: all points must be known by then."""
+        """Collect bodies and loads before any of them is read: all points must be known by then."""
         a = self._arguments
         if not a.needs_bodies:
             self._builder.without_bodies()
@@ -150,7 +150,7 @@ class Reader:
             self._builder.potential(energy)
 
     def _keep_units(self, quaternions: Sequence[Quaternion]) -> None:
-        """Normalise what the user named, and what turns a frame that something is written in."""
+        """Declare unit quaternions: those that the user named, and those of frames that are read."""
         for quaternion in quaternions:
             if quaternion.frame is None or quaternion.frame in self._frames.index:
                 self._builder.unit(*self._members(quaternion))
@@ -171,7 +171,7 @@ class Reader:
             self._builder.guess(nodes[state.index(key) if key in state else names.index(key)], value)
 
     def _complete(self) -> None:
-        """What can be said of symbols when all is read."""
+        """Complete the symbols after all is read: check them, and list parameters and inputs in order."""
         a, symbols = self._arguments, self.symbols
         symbols.check_feedback()
         symbols.check_functions()
@@ -180,14 +180,14 @@ class Reader:
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
         self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
 
-    # --------------------------------------------------------------- what it knows
+    # --------------------------------------------------------------------- results
     def symbols_by_node(self) -> dict[int, Any]:
         """SymPy's symbols of parameters and inputs."""
         parameters = {node: s for s, node in self.symbols.parameters.items()}
         return parameters | {node: self.symbols.rate(*key) for key, node in self.symbols.inputs.items()}
 
     def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
-        """(kind, number, frame that it was set in, [(frame, 3×1 matrix), ...]) of what is set, and not read."""
+        """Accelerations that are set, and not read: (kind, number, frame of reference, [(frame, 3×1 matrix), ...])."""
         for point, at in self._points.index.items():
             value = sympy_internals.accelerations(point).get(self._frames.inertial)
             if value is not None:

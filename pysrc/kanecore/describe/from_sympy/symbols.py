@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Each SymPy symbol gets its node; what it stands for depends on what the user listed, and on where it stands."""
+"""Symbols of SymPy and their nodes; the meaning of a symbol depends on the user's lists, and on where it stands."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NOT_FED_BACK = {
 
 
 def multiplier(row: int) -> Any:
-    """λ of a row of G, to stand in ``outputs`` of a `Model`: the force of a contact, the tension of a cut joint.
+    """Multiplier λ of a row of G, for ``outputs`` of a `Model`: the force of a contact, the tension of a cut joint.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def multiplier(row: int) -> Any:
 
 
 class Symbols:
-    """What the names in SymPy expressions stand for.
+    """Meanings of the names in SymPy expressions.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Symbols:
         self._read = FromSympy(self.graph, self._leaf, self.functions)
 
     def _list_states(self, arguments: Arguments) -> None:
-        """Coordinates, speeds and auxiliary speeds, checked: each is one symbol, and has one place."""
+        """List coordinates, speeds and auxiliary speeds: each must be one symbol, in one place."""
         a = arguments
         self.q = functions_of_time([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
         self.u = functions_of_time([*a.u_ind, *a.u_dependent], "u_ind + u_dependent" if a.u_dependent else "u_ind")
@@ -169,7 +169,7 @@ class Symbols:
             )
 
     def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
-        """Declare the only parameters and inputs; None: whatever occurs."""
+        """Declare the only parameters and inputs; None: all that occur."""
         if parameters is not None:
             self._allowed_parameters = set()
             for s in parameters:
@@ -195,12 +195,12 @@ class Symbols:
                     self.input(x, 0)
 
     def stand_in(self, symbol: Any, node: int) -> None:
-        """Let a symbol stand for a node."""
+        """Read a symbol as a node."""
         self._leaves[symbol] = node
 
     @contextmanager
     def reading(self, stage: str) -> Iterator[None]:
-        """While something of another stage is read; afterwards it goes on where it was."""
+        """Read something of another stage; afterwards return to the stage before."""
         before = self.stage, self.where
         self.stage = stage
         yield
@@ -232,7 +232,7 @@ class Symbols:
         return node
 
     def warn_of_misspelt(self) -> None:
-        """Name inputs that nobody declared and that are called nearly as a coordinate or speed is."""
+        """Warn of inputs that were not declared and whose names are close to those of coordinates or speeds."""
         declared = self._allowed_inputs or ()
         for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
             meant = self._meant(x)
@@ -243,7 +243,7 @@ class Symbols:
                 )
 
     def _meant(self, x: Any) -> str:
-        """The coordinate or speed that a name may be meant for, as text; empty where none is close."""
+        """The coordinate or speed that a name may be meant for, as text; empty if none is close."""
         kinds = ("coordinate", self.q), ("speed", self.u), ("auxiliary speed", self.auxiliary)
         close = [
             f"the {kind} {y}"
@@ -333,7 +333,7 @@ class Symbols:
                 return self.node(done)  # of an expression, not carried out
             raise ModelError(f"the derivative {e} in {self.where} is not one of a function of time")
         if x.args != (self.t,):
-            return self._leaf(x)  # which says that it is not known
+            return self._leaf(x)  # which raises an error for an unknown one
         if x in self.q:
             if order == 1:
                 return self.rates[self.q.index(x)]
@@ -359,7 +359,7 @@ class Symbols:
 
     @property
     def where(self) -> str:
-        """What is being read, for messages."""
+        """Place that is being read, for messages."""
         return self._read.where
 
     @where.setter
@@ -367,7 +367,7 @@ class Symbols:
         self._read.where = text
 
     def node(self, e: Any, where: str | None = None) -> int:
-        """The node of an expression; ``where`` it stands, if not where the last one did."""
+        """Node of an expression; ``where`` is its place for messages, if it differs from the last one."""
         if where is not None:
             self.where = where
         node = self._read(e)
@@ -379,7 +379,7 @@ class Symbols:
         return node
 
     def foreign(self, graph: Graph, second: Mapping[Any, int]) -> FromSympy:
-        """Reads what is no part of the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
+        """Read an expression outside the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
 
         What the model does not know gets a symbol of its own.  KeyError for auxiliary speeds.
         """
@@ -400,11 +400,11 @@ class Symbols:
         return FromSympy(graph, leaf, self.functions)
 
     def has_read(self, e: Any) -> bool:
-        """Whether an expression was read, and its symbols are known."""
+        """Test whether an expression was read, so that its symbols are known."""
         return e in self._read
 
     def know_rates(self, rates: Sequence[int]) -> None:
-        """Take q̇ for what derivatives of coordinates mean; what was read before is forgotten."""
+        """Read derivatives of coordinates as q̇ from now on; all that was read before is forgotten."""
         self.rates = list(rates)
         self._laws_read = dict.fromkeys(self._laws_read)  # read, and to be read again
         self._read = FromSympy(self.graph, self._leaf, self.functions)
@@ -428,7 +428,7 @@ class Symbols:
 
 
 def functions_of_time(symbols: Any, argument: str) -> list[Any]:
-    """Symbols such as dynamicsymbols makes, each once; ModelError for others."""
+    """Check symbols such as dynamicsymbols makes, each once; ModelError for others."""
     result = list(symbols) if isinstance(symbols, Iterable) else [symbols]
     for x in result:
         if isinstance(x, sm.Derivative):

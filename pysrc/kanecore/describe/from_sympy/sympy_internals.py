@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The only module that touches private attributes of SymPy's mechanics objects.
+"""Private attributes of SymPy's mechanics objects: no other module touches them.
 
-The public methods ``vel``, ``acc`` and ``dcm`` compute, and store what they computed, so that afterwards what a user
-set can no longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and
-nothing is stored but the orientations of frames of our own.
-``tests/test_sympy_internals.py`` fails, naming the attribute, where a new SymPy has renamed one.
+The public methods ``vel``, ``acc`` and ``dcm`` compute, and store their results.  Afterwards what a user set can no
+longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and nothing is stored
+but the orientations of frames of our own.  ``tests/test_sympy_internals.py`` fails, naming the attribute, if a new
+SymPy has renamed one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def neighbours(frame: Any) -> dict[Any, Any]:
 
 
 def orient(frame: Any, parent: Any, rotation: Any) -> None:
-    """``v_parent = rotation v_frame``, without the angular velocity, which ``orient_explicit`` simplifies for long."""
+    """Orient a frame, ``v_parent = rotation v_frame``, without the slow simplification of ``orient_explicit``."""
     frame._dcm(parent, rotation)
 
 
@@ -69,7 +69,7 @@ def angular_accelerations(frame: Any) -> dict[Any, Any]:
 
 
 def terms(vector: Any) -> list[tuple[Any, Any]]:
-    """``[(3×1 matrix, frame), ...]`` whose sum the vector is."""
+    """Terms ``[(3×1 matrix, frame), ...]`` whose sum is the vector."""
     return vector.args  # type: ignore[no-any-return]
 
 
@@ -108,9 +108,9 @@ def kinematical_equations(kanes_method: Any) -> list[Any]:
 
 
 def lagrangian(lagranges_method: Any) -> dict[str, Any]:
-    """What a LagrangesMethod was given, by the names of the arguments of Model.from_lagrangian.
+    """Arguments of a LagrangesMethod, by the names of those of Model.from_lagrangian.
 
-    It keeps the derivatives of holonomic constraints before the nonholonomic ones.
+    SymPy keeps the derivatives of holonomic constraints before the nonholonomic ones.
     """
     lm = lagranges_method
     holonomic = list(lm._hol_coneqs)

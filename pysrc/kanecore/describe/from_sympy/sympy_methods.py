@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What SymPy's own descriptions of a mechanism are as arguments of `kanecore.Model`.
+"""SymPy's own descriptions of a mechanism as arguments of `kanecore.Model`.
 
 They are KanesMethod, System, LagrangesMethod, or a Lagrangian and its coordinates.
 """
@@ -22,7 +22,7 @@ __all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
 
 
 def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
-    """Arguments by name; ``bodies`` and ``forcelist`` in place of those of the KanesMethod, where they are not None."""
+    """Arguments by name; ``bodies`` and ``forcelist`` replace those of the KanesMethod, unless they are None."""
     km = kanes_method
     if not isinstance(km, KanesMethod):
         raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
@@ -42,7 +42,7 @@ def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str,
     }
 
 
-# Arguments that a System brings, where it has such, each with what a System calls it.
+# Arguments that a System may bring, each with the System's name for it.
 _OF_SYSTEM = {
     "frame": "frame",
     "q_ind": "coordinates",
@@ -59,7 +59,7 @@ _OF_SYSTEM = {
 
 
 def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by name; ``options`` are the user's, of which ``joints`` replaces joints of the same children."""
+    """Arguments by name; ``options`` are the user's, whose ``joints`` replace joints of the same children."""
     if not isinstance(system, System):
         raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
     arguments: dict[str, Any] = {
@@ -102,9 +102,9 @@ def _holonomic(system: Any, velocity: list[Any]) -> dict[str, Any]:
 
 
 def _joints(system: Any, by_user: Any) -> Any:
-    """The joints of a System, each from the ground outwards; those that the user gave replace others of their child."""
+    """Joints of a System, each from the ground outwards; the user's joints replace others of the same child."""
     if by_user is not None and not isinstance(by_user, Mapping):
-        return by_user  # Model says what is wrong
+        return by_user  # Model raises the error
     replaced = [joint[1] for joint in (by_user or {}).values() if isinstance(joint, Sequence) and len(joint) == 3]
     reached = [body for body in system.bodies if body.masscenter == system.fixed_point]
     waiting, result = list(system.joints), {}
@@ -123,7 +123,7 @@ def _joints(system: Any, by_user: Any) -> Any:
 
 
 def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
-    """Arguments by name, of L or of a LagrangesMethod, and of those of `kanecore.Model.from_lagrangian`.
+    """Arguments by name, from L or a LagrangesMethod, and from those of `kanecore.Model.from_lagrangian`.
 
     The speeds are the derivatives of the coordinates: ``theta_d`` of ``theta``.
     """
@@ -158,7 +158,7 @@ def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
 
 
 def _need_no_frame(given: Mapping[str, Any]) -> None:
-    """A Lagrangian alone is in no frame."""
+    """Raise ModelError if loads, points or frames are given without an inertial frame; L alone needs none."""
     placed = [name for name in ("forcelist", "points", "frames") if given[name]]
     if placed:
         raise ModelError(

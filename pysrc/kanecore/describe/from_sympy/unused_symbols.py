@@ -44,10 +44,10 @@ def left_out(arguments: Arguments, symbols: Symbols, listed: Collection[Any], re
 
 
 def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
-    """Symbols and functions of time that stand anywhere.
+    """Symbols and functions of time that occur anywhere.
 
-    All that is oriented from the inertial frame counts, and all points that are located from those of bodies and loads,
-    also of those that were left out.  The symbols of an expression that was read need not be looked for.
+    Frames oriented from the inertial frame count, and all points located from those of bodies and loads, also of bodies
+    and loads that were left out.  Expressions that were read are skipped.
     """
     present: set[Any] = set()
     seen: set[Any] = set()
@@ -97,7 +97,7 @@ def _listed(arguments: Arguments) -> list[Any]:
 
 
 def _near(item: Any) -> Iterator[Any]:
-    """What stands at a point or frame, and those beside it."""
+    """Neighbours of a point or frame, and the vectors or rotations between it and them."""
     if isinstance(item, SymPoint):
         links = (sympy_internals.positions(item), sympy_internals.velocities(item))
     else:

@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SymPy's vectors, frames and points, without a change to them.
+"""Algebra of SymPy's vectors, frames and points that stores nothing in them.
 
-Ways from one frame or point to others: SymPy stores neighbours, and no tree.
-
-Algebra of SymPy's vectors that stores nothing.
-
-SymPy's own products, ``vel`` and ``dcm`` keep in the user's frames and points what they compute.  Here these are only
-read.
+SymPy's own products, ``vel`` and ``dcm`` keep their results in the user's frames and points.  Here these are only read.
+SymPy stores the neighbours of a frame or point, and no tree; so paths between them are searched here.
 """
 
 from __future__ import annotations
@@ -45,7 +41,7 @@ def nearest_first(start: Any, adjacent: Any) -> dict[Any, Any]:
 
 
 def distances(start: Any, adjacent: Any) -> dict[Any, int]:
-    """How many steps each node is from ``start``, nearest first."""
+    """Distance of each node from ``start`` in steps, nearest first."""
     distance = {start: 0}
     queue = [start]
     for node in queue:
@@ -57,7 +53,7 @@ def distances(start: Any, adjacent: Any) -> dict[Any, int]:
 
 
 def rotations(frame: Any, target: Any) -> list[Any]:
-    """Matrices that carry components from the axes of one frame to those of another, the first one first."""
+    """Matrices that carry components from the axes of one frame to those of another, in order."""
     before = nearest_first(target, sympy_internals.neighbours)
     if frame not in before:
         raise ModelError(
@@ -107,7 +103,7 @@ def dot(a: Any, b: Any) -> Any:
 def positions(points: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
     """The positions, from their neighbours, of points and of all that these lead to.
 
-    A point that its neighbours do not know of is that of a central axis, which must not change what the user has.
+    A point that its neighbours do not know is that of a central axis, which must not modify the user's points.
     """
     known: dict[Any, dict[Any, Any]] = {}
     queue = list(points)
@@ -150,7 +146,7 @@ def angular_velocities(frame: Any, other: Any) -> list[Any]:
 
 
 def velocity(point: Any, inertial: Any) -> Any:
-    """The velocity of a point: that of the nearest one whose velocity was set, and the derivative of its position."""
+    """Velocity of a point: that of the nearest point with a set velocity, and the derivative of the vector between."""
     for origin in nearest_first(point, positions([point]).__getitem__):
         known = sympy_internals.velocities(origin).get(inertial)
         if known is not None:

@@ -43,7 +43,7 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Link:
-    """A link of `Model.from_transforms`: where it is on the link before it, and its mass.
+    """Link of `Model.from_transforms`: its place on the link before it, and its mass.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _screw(angle: Any, distance: Any, axis: int) -> sm.Matrix:
 
 
 def _rounded(value: Any) -> Any:
-    """Zero for what is left of the cosine of a right angle that is a float."""
+    """Replace rounding errors, as of the cosine of a right angle in floats, by zero."""
     return sm.S.Zero if value.is_Float and abs(value) < EPSILON else value
 
 
@@ -131,7 +131,7 @@ def angular_velocity_matrix(transform: Any) -> sm.Matrix:
     Returns
     -------
     3×3 Matrix
-        Linear in the derivatives of the coordinates; what does not depend on a coordinate is written without it.
+        Linear in the derivatives of the coordinates; terms that do not depend on a coordinate are written without it.
 
     Raises
     ------
@@ -190,7 +190,8 @@ class Step:
     centre : 3×1 Matrix
     inertia : 3×3 Matrix
     angular, origin, slide : Velocity
-        Those of the link and of its origin relative to the link before, and of the mass centre relative to the link.
+        Velocities of the link and of its origin relative to the link before, and of the mass centre relative to the
+        link.
     """
 
     link: Link
@@ -240,7 +241,7 @@ class Step:
 def in_order(links: Any) -> list[Link]:
     """The links, each with the name of its parent; every parent comes before what is on it.
 
-    ModelError where names are not unique, a parent is unknown, or links are on each other in a circle.
+    ModelError if names are not unique, a parent is unknown, or links are on each other in a circle.
     """
     if isinstance(links, Link) or not isinstance(links, Iterable):
         raise ModelError(f"links is {links!r}: give a list of kc.Link(name, transform, ...)")
@@ -275,7 +276,7 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
     ----------
     links : sequence of Link
     name : str
-        Of the link.
+        Name of the link.
 
     Returns
     -------
@@ -298,7 +299,7 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
     return poses[name]
 
 
-# ------------------------------------------------------------------ what a link holds
+# ------------------------------------------------------------------ content of a link
 def _complete(link: Any, number: int) -> Link:
     if not isinstance(link, Link):
         raise ModelError(f"links[{number}] is {link!r}: write kc.Link(name, transform, ...)")
@@ -310,7 +311,7 @@ def _complete(link: Any, number: int) -> Link:
 
 
 def _sympified(value: Any) -> Any:
-    """SymPy's object of a value; None where it has none."""
+    """SymPy's object of a value; None if it has none."""
     try:
         return sm.sympify(value)
     except (sm.SympifyError, TypeError, AttributeError):
@@ -318,7 +319,7 @@ def _sympified(value: Any) -> Any:
 
 
 def _is_zero(e: Any) -> bool:
-    """Whether an expression is zero as it stands; SymPy's ``==`` tells 0.0 from 0."""
+    """Test whether an expression is zero as it stands; SymPy's ``==`` tells 0.0 from 0."""
     return bool(e.is_zero)
 
 
@@ -372,7 +373,7 @@ def _tensor(link: Link) -> sm.Matrix:
 
 
 def _check_entries(link: Link, entries: Iterable[Any]) -> None:
-    """They hold functions of time alone, and no derivatives."""
+    """Check that entries depend on functions of time only, and on no derivatives."""
     time = sympy_internals.time()
     for e in entries:
         strange = [*e.atoms(sm.Derivative), *(f for f in e.atoms(AppliedUndef) if f.args != (time,))]
@@ -428,20 +429,20 @@ class Plain:
         return matrix.xreplace(self._symbols)
 
     def velocity(self, slope: Any) -> Velocity:
-        """The velocity whose columns are ``slope(x)`` for each function of time, as short as they can be written."""
+        """Velocity whose columns are ``slope(x)`` for each function of time, written as short as possible."""
         columns = {x: self.reduced(slope(symbol)) for x, symbol in self._symbols.items()}
         columns = {x: column for x, column in columns.items() if any(column)}
         return Velocity(columns, self.reduced(slope(sympy_internals.time())))
 
     def reduced(self, matrix: sm.Matrix) -> sm.Matrix:
-        """A matrix in symbols, as short as it can be written, in functions of time again."""
+        """Matrix in symbols, written as short as possible, in functions of time again."""
         return matrix.applyfunc(self._shortest).xreplace(self._functions)
 
     def node(self, e: Any) -> int:
         return self.read(e.xreplace(self._symbols))
 
     def shortest(self, e: Any) -> Any:
-        """An expression without the functions and symbols on which it does not depend: 1 and not sin²θ + cos²θ."""
+        """Expression without functions and symbols on which it does not depend: 1 in place of sin²θ + cos²θ."""
         return self._shortest(e.xreplace(self._symbols)).xreplace(self._functions)
 
     def _shortest(self, e: Any) -> Any:

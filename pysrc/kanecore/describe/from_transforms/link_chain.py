@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a chain of homogeneous transforms is as arguments of `kanecore.Model`, in rates q̇ or in redundant speeds.
+"""Arguments of `kanecore.Model` for a chain of homogeneous transforms, in rates q̇ or in redundant speeds.
 
 The redundant speeds p are all components of the velocities of the mass centres and of the angular velocities of the
 links, in their own axes.  With p = P q̇ they are p# = Ψ q̇#, which the kinematical equations solve for q̇#, and
@@ -109,7 +109,7 @@ def _named(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _coordinates(q: Any, found: Sequence[Any], inputs: Any) -> list[Any]:
-    """The coordinates in the order given, or of occurrence along the chain; what else moves is prescribed."""
+    """Coordinates in the order given, or of occurrence along the chain; all other motion is prescribed."""
     prescribed = _listed(inputs)
     if q is None:
         q = [x for x in dict.fromkeys(found) if x not in prescribed]
@@ -129,7 +129,7 @@ def _names(u: Any) -> list[str]:
 
 
 def _divided(speeds: Sequence[Any], dependent: Any) -> tuple[list[Any], list[Any]]:
-    """Independent and dependent speeds, where the user names the latter."""
+    """Independent and dependent speeds, if the user names the latter."""
     by_name = {function_name(u): u for u in speeds}
     names = _names(dependent)
     for name in names:

@@ -62,7 +62,7 @@ def loads_of(
 
 
 def _efforts(q: Sequence[Any], efforts: Any) -> dict[Any, Any]:
-    """Efforts by coordinate; where no expression is given, the input ``tau_<q>``."""
+    """Efforts by coordinate; without an expression, the input ``tau_<q>``."""
     if efforts is None:
         return {}
     given = efforts if isinstance(efforts, Iterable) else [efforts]
@@ -77,10 +77,10 @@ def _efforts(q: Sequence[Any], efforts: Any) -> dict[Any, Any]:
 
 
 def _actuator(motions: Mapping[str, Motion], x: Any, effort: Any) -> Loads:
-    """Loads on a link and on the one before it, opposite to each other, whose power is the effort times ẋ.
+    """Loads on a link and on the one before it, opposite to each other, with the power effort times ẋ.
 
-    A torque where the link turns by x; else a force at the mass centre, and on the link before it what is equivalent
-    to the opposite force there.
+    If the link turns by x, they are torques; else a force at the mass centre, and on the link before it the equivalent
+    of the opposite force there.
     """
     moved = [m for m in motions.values() if x in m.step.functions]
     if len(moved) != 1:
@@ -102,7 +102,7 @@ def _actuator(motions: Mapping[str, Motion], x: Any, effort: Any) -> Loads:
 
 
 def _dual(motion: Motion, x: Any, columns: Mapping[Any, sm.Matrix]) -> sm.Matrix:
-    """The vector along the velocity by x whose product with it is 1, and that by all others zero."""
+    """Dual vector of the velocity by x: its product with that velocity is 1, and with all others zero."""
     if x not in columns:
         raise ModelError(
             f"the effort of {function_name(x)}, which moves no mass centre and turns nothing: leave it out"

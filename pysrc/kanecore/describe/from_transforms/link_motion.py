@@ -55,7 +55,7 @@ class Motion:
 
     @classmethod
     def on(cls, parent: Motion | None, step: Step, number: int, base: tuple[Any, Any], located: Any) -> Motion:
-        """A link on another, or on the ground, whose frame and point are ``base``.
+        """Place a link on another, or on the ground, whose frame and point are ``base``.
 
         ``located``: coordinates of the mass centre, if it has some of its own.
         """
@@ -115,7 +115,7 @@ class Motion:
 
 
 def motions_of(steps: Sequence[Step], names: Sequence[str], located: Mapping[str, Any]) -> dict[str, Motion]:
-    """The links by name, in the order of ``names``; of the steps each comes after the one that it is on.
+    """Motions of the links by name, in the order of ``names``; each step comes after the one that carries it.
 
     ``located``: the mass centres that have coordinates of their own, by link.
     """

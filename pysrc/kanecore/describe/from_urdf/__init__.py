@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Robot files become a description."""
+"""Readers of robot files (URDF), which make a description of them."""

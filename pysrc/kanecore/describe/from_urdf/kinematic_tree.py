@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A robot as a description: each joint one frame, whose axis is one of the frame's own; what is fixed to it is merged.
+"""Kinematic tree of a robot: each joint is one frame, whose axis is one of the frame's own; fixed links are merged.
 
 Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``tau_J``.  Of several they end in ``_x``,
 ``_y``, ``_z`` for displacements, ``_e0`` to ``_e3`` for a unit quaternion, ``_rx``, ``_ry``, ``_rz`` for rotations.
@@ -37,7 +37,7 @@ _SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "s
 
 @dataclass
 class _Place:
-    """Where a link is: in a frame of the description, from a point of it."""
+    """Place of a link: in a frame of the description, from a point of it."""
 
     frame: int
     point: int
@@ -49,7 +49,7 @@ class _Place:
 
 @dataclass
 class _Carried:
-    """What moves with a frame: masses, their centres from the frame's point, and inertias about that point."""
+    """Masses that move with a frame: their sum, first moments and inertias about the frame's point."""
 
     mass: float = 0.0
     moment: Array = field(default_factory=lambda: np.zeros(3))
@@ -118,13 +118,13 @@ class _Assembly:
         self._states: dict[str, tuple[int, int]] = {}  # nodes of q and u of joints that have one each
 
     def description(self) -> Description:
-        """With the joints that follow from the points, by their names in the file: that which moves the link."""
+        """Description; joints that follow from points get the name of the file's joint that moves the link."""
         d = self.builder.description()
         joints = (replace(joint, name=self._moved_by[d.bodies[joint.child].name]) for joint in d.joints)
         return replace(d, joints=tuple(joints))
 
     def notes(self) -> Iterator[str]:
-        """What the description does not tell."""
+        """Notes on parts that the description lacks."""
         if not any(self._gravity):
             yield "no gravity"
         if n := self._robot.n_collisions:
@@ -169,7 +169,7 @@ class _Assembly:
         return place
 
     def _name(self, link: str, place: _Place) -> None:
-        """Give a link its frame and its point, where it has none of its own."""
+        """Give a link a frame and a point of its own, if it has none."""
         b = self.builder
         if place.own_frame < 0:
             place.own_frame = b.frame(link, place.frame, _numbers(b, place.pose.rotation))
@@ -179,7 +179,7 @@ class _Assembly:
         b.show([place.own_point], [place.own_frame])
 
     def _single(self, joint: Joint, parent: _Place, at: Pose) -> _Place:
-        """A joint with one coordinate, about or along an axis of its frame."""
+        """Add a joint with one coordinate, about or along an axis of its frame."""
         b = self.builder
         turns = joint.kind != "prismatic"
         q, u = self._state(joint)
@@ -217,7 +217,7 @@ class _Assembly:
         return (x, 0, 0) if k == 0 else (0, x, 0) if k == 1 else (0, 0, x)
 
     def _planar(self, joint: Joint, parent: _Place, at: Pose) -> _Place:
-        """Two displacements in the plane normal to the axis, and a turn about it; speeds in the axes of the child."""
+        """Add two displacements in the plane normal to the axis, and a turn about it; speeds in the child's axes."""
         b, g, name = self.builder, self.builder.graph, joint.name
         own = _own_axes(joint.axis, k=2)
         x, y, r = (b.coordinate(f"q_{name}_{each}") for each in ("x", "y", "r"))
@@ -243,7 +243,7 @@ class _Assembly:
     def _floating(
         self, link: str, name: str, parent_frame: int, parent_point: int, at: Pose, efforts: bool = True
     ) -> _Place:
-        """Six speeds in the axes of the link, a position in those of the joint, and a unit quaternion."""
+        """Add a floating joint: six speeds in the link's axes, a position in the joint's, a unit quaternion."""
         b, g = self.builder, self.builder.graph
         position = [b.coordinate(f"q_{name}_{each}") for each in "xyz"]
         e = [b.coordinate(f"q_{name}_e{i}") for i in range(4)]
@@ -290,7 +290,7 @@ class _Assembly:
         torque: Components,
         parent: int,
     ) -> None:
-        """A force and a torque on a child, in its axes, and what they do to the parent.
+        """Add a force and a torque on a child, in its axes, and the opposite ones on the parent.
 
         ``child`` and ``joint`` are frame and point each, ``where`` is the child from the joint, in axes of that.
         """
@@ -309,7 +309,7 @@ class _Assembly:
     # --------------------------------------------------------------------------------------- states and efforts
 
     def _state(self, joint: Joint) -> tuple[int, int]:
-        """Nodes of q and u: of a joint that follows another one those of that, scaled."""
+        """Nodes of q and u; a joint that follows another one has those of that joint, scaled."""
         b, g = self.builder, self.builder.graph
         if joint.name in self._states:  # another one follows it, and came before
             return self._states[joint.name]
@@ -331,7 +331,7 @@ class _Assembly:
         return self._states[joint.mimic.joint]
 
     def _effort(self, joint: Joint, u: int) -> int:
-        """That of the actuator, and what the joint loses."""
+        """Effort of the actuator, less the joint's damping and friction."""
         b, g = self.builder, self.builder.graph
         effort = b.input(f"tau_{joint.name}")
         if self._damping and joint.damping:
@@ -344,7 +344,7 @@ class _Assembly:
     # --------------------------------------------------------------------------------------------------- bodies
 
     def warn_of_massless(self) -> None:
-        """Warn of joints that nothing resists: all that they carry has neither mass nor inertia."""
+        """Warn of joints that carry neither mass nor inertia."""
         carries = {name for name, link in self._robot.links.items() if _resists(link.inertial)}
         for joint in reversed(self._robot.joints):
             if joint.child in carries:
@@ -389,7 +389,7 @@ class _Assembly:
                 self._show(body, link, self._places[link].pose, centre)
 
     def _show(self, body: int, link: str, pose: Pose, centre: Array) -> None:
-        """Add the shapes of a link, whose pose is that in the axes of a body, to pictures of it; -1 is the ground."""
+        """Add the shapes of a link to pictures of a body (−1: the ground), with the pose in its axes."""
         for visual in self._robot.links[link].visuals:
             at = pose @ visual.pose
             if visual.kind == "mesh":
@@ -428,7 +428,7 @@ class _Assembly:
     # ---------------------------------------------------------------------------------------------------- loops
 
     def close(self, number: int, loop: Any) -> None:
-        """A loop: (link, link, "point") or (link, link, "weld"), or (link, place in the world, "point")."""
+        """Close a loop: (link, link, "point") or (link, link, "weld"), or (link, place in the world, "point")."""
         if not isinstance(loop, Sequence) or isinstance(loop, str) or len(loop) != 3 or str(loop[2]) not in _LOOPS:
             raise ModelError(
                 f'loops[{number}] is {loop!r}; it must be (link, link, "point") or (link, link, "weld"), or with a '
@@ -446,7 +446,7 @@ class _Assembly:
         return self._places[link]
 
     def _join(self, first: _Place, second: _Place, name: str, weld: bool) -> None:
-        """The origins of two links coincide; welded, their axes as well."""
+        """Make the origins of two links coincide; if welded, their axes as well."""
         b, g = self.builder, self.builder.graph
         between = [g.sub(y, x) for x, y in zip(self._position(first), self._position(second), strict=True)]
         turned = self._orientation(first.own_frame)
@@ -460,7 +460,7 @@ class _Assembly:
                 b.constraint("configuration", row, f"{name}, {'xyz'[3 - i - j]} rotation")
 
     def _pin(self, number: int, loop: Any) -> None:
-        """The origin of a link stays at a place in the world; what holds it there are forces in the world's axes."""
+        """Pin the origin of a link to a place in the world, by forces in the world's axes."""
         name, place, kind = loop
         link = self._known(name)
         try:
@@ -508,7 +508,7 @@ def _resists(inertial: Inertial | None) -> bool:
 
 
 def _carry(carried: _Carried, inertial: Inertial, pose: Pose) -> None:
-    """Add the inertia of a link to what moves with its frame."""
+    """Add the inertia of a link to the masses that move with its frame."""
     centre = product(pose.rotation, inertial.centre) + pose.position
     central = product(product(pose.rotation, inertial.inertia), pose.rotation.T)
     carried.mass += inertial.mass
@@ -517,13 +517,13 @@ def _carry(carried: _Carried, inertial: Inertial, pose: Pose) -> None:
 
 
 def _along(axis: Array) -> tuple[int, float]:
-    """The number and the sign of the coordinate axis that an axis is."""
+    """Number and sign of the coordinate axis that equals an axis."""
     k = int(np.argmax(np.abs(axis)))
     return k, 1.0 if axis[k] > 0.0 else -1.0
 
 
 def _own_axes(axis: Array, k: int | None = None) -> Array:
-    """Rows: axes of which one is the axis, those of the link where that will do."""
+    """Rows of a rotation to axes that include the joint axis; the axes of the link if possible."""
     at, sign = _along(axis)
     if np.count_nonzero(axis) == 1 and (k is None or (k == at and sign > 0.0)):
         return np.eye(3)

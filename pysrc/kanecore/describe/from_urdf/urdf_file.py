@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a URDF file says of a robot: links and joints, as numbers, in the order of the tree.
+"""URDF files: links and joints of a robot, as numbers, in the order of the tree.
 
 The format: http://wiki.ros.org/urdf/XML.  Each mistake is told with its line.
 """
@@ -52,7 +52,7 @@ def product(a: Array, b: Array) -> Any:
 
 
 def finite(value: Any) -> float | None:
-    """A number that was given as an option; None for what is none, or beyond all sizes of a robot."""
+    """Check a number of an option: None if it is no number, or too large for a robot."""
     try:
         number = None if isinstance(value, (str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -69,7 +69,7 @@ def _parsed(text: str) -> list[float]:
 
 
 def _vanishes(part: str) -> bool:
-    """Whether a number is not zero, but too small for a number with all its digits."""
+    """Test whether a number is not zero, but too small for a double with all its digits."""
     return abs(float(part)) < _SMALLEST and any(digit in "123456789" for digit in part.lower().partition("e")[0])
 
 
@@ -118,7 +118,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Mimic:
-    """Of a joint that follows another one: q = multiplier q_joint + offset."""
+    """Rule of a joint that follows another one: q = multiplier q_joint + offset."""
 
     joint: str
     multiplier: float
@@ -132,7 +132,7 @@ class Joint:
     Attributes
     ----------
     origin : Pose
-        Of the child in its parent, where q = 0.
+        Pose of the child in its parent, at q = 0.
     axis : ndarray, (3,)
         A unit vector, in the axes of the child.
     damping, friction : float
@@ -158,12 +158,12 @@ class Robot:
     Attributes
     ----------
     folder : str, optional
-        Of the file, from which names of meshes are understood; None of a text.
+        Folder of the file, to which names of meshes are relative; None for a text.
     root : str
         The link that is no child.
     links : dict of str to Link
     joints : tuple of Joint
-        Each after the one that carries its parent; those of one parent in the order of the file.
+        Each joint follows the one that carries its parent; joints of one parent are in the order of the file.
     n_collisions : int
         The elements ``collision`` of all links, of which nothing is read.
     """
@@ -178,7 +178,7 @@ class Robot:
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
-    """The robot of a file, or of a text that begins with ``<``; without ``mimic`` joints follow nobody.
+    """Robot of a file, or of a text that begins with ``<``; without ``mimic`` all joints move independently.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
 
 
 def _named_file(source: Any) -> str:
-    """A path as it is given; ModelError for what is none."""
+    """Check a path; ModelError if it is none."""
     if not isinstance(source, (str, os.PathLike)) or not isinstance(name := os.fspath(source), str) or not name.strip():
         raise ModelError(f"source is {source!r}; it must be the path of a URDF file, or a text that begins with <")
     return name
@@ -284,7 +284,7 @@ class _Reading:
         return loss
 
     def _pose(self, element: Element | None) -> Pose:
-        """That of an <origin>."""
+        """Pose of an <origin>."""
         if element is None:
             return Pose(np.eye(3), np.zeros(3))
         zero = (0.0, 0.0, 0.0)
@@ -302,7 +302,7 @@ class _Reading:
         )
 
     def _visual(self, element: Element) -> list[Visual]:
-        """That of a <visual>; none where it has no size, or is a mesh that nothing could draw."""
+        """Shapes of a <visual>; none if it has no size, or is a mesh that nothing could draw."""
         geometry = element.first("geometry")
         for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
             shape = None if geometry is None else geometry.first(kind)
@@ -314,7 +314,7 @@ class _Reading:
         return [] if mesh is None else self._mesh(mesh, element)
 
     def _mesh(self, mesh: Element, element: Element) -> list[Visual]:
-        """A mesh, whose file is not looked for before a picture is drawn: no mistake in it is one of the robot."""
+        """Mesh, whose file is not read before a picture is drawn: faults in it are not those of the robot."""
         file = mesh.attributes.get("filename", "").strip()
         try:
             scale = _parsed(mesh.attributes.get("scale", "1 1 1"))
@@ -453,7 +453,7 @@ def _from_root(root: str, joints: Iterable[Joint]) -> list[Joint]:
 
 
 def _rotation(rpy: Sequence[float]) -> Array:
-    """Turns about fixed axes x, y, z by roll, pitch and yaw: v_parent = R v."""
+    """Rotation about the fixed axes x, y, z by roll, pitch and yaw: v_parent = R v."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
     return _cleaned(
         np.array(
@@ -467,6 +467,6 @@ def _rotation(rpy: Sequence[float]) -> Array:
 
 
 def _cleaned(numbers: Array) -> Array:
-    """Without what rounding leaves of 0 and of 1."""
+    """Rotation matrix without the rounding errors of 0 and 1."""
     near = np.round(numbers)
     return np.where(np.abs(numbers - near) < _EXACT, near, numbers) + 0.0

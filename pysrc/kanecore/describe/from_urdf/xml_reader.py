@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XML from strangers as a tree of elements that know their lines.
+"""XML reader for untrusted files: a tree of elements that know their lines.
 
 A document type is refused, and with it all entities but XML's own five: they can make a small file large, or read
 others.  Size and depth have limits.
@@ -48,7 +48,7 @@ class Element:
 
 
 def read_xml(text: bytes | str, where: str) -> Element:
-    """The root of a document; ``where`` names it in messages.  What a text declares of its bytes counts for nothing.
+    """Read a document and return its root; ``where`` names it in messages.
 
     Raises
     ------
@@ -109,6 +109,6 @@ def read_xml(text: bytes | str, where: str) -> Element:
         parser.Parse(text, True)
     except expat.ExpatError as error:
         raise ModelError(f"{where}, line {error.lineno}: this is no XML, {expat.ErrorString(error.code)}") from None
-    except (LookupError, ValueError) as error:  # from Python's codecs, which read what expat does not
+    except (LookupError, ValueError) as error:  # from Python's codecs, which read encodings that expat does not
         raise strange(f"declares an encoding that cannot be read ({error})") from None
     return top.children[0]
