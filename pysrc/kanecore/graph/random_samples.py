@@ -100,10 +100,10 @@ class Sample:
         if node[0] is Op.SYM:
             return self._symbol(k)
         if isinstance(node[0], Given):
-            return self._stand_in(node[0], [self._value[k] for k in node[1:]])
+            return self.stand_in(node[0], [self._value[k] for k in node[1:]])
         return node_value(node, self._value, self._ctx)
 
-    def _stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
+    def stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
         """Derivative of two waves, Σ sin(ω·a + φ), in place of a function: those of one wave would be proportional."""
         ctx, draw = self._ctx, random.Random(f"{self._seed}:{function.name}:{len(arguments)}")
         total = 0

@@ -26,7 +26,7 @@ from kanecore.errors import ModelError
 from .evaluation import evaluate
 from .expression_graph import Data, Given, Graph, Op
 
-__all__ = ["FromSympy", "to_sympy"]
+__all__ = ["FromSympy", "sympy_value", "to_sympy"]
 
 _UNARY: dict[Any, str] = {
     sm.sin: Op.SIN,
@@ -358,7 +358,7 @@ def to_sympy(
     number = 0
     for i in order:
         node = g.nodes[i]
-        value[i] = _sympy_of(node, value, symbols)
+        value[i] = sympy_value(node, value, symbols)
         if nested or uses.get(i, 0) < 2 or node[0] in (Op.CONST, Op.SYM, Op.PI, Op.NEG) or isinstance(value[i], _TRUTH):
             continue
         number += 1
@@ -370,7 +370,7 @@ def to_sympy(
     return intermediates, [value[i] for i in roots]
 
 
-def _sympy_of(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[Any, Any]) -> Any:
+def sympy_value(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mapping[Any, Any]) -> Any:
     op = node[0]
     if op is Op.CONST:
         number = node[1]

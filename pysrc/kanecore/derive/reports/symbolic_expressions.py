@@ -111,6 +111,7 @@ WITHOUT_UDOT = ("stabilization", "project")
 
 def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
+    from kanecore.graph.short_forms import short_forms
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
@@ -130,6 +131,9 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
     intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
+    if nested:
+        short = short_forms(derivation.graph, roots, symbols)
+        flat = [long if e is None else e for e, long in zip(short, flat, strict=True)]
     shape = KERNEL_ROWS[name].shape
     result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
     return result if nested else (intermediates, result)

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sums of products of symbols and waves: the one form that expressions of mechanics have.
+
+Most expressions are polynomials in parameters, speeds and inputs, and in sines and cosines of sums of angles, maybe
+divided by others.  If products of sines and cosines are written as sums, as 2 sin a cos b = sin(a + b) + sin(a − b), a
+polynomial becomes
+
+    Σ c · x₁^k₁ x₂^k₂ ... · cos(θ) or sin(θ),    θ = n₁ q₁ + n₂ q₂ + ...
+
+in one way only.  So sin² + cos² = 1 and the theorems of addition need no search, and the sum of zero is empty.
+Denominators are factors with negative exponents.  Other functions are atoms; their arguments are sums again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import reduce
+from typing import Any, ClassVar, NamedTuple
+
+from .expression_graph import COORDINATE, PARAMETER, TIME, Given, Graph, Op
+
+__all__ = [
+    "COSINE",
+    "SINE",
+    "Atom",
+    "Monomial",
+    "Phase",
+    "Sum",
+    "Sums",
+    "accumulate_term",
+    "content",
+    "plus",
+    "product",
+    "scaled",
+    "wave",
+]
+
+Monomial = tuple[tuple[int, int], ...]
+"""Numbers of atoms and their exponents, by the atom."""
+Phase = tuple[tuple[Monomial, Fraction], ...]
+"""The angle of a wave: products of atoms and how many times they are taken, the first a positive number."""
+Term = tuple[Monomial, str, Phase]
+Sum = dict[Term, Any]
+"""Whole numbers or fractions by what they multiply; empty for zero."""
+
+COSINE, SINE = "cos", "sin"
+MOST = 160  # terms of a sum
+HIGHEST = 6  # powers of sums that are multiplied out
+
+CONSTANT: Term = ((), COSINE, ())
+
+
+class Atom(NamedTuple):
+    """What is a factor as a whole.
+
+    Attributes
+    ----------
+    kind : {"symbol", "number", "pi", "sin", "cos", "tan", "sum", "call"}
+    of : hashable
+        A node, a float, a phase, the terms of a sum, or an operation with the terms of its arguments.
+    rank : int
+        0: a parameter; 1: a coordinate, or time; 2: a speed, an acceleration or an input; 3: a wave; 4: others.
+    """
+
+    kind: str
+    of: Any
+    rank: int
+
+
+# ---------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def accumulate_term(total: dict[Any, Any], term: Any, value: Any) -> None:
+    """``total[term] += value``, without zeros."""
+    value += total.get(term, 0)
+    if value:
+        total[term] = value
+    else:
+        total.pop(term, None)
+
+
+def plus(a: Mapping[Any, Any], b: Mapping[Any, Any], factor: int = 1) -> dict[Any, Any]:
+    """The sum a + factor · b."""
+    total = dict(a)
+    for term, value in b.items():
+        accumulate_term(total, term, factor * value)
+    return total
+
+
+def scaled(a: Mapping[Any, Any], factor: Any) -> dict[Any, Any]:
+    return {term: factor * value for term, value in a.items()}
+
+
+def product(a: Monomial, b: Monomial) -> Monomial:
+    if not (a and b):
+        return a or b
+    exponents = dict(a)
+    for atom, n in b:
+        exponents[atom] = exponents.get(atom, 0) + n
+    return tuple(sorted((atom, n) for atom, n in exponents.items() if n))
+
+
+def _inverse(a: Monomial) -> Monomial:
+    return tuple((atom, -n) for atom, n in a)
+
+
+def _phase(a: Phase, b: Phase, sign: int) -> Phase:
+    total = dict(a)
+    for angle, n in b:
+        accumulate_term(total, angle, sign * n)
+    return tuple(sorted(total.items()))
+
+
+def wave(kind: str, phase: Phase) -> tuple[str, Phase, int]:
+    """The wave with the first multiple positive, and the sign before it; 0 for sin 0."""
+    if not phase:
+        return COSINE, (), int(kind == COSINE)
+    if phase[0][1] > 0:
+        return kind, phase, 1
+    return kind, tuple((angle, -n) for angle, n in phase), 1 if kind == COSINE else -1
+
+
+def _times(a: Sum, b: Sum) -> Sum:
+    if len(a) * len(b) > 20 * MOST:
+        raise OverflowError("too many terms")
+    total: Sum = {}
+    for (mono_a, kind_a, phase_a), x in a.items():
+        for (mono_b, kind_b, phase_b), y in b.items():
+            mono, value = product(mono_a, mono_b), x * y
+            if not phase_a:
+                accumulate_term(total, (mono, kind_b, phase_b), value)
+            elif not phase_b:
+                accumulate_term(total, (mono, kind_a, phase_a), value)
+            else:
+                for kind, phase, sign in _of_two(kind_a, phase_a, kind_b, phase_b):
+                    if sign:
+                        accumulate_term(total, (mono, kind, phase), Fraction(sign * value) / 2)
+    return total
+
+
+def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> Iterable[tuple[str, Phase, int]]:
+    """Twice a product of two waves is a sum of two."""
+    kind = COSINE if kind_a == kind_b else SINE
+    low, high = (1, -1) if kind_a == kind_b == SINE else (-1, 1) if kind_a == COSINE != kind_b else (1, 1)
+    for sign, factor in ((-1, low), (1, high)):
+        found, phase, turned = wave(kind, _phase(a, b, sign))
+        yield found, phase, factor * turned
+
+
+def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
+    """What all terms have in common: atoms, a number; and the rest, with whole numbers that have no common divisor.
+
+    The number is negative where most terms are.
+    """
+    common: dict[int, int] | None = None
+    for mono, _, _ in a:
+        exponents = dict(mono)
+        if common is None:
+            common = exponents
+            continue
+        for atom in common.keys() | exponents.keys():
+            common[atom] = min(common.get(atom, 0), exponents.get(atom, 0))
+    atoms = tuple(sorted((atom, n) for atom, n in (common or {}).items() if n))
+    values = [Fraction(x) for x in a.values()]
+    divisor = math.gcd(*(x.numerator for x in values))
+    denominator = math.lcm(*(x.denominator for x in values))
+    negative = sum(x < 0 for x in values)
+    if 2 * negative > len(values) or (2 * negative == len(values) and a[min(a)] < 0):
+        divisor = -divisor
+    by = _inverse(atoms)
+    rest: Sum = {
+        (product(mono, by), kind, phase): x.numerator * (denominator // x.denominator) // divisor
+        for (mono, kind, phase), x in zip(a, values, strict=True)
+    }
+    return atoms, Fraction(divisor, denominator), rest
+
+
+# ---------------------------------------------------------------------------------------------------------- reading
+
+
+class Sums:
+    """The sums of the nodes of a graph.
+
+    Parameters
+    ----------
+    whole : bool
+        Keep sums of three lengths or more, as l2 − l3 + d, as atoms where they are multiplied.
+    """
+
+    def __init__(self, graph: Graph, whole: bool = False) -> None:
+        self.graph, self.whole = graph, whole
+        self.atoms: list[Atom] = []
+        self._numbers: dict[tuple[str, Any], int] = {}
+        self._sums: dict[int, Sum | None] = {}
+
+    def atom(self, kind: str, of: Any, rank: int) -> int:
+        found = self._numbers.get((kind, of))
+        if found is None:
+            found = self._numbers[kind, of] = len(self.atoms)
+            self.atoms.append(Atom(kind, of, rank))
+        return found
+
+    def wave_atom(self, kind: str, phase: Phase) -> int:
+        return self.atom(kind, phase, 3)
+
+    def known(self, kind: str, of: Any) -> int | None:
+        return self._numbers.get((kind, of))
+
+    def __call__(self, root: int) -> Sum | None:
+        """The sum of a node; None where it, or one that it is made of, has too many terms or divides by zero."""
+        for i in self.graph.below([root], self._sums):
+            if i not in self._sums:
+                self._sums[i] = self._of_node(i)
+        return self._sums[root]
+
+    def _of_node(self, i: int) -> Sum | None:
+        if any(self._sums[k] is None for k in self.graph.operands(i)):
+            return None
+        try:
+            found = self._read(i)
+        except ArithmeticError:
+            return None
+        return found if len(found) <= MOST else None
+
+    def _of(self, kind: str, of: Any, rank: int, exponent: int = 1) -> Sum:
+        return {(((self.atom(kind, of, rank), exponent),), COSINE, ()): 1}
+
+    def _read(self, i: int) -> Sum:
+        op, *operands = self.graph.nodes[i]
+        if op is Op.CONST:
+            return self._constant(*operands)
+        if op is Op.PI:
+            return self._of("pi", None, 0)
+        if op is Op.SYM:
+            depends = self.graph.depends[i]
+            return self._of("symbol", i, 0 if depends == PARAMETER else 1 if depends in (TIME, COORDINATE) else 2)
+        values = [self._sums[k] or {} for k in operands]
+        read = None if isinstance(op, Given) else self._ways.get(op)
+        found = read(self, *values) if read else self._power(operands[1], values[0]) if op is Op.POW else None
+        if found is None:
+            return self._of("call", (op, tuple(frozenset(value.items()) for value in values)), 4)
+        return found
+
+    def _constant(self, value: Any) -> Sum:
+        if isinstance(value, float) and value != int(value):
+            return self._of("number", value, 0)
+        return {CONSTANT: Fraction(value)} if value else {}
+
+    def _product(self, a: Sum, b: Sum) -> Sum:
+        if self.whole:
+            a, b = self._lump(a), self._lump(b)
+        return self._reduced(_times(a, b))
+
+    def _quotient(self, a: Sum, b: Sum) -> Sum:
+        return self._reduced(_times(a, self._reciprocal(b)))
+
+    def _power(self, exponent: int, base: Sum) -> Sum | None:
+        n: Any = self.graph.value(exponent)
+        if n is None or n != int(n) or abs(n) > HIGHEST:
+            return None
+        return self._reduced(reduce(_times, [base if n > 0 else self._reciprocal(base)] * abs(int(n))))
+
+    def _sine(self, a: Sum) -> Sum | None:
+        return self._wave(SINE, a)
+
+    def _cosine(self, a: Sum) -> Sum | None:
+        return self._wave(COSINE, a)
+
+    def _tangent(self, a: Sum) -> Sum | None:
+        sine, cosine = self._sine(a), self._cosine(a)
+        return None if sine is None or not cosine else _times(sine, self._reciprocal(cosine))
+
+    _ways: ClassVar[dict[str, Callable[..., Sum | None]]] = {
+        Op.ADD: lambda self, a, b: plus(a, b),
+        Op.SUB: lambda self, a, b: plus(a, b, -1),
+        Op.NEG: lambda self, a: scaled(a, -1),
+        Op.MUL: _product,
+        Op.DIV: _quotient,
+        Op.SIN: _sine,
+        Op.COS: _cosine,
+        Op.TAN: _tangent,
+    }
+
+    def _lump(self, a: Sum) -> Sum:
+        ranks = set()
+        for mono, _, phase in a:
+            if phase or len(mono) != 1 or mono[0][1] != 1:
+                return a
+            ranks.add(self.atoms[mono[0][0]].rank)
+        if len(a) < 3 or max(ranks) != 1:  # of parameters alone: of masses or inertias, that others cancel
+            return a
+        _, factor, rest = content(a)
+        return scaled(self._of("sum", frozenset(rest.items()), 1), factor)
+
+    def _reciprocal(self, a: Sum) -> Sum:
+        if not a:
+            raise ZeroDivisionError
+        if len(a) == 1:
+            [((mono, kind, phase), x)] = a.items()
+            if phase:
+                mono = product(mono, ((self.wave_atom(kind, phase), 1),))
+            return {(_inverse(mono), COSINE, ()): 1 / Fraction(x)}
+        common, factor, rest = content(a)
+        mono = product(common, ((self.atom("sum", frozenset(rest.items()), 4), 1),))
+        return {(_inverse(mono), COSINE, ()): 1 / factor}
+
+    def _wave(self, kind: str, angle: Sum) -> Sum | None:
+        """Of an angle that is made of symbols alone; a quarter turn is taken out of it."""
+        phase: dict[Monomial, Fraction] = {}
+        quarters = 0
+        for (mono, _, of), n in angle.items():
+            if of or any(exponent < 0 or self.atoms[k].rank > 2 for k, exponent in mono):
+                return None
+            if len(mono) == 1 and self.atoms[mono[0][0]].kind == "pi" and mono[0][1] == 1 and 2 * n == int(2 * n):
+                quarters += int(2 * n)
+            else:
+                phase[mono] = Fraction(n)
+        sign = 1
+        for _ in range(quarters % 4):  # sin(θ + π/2) = cos θ, cos(θ + π/2) = −sin θ
+            kind, sign = (COSINE, sign) if kind == SINE else (SINE, -sign)
+        found, turned, other = wave(kind, tuple(sorted(phase.items())))
+        return {((), found, turned): sign * other} if other else {}
+
+    # ------------------------------------------------------------------------------------------- common factors
+
+    def _reduced(self, a: Sum) -> Sum:
+        """With what numerators and denominators have in common cancelled, where a division leaves nothing."""
+        by_denominator: dict[Monomial, Sum] = {}
+        for (mono, kind, phase), x in a.items():
+            below = tuple((k, n) for k, n in mono if n < 0 and self.atoms[k].kind in (SINE, COSINE, "sum"))
+            by_denominator.setdefault(below, {})[product(mono, _inverse(below)), kind, phase] = x
+        if not any(by_denominator):
+            return a
+        total: Sum = {}
+        for below, numerator in by_denominator.items():
+            left: Monomial = ()
+            for k, n in below:
+                by = self.value(k)
+                while n < 0 and (quotient := _divided(numerator, by)) is not None:
+                    numerator, n = quotient, n + 1
+                left = product(left, ((k, n),) if n else ())
+            for (mono, kind, phase), x in numerator.items():
+                accumulate_term(total, (product(mono, left), kind, phase), x)
+        return total
+
+    def value(self, k: int) -> Sum:
+        """The sum that a wave, or a sum, is as an atom."""
+        kind, of, _ = self.atoms[k]
+        return dict(of) if kind == "sum" else {((), kind, of): 1}
+
+
+def _divided(a: Sum, b: Sum) -> Sum | None:
+    """The quotient of a by b; None where something is left.
+
+    With cos θ = (e^iθ + e^−iθ) / 2 both are polynomials in atoms and exponentials, also of negative powers.  They are
+    divided by their leading terms, in the order of the exponents (D. Cox, J. Little, D. O'Shea, *Ideals, Varieties, and
+    Algorithms*, 4th ed., Springer 2015, section 2.3).
+    """
+    angles = sorted({angle for s in (a, b) for _, _, phase in s for angle, _ in phase})
+    atoms = sorted({atom for s in (a, b) for mono, _, _ in s for atom, _ in mono})
+    above, below = _exponentials(a, angles, atoms), _exponentials(b, angles, atoms)
+    if not above:
+        return {}
+    lead, last = max(below), _less(min(above), min(below))
+    real, imaginary = below[lead]
+    size = real * real + imaginary * imaginary
+    quotient: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    for _ in range(4 * len(above) + 8):
+        if not above:
+            return _waves(quotient, angles, atoms)
+        first = max(above)
+        step = _less(first, lead)
+        if step < last:
+            return None
+        x, y = above[first]
+        x, y = quotient[step] = (x * real + y * imaginary) / size, (y * real - x * imaginary) / size
+        for exponents, (u, v) in below.items():
+            key = tuple(m + n for m, n in zip(step, exponents, strict=True))
+            p, q = above.get(key, (0, 0))
+            p, q = p - x * u + y * v, q - x * v - y * u
+            if p or q:
+                above[key] = p, q
+            else:
+                above.pop(key, None)
+    return None
+
+
+def _less(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(m - n for m, n in zip(a, b, strict=True))
+
+
+def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int]) -> dict[tuple[Any, ...], tuple[Any, Any]]:
+    """Real and imaginary parts by the exponents of exponentials, then of atoms."""
+    found: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    for (mono, kind, phase), x in a.items():
+        of_angles, of_atoms = dict(phase), dict(mono)
+        powers = tuple(of_atoms.get(k, 0) for k in atoms)
+        for sign in (1, -1) if phase else (1,):
+            key = tuple(sign * of_angles.get(angle, 0) for angle in angles) + powers
+            real, imaginary = found.get(key, (0, 0))
+            part = Fraction(x) / (2 if phase else 1)
+            found[key] = (real + part, imaginary) if kind == COSINE else (real, imaginary - sign * part)
+    return {key: value for key, value in found.items() if any(value)}
+
+
+def _waves(a: Mapping[tuple[Any, ...], tuple[Any, Any]], angles: list[Monomial], atoms: list[int]) -> Sum:
+    total: Sum = {}
+    for key, (real, imaginary) in a.items():
+        phase = tuple((angle, n) for angle, n in zip(angles, key, strict=False) if n)
+        mono = tuple((k, int(n)) for k, n in zip(atoms, key[len(angles) :], strict=True) if n)
+        if not phase:
+            accumulate_term(total, (mono, COSINE, ()), real)
+        elif phase[0][1] > 0:
+            accumulate_term(total, (mono, COSINE, phase), 2 * real)
+            accumulate_term(total, (mono, SINE, phase), -2 * imaginary)
+    return total
