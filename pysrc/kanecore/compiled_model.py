@@ -361,7 +361,7 @@ class CompiledModel(_native.Kernels):
         libraries: Mapping[str, str | Code],
         builder: Callable[[str], tuple[str | Code, str | None]] | None = None,
     ) -> CompiledModel:
-        """The same model in doubles from other libraries, with no value of its parameters."""
+        """Copy of the model in doubles from other libraries, without values of its parameters."""
         return CompiledModel(libraries, source={}, builder=builder, info={"build": {}, "machine": True})
 
     def _why_not(self, kernel: str) -> str | None:

@@ -103,8 +103,8 @@ class SingularError(StateError):
     t, x : float, ndarray
         Time and state [q, u] of the (first) failure.
     row : int
-        Zero-based number of the speed whose pivot vanished; n_u + that of the row of G which is lost or contradicts the
-        others, or n_u + n_constraints + that of a configuration constraint which cannot be satisfied.
+        Zero-based number of the speed whose pivot vanished; or n_u + number of the row of G that is lost or contradicts
+        the others; or n_u + n_constraints + number of the configuration constraint that cannot be satisfied.
     rows : ndarray of int or None
         For a batch: the indices of all states that failed.
     out : ndarray or None

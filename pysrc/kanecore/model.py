@@ -791,9 +791,9 @@ class Model(Expressions):
     def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
         """Base parameters: the combinations of the inertial parameters of all bodies that can be identified.
 
-        The rank and a QR factorization of the regressor over random states, on the constraints where there are some,
-        and projected on the motions that they allow (Khalil & Dombre, *Modeling, Identification and Control of Robots*,
-        2002, section 9.4).
+        They follow from the rank and a QR factorization of the regressor over random states.  With constraints the
+        states satisfy them, and the rows are projected on the motions that they allow (Khalil & Dombre, *Modeling,
+        Identification and Control of Robots*, 2002, section 9.4).
 
         Parameters
         ----------

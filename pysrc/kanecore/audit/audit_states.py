@@ -99,7 +99,7 @@ class Places:
         return self.along_motion(lambda t, x, r: self.call(kernel, t=t, x=x, r=r), udot)
 
     def along_motion(self, function: Any, udot: Array) -> Slope:
-        """The same of any function of t, x, r."""
+        """Derivative along the motion of any function of t, x, r."""
         moving = np.concatenate([self.qdot, np.zeros_like(udot)], axis=-1)
         pushed = np.concatenate([np.zeros_like(self.qdot), udot], axis=-1)
         first = self.along(function, moving, 1.0, self.input_rates)

@@ -101,7 +101,7 @@ class ConstraintState(Constraints):
 
     @cached_property
     def at_rest(self) -> ConstraintState:
-        """The same coordinates without speeds."""
+        """State with the same coordinates and zero speeds."""
         return self.moved(np.concatenate([self.q, np.zeros(self.dyn.n_u)])) if self.u.any() else self
 
     @cached_property

@@ -155,7 +155,7 @@ class Level(ABC):
     at: Constraints
 
     def moved(self, x: Array) -> Self:
-        """The same equations at another state."""
+        """Equations at another state."""
         return type(self)(self.at.moved(x))
 
     @property

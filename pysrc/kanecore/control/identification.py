@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Inertial parameters, friction and rotors from measured motion, by least squares.
 
-With the parameters π0 that a model has, e = M u̇ − f is what its equations miss at measured x, u̇ and r; true ones
-satisfy Y (π − π0) + Y_j θ = −e, Y the regressor of the bodies and Y_j that of friction and rotors.  With constraints
-both sides are taken in the motions that these allow, in which their unknown forces have no part.  Only combinations of
-π and θ can be found, the base parameters (Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002,
-chapters 9 and 12); of all π that have them the physical one nearest to a prior is taken
-(`kanecore.control.physical_inertia`).
+With the parameters π0 of a model, e = M u̇ − f is the residual of its equations at measured x, u̇ and r.  The true
+parameters satisfy Y (π − π0) + Y_j θ = −e, Y the regressor of the bodies and Y_j that of friction and rotors.  With
+constraints both sides are projected on the allowed motions, in which the unknown forces of constraint have no part.
+Only combinations of π and θ can be found, the base parameters (Khalil & Dombre, *Modeling, Identification and Control
+of Robots*, 2002, chapters 9 and 12).  Among all π with these base parameters, the physical one nearest to a prior is
+taken (`kanecore.control.physical_inertia`).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def contradictions(
     symbols: Symbols,
     names: Callable[[], Mapping[Any, Any]],
 ) -> list[Contradiction]:
-    """All of a description, points first.
+    """Contradictions of a description, points first.
 
     Parameters
     ----------

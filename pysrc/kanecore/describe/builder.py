@@ -463,7 +463,7 @@ class Builder(Variables):
         return accumulate(self.graph, [(self._lagrangian, self.graph.one)], list(self._speeds), SPEED)
 
     def description(self) -> Description:
-        """All that was added, with the derivatives of inputs and the joints that follow from it.
+        """Description of all pieces, with the derivatives of inputs and the joints that follow from them.
 
         ModelError if something is missing, or holds a symbol that has no value there; warnings of dependent
         coordinates that nothing determines.

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks of a description: of each piece, and of the whole.
 
-One function holds one rule.  The rules say what a mechanism may hold, so that it has the form that Kane's method needs:
-constraints must determine the dependent coordinates and speeds, and every symbol must have a value where it stands,
-since otherwise C would be written that reads nothing.
+One function holds one rule.  The rules give a mechanism the form that Kane's method needs: constraints must determine
+the dependent coordinates and speeds, and every symbol must have a value, since the emitted C reads it.
 
 Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
 may have written; the rules of mechanics rely on them.

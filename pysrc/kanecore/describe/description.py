@@ -383,7 +383,7 @@ def fingerprint(d: Description) -> str:
 
 
 def duplicate(d: Description) -> Description:
-    """The same description on a graph of its own."""
+    """Copy of a description on a graph of its own."""
     return replace(d, graph=d.graph.clone())
 
 

@@ -65,7 +65,7 @@ class Groups:
         return _of_group(derivation.copy(), core, group, lanes, self._real, self._first, self._defaults)
 
     def emit(self, group: str, *, lanes: bool = False) -> Emitted:
-        """Its C text."""
+        """C text of a group."""
         return self.library(group, lanes=lanes).emitted()
 
 
@@ -77,7 +77,7 @@ def emit_group(
     lanes: bool = False,
     real: str = "double",
 ) -> Emitted:
-    """One group of kernels of a model; or the same for several states side by side."""
+    """Emit one group of kernels of a model, for one state or for several side by side."""
     derivation = _derive(description, baked)
     return _of_group(derivation, _of_core(derivation), group, lanes, real).emitted()
 
@@ -98,7 +98,7 @@ def _of_group(
 
 
 def emit_library(description: Description, parameters: Mapping[str, float] | None = None) -> Emitted:
-    """All kernels in one library, with default values of the parameters: a prebuilt model."""
+    """Emit all kernels in one library, with default values of the parameters: a prebuilt model."""
     return whole(description, parameters).emitted()
 
 
@@ -117,7 +117,7 @@ def whole(
 
 
 def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:
-    """Some groups in one library, the core among them; the others of `Groups` go with it."""
+    """Emit some groups in one library, the core among them; the others of `Groups` go with it."""
     derivation = _derive(description, None)
     core = _of_core(derivation)
     names = [name for group in groups if group != "core" for name in GROUPS[group] if derivation.has(name)]

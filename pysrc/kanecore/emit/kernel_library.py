@@ -130,7 +130,7 @@ class Library:
     # --------------------------------------------------------------- functions
     @cached_property
     def functions(self) -> Functions:
-        """All of them, once `of_kernel` has made them."""
+        """Functions of the library, all of them once `of_kernel` has made them."""
         return Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1, self.in_lanes)
 
     @cached_property

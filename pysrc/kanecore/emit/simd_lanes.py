@@ -65,7 +65,7 @@ class Lanes(C):
 
 
 class SingleLanes(Singles, Lanes):
-    """The same on floats, twice as many at once."""
+    """Lanes of floats, twice as many at once."""
 
     headers = ("prelude.h", "single.h", *Lanes.headers[2:])
 

@@ -110,7 +110,7 @@ class _Call:
         return cls(dyn, kernel, shape, identity, threads, contents)
 
     def of_kernel(self, kernel: str) -> _Call:
-        """The same of another kernel."""
+        """Call of another kernel of the same model."""
         return _Call.of(self.dyn, kernel, self.threads, self.contents)
 
     def __call__(self, t: Any, x: Any, r: Any, p: Any) -> Any:
@@ -259,7 +259,7 @@ def _real(name: str, value: Any, dtype: Any) -> Any:
 
 
 def _vector(name: str, value: Any, n: int, dtype: Any) -> Any:
-    """The same, of shape (..., n)."""
+    """Array of shape (..., n) from an argument."""
     array = _real(name, value, dtype)
     if array.ndim == 0 or array.shape[-1] != n:
         raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")

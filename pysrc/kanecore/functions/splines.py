@@ -149,7 +149,7 @@ class Spline:
 
     @property
     def known(self) -> bool:
-        """Its values are known while a model is derived."""
+        """True: its values are known while a model is derived."""
         return True
 
     @property

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Real mechanisms, each with its source.
 
-A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and
-returns a :class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name; where there
-are constraints also ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of
-(length, mass, time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have
-``(0, 0, 0)``.
+A model is a module of this folder.  It defines ``build()``, which describes the mechanism with SymPy and returns a
+:class:`kanecore.Model`, and ``PARAMETERS``, the default values of its constants by name.  A model with constraints also
+has ``STATE``, coordinates and speeds by name that satisfy them.  ``DIMENSIONS`` holds the exponents of (length, mass,
+time) of each parameter, coordinate, speed and input by name: ``(1, 0, -2)`` of ``g``; angles have ``(0, 0, 0)``.
 
-Wheels of releases hold the models compiled: such a model needs neither SymPy nor a compiler.  Only where the processor
-is older than what the library was compiled for, its C text is compiled again.  Where kanecore was installed from its
-sources, a model is described and compiled when it is first loaded, and comes from the cache of compiled models from
-then on (KANECORE_PREBUILD changes that, see setup.py).
+Wheels of releases hold the models compiled: such a model needs neither SymPy nor a compiler.  If the processor is older
+than the library's instruction level, its C text is compiled again.  If kanecore was installed from its sources, a model
+is described and compiled when it is first loaded, and then kept in the cache of compiled models (KANECORE_PREBUILD
+changes that, see setup.py).
 
 The robots are read from the URDF files in ``robots``.  They are large, and few need all of their kernels: wheels hold
 those of :data:`PREBUILT_OF_ROBOTS`, the first call of another one compiles its group.

@@ -19,7 +19,7 @@ STIFFNESS, FRICTION, TORSIONAL_FRICTION = (0, 1, -2), (0, 1, -1), (2, 1, -1)
 
 
 def of(names: str, dimension: Dimension) -> dict[str, Dimension]:
-    """The same dimension for several names."""
+    """Mapping of several names to one dimension."""
     return dict.fromkeys(names.split(), dimension)
 
 

@@ -6,12 +6,12 @@ stands for is the tuple ``graph.nodes[i]``, an operation and its operands, all o
 of the numbers is an order of evaluation.  Equal tuples are one node: what is computed twice is written once.  It is
 the machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
 
-Rules are applied when a node is made, and only those that are cheap and safe: constants fold, 0·x = 0, 1·x = x,
-x + 0 = x, x − x = 0, −(−x) = x; signs move outwards, where they cost nothing; operands of + and × are sorted.
-Nothing is expanded, factored or searched for.  Integers, rationals and π stay exact until C is written.  Constants
-that fold to what is no finite real number raise ArithmeticError or ValueError, as Python's own arithmetic does.
+When a node is made, only cheap and safe rules are applied: constants fold, 0·x = 0, 1·x = x, x + 0 = x, x − x = 0,
+−(−x) = x.  Signs move outwards, where they cost nothing; operands of + and × are sorted. Nothing is expanded, factored
+or searched for.  Integers, rationals and π stay exact until C is written.  Constants that fold to a value that is not
+finite and real raise ArithmeticError or ValueError, as Python's own arithmetic does.
 
-Beside the operations that have names there are functions that a model is given as data (:class:`Given`).
+In addition to the named operations there are functions that a model is given as data (:class:`Given`).
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ _EVEN = {Op.COS, Op.COSH}
 
 
 def _exact(value: Number) -> Number:
-    """The same number in its simplest type, so that 1, 1.0 and Fraction(1) are one node."""
+    """Equal number of the simplest type, so that 1, 1.0 and Fraction(1) are one node."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else value
     if isinstance(value, float):

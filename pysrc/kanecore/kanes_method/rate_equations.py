@@ -181,7 +181,7 @@ class RateEquations:
         return Matrix(len(rows), len(rows[0]), flat) if rows else Matrix()
 
     def without_auxiliary(self, rows: Rows) -> Rows:
-        """The same where the auxiliary speeds are zero."""
+        """Expressions with the auxiliary speeds set to zero."""
         return [self.graph.substitute(row, dict.fromkeys(self._auxiliary, 0)) for row in rows]
 
     def partial(self, components: Sequence[Any], speeds: Sequence[Any]) -> list[Any]:

@@ -354,7 +354,7 @@ class _Equations:
         return self._solution[0] * self._units
 
     def result(self, x: Array) -> Impact:
-        """All of it, with the state after the impact."""
+        """Result of the impact, with the state after it."""
         contacts, dyn = self._contacts, self._state.dyn
         (change, scaled), (of_rows, _, _, rank) = self._solution, self._contact_factors
         impulses, shared = _least(scaled, of_rows[:, rank:], self._size)

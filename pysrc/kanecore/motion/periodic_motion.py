@@ -100,9 +100,9 @@ def periodic(
     atol: npt.ArrayLike | None = None,
     **options: Any,
 ) -> PeriodicMotion:
-    """A motion near one from x0 that repeats itself, and its Floquet multipliers.
+    """Find a periodic motion near the one from x0, and its Floquet multipliers.
 
-    Rest repeats itself as well, after any time: begin near the motion that is meant.  A unit quaternion may end as its
+    Rest is periodic too, with any period: begin near the motion that you want.  A unit quaternion may end as its
     negative, which is the same attitude.
 
     Parameters
@@ -110,16 +110,15 @@ def periodic(
     x0 : array_like, (n_x,), or mapping by name
         Where to begin.  With `event`, the state right after it.
     period : float
-        How long a period takes, s: a first guess, of which the period found is a tenth at least, and ten times at most;
-        with `event`, which must come within three times the guess, no more than that; with `fixed_period` the period
-        itself.
+        Guess of the period, s: the result lies between a tenth and ten times of it.  An `event` must come within three
+        times the guess.  With `fixed_period`, it is the period itself.
     event : Event or callable, optional
         Event that ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
         ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
     fixed_period : bool
         The period is as given: that of the drive, by t or a Signal.
     advancing : list of str or symbol
-        Coordinates that go on from period to period, as the way of a walker does; no rate may depend on them.
+        Coordinates that advance from period to period, such as the distance of a walker; no rate may depend on them.
     t0 : float
         When a period begins.
     events : Event, callable, or list of these

@@ -175,9 +175,9 @@ class RunInputs:
         return result
 
     def applied(self) -> RunInputs:
-        """The same once the run has ended: ValueError if its function has a state of its own, so gives others.
+        """Inputs that were applied, after the run; ValueError if their function has a state of its own.
 
-        What it gave first it must give again, at the same time and state.
+        Such a function gives another value at the time and state of its first call.
         """
         result = RunInputs.__new__(RunInputs)  # copy() would ask __getstate__, which may leave the function behind
         vars(result).update(vars(self), _doubted=self.function is not None)

@@ -213,7 +213,7 @@ class Samples:
         return _restored(stored)
 
     def _stored(self) -> dict[str, Any]:
-        """All of it as arrays of numbers and of text."""
+        """Samples as arrays of numbers and of text."""
         stored = {what: getattr(self, what) for what in ("t", "x", "r", "outputs")}
         with suppress(ModelError):  # of a model that has none
             stored["energy"] = self.energy

@@ -30,8 +30,8 @@ class Signal:
         Values of one or of m inputs.
     kind : {"zoh", "linear", "cubic"}
         Hold each value until the next time (and the last for ever), join them by straight lines, or by a cubic spline
-        with continuous second derivative whose first two pieces are one cubic, and whose last two (not-a-knot; a
-        parabola through three values, a line through two).
+        with continuous second derivative.  The first two pieces of the spline are one cubic, as are the last two
+        (not-a-knot; a parabola through three values, a line through two).
 
     Raises
     ------
@@ -127,7 +127,7 @@ def cubic_values(cubic: Array, s: Array | float) -> Array:
 
 
 def cubic_rates(cubic: Array, s: Array | float) -> Array:
-    """Their derivatives with respect to s: (..., m)."""
+    """Derivatives of cubics with respect to s: (..., m)."""
     result = cubic[..., 1] + s * (2.0 * cubic[..., 2] + s * (3.0 * cubic[..., 3]))
     return np.asarray(result, dtype=np.float64)
 

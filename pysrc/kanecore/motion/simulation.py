@@ -91,8 +91,8 @@ def simulate(
         some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
         any matrix (Rang & Angermann, *BIT* 45, 2005).
 
-        "auto" begins with "dop853", and goes on with "rosenbrock" once 15 steps were as long as stability allows, which
-        the stages of a step show without more evaluations; and back (Hairer & Wanner, *Solving Ordinary Differential
+        "auto" begins with "dop853", switches to "rosenbrock" once 15 steps were as long as stability allows, and back.
+        The stages of a step show this without more evaluations (Hairer & Wanner, *Solving Ordinary Differential
         Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
 
         Other packages (``pip install kanecore[stiff]``) provide "radau" and "bdf", SciPy's Radau IIA of order 5 and

@@ -306,7 +306,7 @@ class StepSlopes:
         return self._flow.inputs(self._pieces, t)
 
     def _evaluate(self, t: Array, x: Array, columns: Array) -> None:
-        """One stage more."""
+        """Evaluate one more stage."""
         flow, r = self._flow, self._inputs(t)[0]
         self._increments.append(self._h[:, np.newaxis] * flow.value(t, x, r))
         slopes = flow.direct(flow.slopes(t, x, r), columns)

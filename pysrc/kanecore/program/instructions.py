@@ -78,7 +78,7 @@ class Compute(NamedTuple):
 
 
 class SineCosine(NamedTuple):
-    """Both of one angle [rad], by one call."""
+    """Sine and cosine of one angle [rad], by one call."""
 
     sine: Value
     cosine: Value

@@ -22,7 +22,7 @@ _ROWS = {row.name: row for row in KERNELS}
 
 
 def row_of(kernel: str) -> Kernel:
-    """Its declaration; KeyError if there is no such kernel."""
+    """Declaration of a kernel; KeyError if there is no such kernel."""
     if kernel not in _ROWS:
         raise unknown_name("kernel is called", kernel, [name for name, row in _ROWS.items() if not row.internal])
     return _ROWS[kernel]

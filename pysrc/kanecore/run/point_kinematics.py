@@ -64,7 +64,7 @@ class _State:
         return vectors if self._frame is None else vectors @ self("orientations")[..., self._frame, :, :]
 
     def shown(self, vector: Array) -> Array:
-        """The same of one vector, (..., 3), in an array of its own."""
+        """One vector, (..., 3), in the axes of the frame, in an array of its own."""
         return np.array(self.rows(vector[..., np.newaxis, :])[..., 0, :])
 
 

@@ -120,7 +120,7 @@ def _groups(dyn: Any) -> list[Group]:
 
 
 def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
-    """The same without the curves that no pattern selects; KeyError for a pattern that selects none."""
+    """Groups without the curves that no pattern selects; KeyError for a pattern that selects none."""
     names = _names(dyn)
     chosen = set[tuple[str, int]]()
     for pattern in patterns:

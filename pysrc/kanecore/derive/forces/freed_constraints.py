@@ -5,7 +5,7 @@ With r = λ of the constrained mechanism the freed one moves as that does:
 
     M u̇ = f + Gᵀ λ,        F_r += λ ∂φ̇/∂u_r,   λ ∂c/∂u_r,   λ ∂c/∂u̇_r
 
-for constraints on coordinates, on speeds and on accelerations; where a row of G was attached, the force is λ·vector on
+for constraints on coordinates, on speeds and on accelerations.  If a row of G was attached, the force is λ·vector on
 the child and its opposite on the parent, which have the same generalized forces.
 """
 

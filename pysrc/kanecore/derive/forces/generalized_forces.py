@@ -11,8 +11,8 @@ Where a mass depends on q, t or inputs, −(m a + ṁ v) stands in place of −m
 a force that is proportional to an acceleration: what they are at u̇ = 0 counts with F_r, and the rest with F*_r.
 
 v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
-derivatives of the velocities: forces are put as weights on velocities and accumulated in reverse, from the last body
-to the first.
+derivatives of the velocities.  Forces are the weights of velocities in a reverse accumulation, from the last body to
+the first.
 
 Generalized forces of the coordinates: Q_k = Σ F·∂v/∂q̇_k, from those of the speeds.
 
@@ -298,7 +298,7 @@ def weights(k: Kinematics) -> dict[int, Components]:
 
 
 def _weights_of(k: Kinematics, body: Body) -> dict[int, Components]:
-    """The same of one body."""
+    """Numbers of the loads that are m γ at the mass centre of one body, each with its γ."""
     if not body.mass:
         return {}
     at_centre = ((i, x) for i, x in enumerate(k.description.loads) if x.kind == "force" and x.at == body.point)

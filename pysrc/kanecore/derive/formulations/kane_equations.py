@@ -77,7 +77,7 @@ class Bodies:
         return min(ways, key=lambda forces: count_in_call(self.graph, forces))
 
     def _residual(self, udot: Sequence[int], regrouped: Regrouped | None) -> list[int]:
-        """The same from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
+        """F_r + F*_r from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
         k, d = self.kinematics, self.kinematics.description
         loads = self._other_loads
         wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])

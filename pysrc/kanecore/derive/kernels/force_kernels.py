@@ -162,7 +162,7 @@ def _auxiliary_forces(d: Derivation) -> Derived:
     """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, these being zero: the equations that give reactions.
 
     Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).  (Gᵀλ)_r is that of a
-    velocity constraint as it is written, and where a row was attached that of its forces at the points.
+    velocity constraint as written, or, if its row was attached, that of its forces at the points.
     """
     g, freed = d.graph, d.freed
     k, loads = Kinematics(freed), list(freed.loads)

@@ -50,7 +50,7 @@ class Masses:
         return Masses(g.add(self.mass, other.mass), first, inertia)
 
     def moved(self, g: Graph, rotation: Sequence[Matrix], offset: Components) -> Masses:
-        """The same about the origin of the parent, in its axes."""
+        """Masses about the origin of the parent, in its axes."""
         h, inertia = self.first, self.inertia
         for r in rotation:
             h, inertia = matvec(g, r, h), rotated(g, r, inertia)

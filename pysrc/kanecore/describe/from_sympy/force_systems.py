@@ -348,7 +348,7 @@ class ForceSystem:
             )
 
     def __add__(self, other: Any) -> ForceSystem:
-        """Both together."""
+        """Union of both systems."""
         if not isinstance(other, ForceSystem):
             return NotImplemented
         return ForceSystem([*self.forces, *other.forces], [*self.torques, *other.torques])

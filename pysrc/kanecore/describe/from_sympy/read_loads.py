@@ -50,11 +50,11 @@ class Loads:
         return Loads(self.actuators, tuple(pair for pair in self.pairs if pair[2] not in ground))
 
     def points(self) -> Iterator[Any]:
-        """All that a force acts at."""
+        """Points at which forces act."""
         yield from (at for _, kind, at, _ in self.pairs if kind == "force")
 
     def pathways(self) -> Iterator[Any]:
-        """All that the lines of actuators go through."""
+        """Points through which the lines of actuators go."""
         yield from (point for _, actuator in self.actuators for point in actuator.pathway.attachments)
 
 

@@ -66,7 +66,7 @@ class OutputReader:
         self.written: dict[str, Any] = {}
 
     def read(self, name: str, e: Any) -> None:
-        """One entry of ``outputs``."""
+        """Read one entry of ``outputs``."""
         with self._symbols.reading("output"):
             for key, node, written in self._scalars(name, e):
                 self._builder.output(key, node)
