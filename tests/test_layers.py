@@ -110,7 +110,7 @@ ALLOWED_IN_MODELS = {
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
-    "cli": {"_compile", "build", "compiled_model", "export", "gallery", "kanecore", "model"},
+    "cli": {"_compile", "audit", "build", "compiled_model", "export", "gallery", "kanecore", "model"},
     "prebuilt": {"_library", "compiled_model", "build"},
     "motion": {"emit"},  # events of expressions become code
     "control": {"show"},
