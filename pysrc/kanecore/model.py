@@ -745,7 +745,8 @@ class Model(Expressions):
             ``"mass_matrix"``, ``"forcing"``, ``"generalized_active_forces"``, ... : a kernel of the compiled model,
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
-            Write intermediate variables out.
+            Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
+            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
 

@@ -380,8 +380,8 @@ def _remove_stale(parent: Path, prefix: str) -> None:
     for path in parent.glob(prefix + "*"):
         with contextlib.suppress(OSError):
             if now - path.lstat().st_mtime > STALE or _is_orphan(path.name, prefix):
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
+                if path.is_dir():  # under another name, since the compiler of a killed process may still write there
+                    shutil.rmtree(path.rename(path.with_name(f"{path.name}x")), ignore_errors=True)
                 else:  # of a lock
                     path.unlink()
 
