@@ -48,6 +48,8 @@ def test_plot_of_some_names(sol, tmp_path):
     figure.savefig(tmp_path / "run.png")
     assert labels(sol.plot(me.dynamicsymbols("theta2"))) == {"coordinates q": ["theta2"]}
     assert labels(sol.plot("tau?")) == {"inputs r": ["tau1", "tau2"]}
+    energy = sol.plot("energy").axes[0].lines[0].get_ydata()
+    assert np.array_equal(energy, sol.at(times).energy)
 
 
 def test_quaternions_have_a_panel_of_their_own():

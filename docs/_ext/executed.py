@@ -86,6 +86,8 @@ class Run(SphinxDirective):
         page = None if formula is not None or not hasattr(value, "_repr_html_") else value._repr_html_()
         if value is not None and formula is None and page is None and not isinstance(value, Figure):
             printed += f"{value!r}\n"
+        if " at 0x" in printed:
+            raise ExtensionError(f"a block prints an address, which is another in each build: {printed.strip()}")
         if printed:
             text = printed.rstrip("\n")
             block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])

@@ -312,8 +312,8 @@ class Trajectory:
         Parameters
         ----------
         *names : str or symbol
-            Names of coordinates, speeds, inputs and outputs; in a str ``*``, ``?`` and ``[...]`` stand for several, as
-            in names of files: ``sol.plot("theta*", "F")``.
+            Names of coordinates, speeds, inputs and outputs, and ``"energy"``, T + U; in a str ``*``, ``?`` and
+            ``[...]`` stand for several, as in names of files: ``sol.plot("theta*", "F", "energy")``.
 
         Returns
         -------

@@ -57,11 +57,12 @@ class Recorded(Protocol):
     def _drift(self) -> tuple[Array, float]: ...
     @property
     def energy_drift(self) -> float: ...
+    def _energies(self, t: Array, x: Array, r: Array) -> tuple[Array, ...]: ...
     def __call__(self, t: npt.ArrayLike) -> Array: ...
 
 
 class Group(NamedTuple):
-    """Curves of one panel: a label, the kind of the curves ("state", "input", "output"), and their numbers."""
+    """Curves of one panel: a label, their kind ("state", "input", "output", "energy"), and their numbers."""
 
     label: str
     what: str
@@ -71,7 +72,7 @@ class Group(NamedTuple):
 def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     """The curves that patterns select, or all coordinates and speeds with the error of the energy balance."""
     dyn = trajectory._dyn
-    groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-2]
+    groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-3]
     groups = [group for group in groups if group.places]
     steps = trajectory._steps
     times = np.linspace(steps[0], steps[-1], POINTS)  # long steps would show as corners
@@ -104,11 +105,11 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
     states = (*dyn.coordinate_names, *dyn.speed_names)
-    return {"state": states, "input": dyn.input_names, "output": dyn.output_names}
+    return {"state": states, "input": dyn.input_names, "output": dyn.output_names, "energy": ("energy",)}
 
 
 def _groups(dyn: Any) -> list[Group]:
-    """All that may be drawn: coordinates, each quaternion, speeds; then inputs, outputs."""
+    """All that may be drawn: coordinates, each quaternion, speeds; then inputs, outputs, the energy."""
     of_quaternions = {place for quaternion in dyn.unit for place in quaternion}
     return [
         Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
@@ -116,6 +117,7 @@ def _groups(dyn: Any) -> list[Group]:
         Group("speeds u", "state", list(range(dyn.n_q, dyn.n_x))),
         Group("inputs r", "input", list(range(dyn.n_r))),
         Group("outputs", "output", list(range(dyn.n_outputs))),
+        Group("energy T + U", "energy", [0]),
     ]
 
 
@@ -132,7 +134,7 @@ def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
                 if name == pattern or fnmatchcase(name, pattern)
             }
         else:
-            matches = {dyn._found(tuple(names), pattern)}
+            matches = {dyn._found(("state", "input", "output"), pattern)}
         if not matches:
             known = [name for listed in names.values() for name in listed]
             raise unknown_name(f"coordinate, speed, input or output of {dyn.name!r} matches", pattern, known)
@@ -148,6 +150,8 @@ def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Ar
         curves["input"] = trajectory._inputs(times, states)
     if "output" in kinds:
         curves["output"] = trajectory._dyn.outputs(times, states, r=curves["input"], p=trajectory._p)
+    if "energy" in kinds:
+        curves["energy"] = trajectory._energies(times, states, curves["input"])[0][:, np.newaxis]
     return curves
 
 
