@@ -24,7 +24,7 @@ from kanecore.errors import warn
 from .evaluation import node_value, real
 from .expression_graph import Given, Graph
 from .random_samples import PRECISE, Sample
-from .sympy_bridge import sympy_value
+from .sympy_bridge import sympy_value, to_sympy
 from .trigonometric_sums import (
     COSINE,
     SINE,
@@ -40,7 +40,7 @@ from .trigonometric_sums import (
     wave,
 )
 
-__all__ = ["short_forms"]
+__all__ = ["printed", "short_forms"]
 
 Polynomial = dict[Monomial, int]
 
@@ -453,6 +453,12 @@ class Writer:
         if isinstance(op, Given):
             return at.stand_in(op, arguments)
         return node_value((op, *range(len(arguments))), dict(enumerate(arguments)), PRECISE)
+
+
+def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any]:
+    """SymPy's expressions of the roots: their short forms, or as they are computed where these are too long."""
+    _, computed = to_sympy(graph, roots, symbols, nested=True)
+    return [e if s is None else s for s, e in zip(short_forms(graph, roots, symbols), computed, strict=True)]
 
 
 def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any | None]:

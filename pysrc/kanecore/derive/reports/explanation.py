@@ -52,14 +52,14 @@ class _Shares:
         """An expression, or if it is long its size; empty if its terms cancel."""
         from sympy.physics.vector import vsstrrepr
 
-        from kanecore.graph.sympy_bridge import to_sympy
+        from kanecore.graph.short_forms import printed
 
         g = self.derivation.graph
         n = count(g, [node])
         size = n["total"] + n["functions"] + 2 * n["sincos"]
         if not self.full and size > SHORT:
             return f"{size} operations"
-        expression = to_sympy(g, [node], self.symbols, nested=True)[1][0]
+        [expression] = printed(g, [node], self.symbols)
         return "" if expression == 0 else str(vsstrrepr(expression))
 
 

@@ -111,7 +111,7 @@ WITHOUT_UDOT = ("stabilization", "project")
 
 def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
-    from kanecore.graph.short_forms import short_forms
+    from kanecore.graph.short_forms import printed
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
@@ -130,10 +130,10 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     # solutions at run time, and given values, are written as u̇ and λ
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
-    intermediates, flat = to_sympy(derivation.graph, roots, symbols, nested)
     if nested:
-        short = short_forms(derivation.graph, roots, symbols)
-        flat = [long if e is None else e for e, long in zip(short, flat, strict=True)]
+        flat = printed(derivation.graph, roots, symbols)
+    else:
+        intermediates, flat = to_sympy(derivation.graph, roots, symbols)
     shape = KERNEL_ROWS[name].shape
     result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
     return result if nested else (intermediates, result)
