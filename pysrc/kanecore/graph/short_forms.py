@@ -94,7 +94,9 @@ def times(x: Any, factors: tuple[Form, ...]) -> Form:
         return number(x)
     x = Fraction(x)
     if x < 0:  # −(a − b) is b − a
-        k = next((k for k, f in enumerate(factors) if f.kind == "sum" and 0 < _negatives(f.parts) < len(f.parts)), None)
+        k = next(
+            (k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts) >= len(f.parts) / 2), None
+        )
         if k is not None:
             x, factors = -x, (*factors[:k], summed(map(_opposite, factors[k].parts)), *factors[k + 1 :])
     if len(factors) == 1 and x == 1:
