@@ -201,10 +201,9 @@ class Symbols:
     @contextmanager
     def reading(self, stage: str) -> Iterator[None]:
         """Read something of another stage; afterwards return to the stage before."""
-        before = self.stage, self.where
-        self.stage = stage
+        before, self.stage = self.stage, stage
         yield
-        self.stage, self.where = before
+        self.stage = before
 
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs of loads, kinematical equations and outputs."""
@@ -362,20 +361,15 @@ class Symbols:
         """Place that is being read, for messages."""
         return self._read.where
 
-    @where.setter
-    def where(self, text: str) -> None:
-        self._read.where = text
-
     def node(self, e: Any, where: str | None = None) -> int:
-        """Node of an expression; ``where`` is its place for messages, if it differs from the last one."""
-        if where is not None:
-            self.where = where
-        node = self._read(e)
-        if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
-            for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
-                self._fed_back(x, 0)
-        if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
-            raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        """Node of an expression; ``where`` is its place for messages, None for a part of what is being read."""
+        with self._read.at(self.where if where is None else where):
+            node = self._read(e)
+            if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
+                for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
+                    self._fed_back(x, 0)
+            if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # the same
+                raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
         return node
 
     def read_again(self, graph: Graph, second: Sequence[int]) -> FromSympy:
