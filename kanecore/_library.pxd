@@ -116,7 +116,11 @@ cdef class Block:
     cdef bint complete
 
 
-cdef class Libraries:
+cdef class Hooks:
+    pass
+
+
+cdef class Libraries(Hooks):
     cdef object machine                     # a Machine, of a model in code, else None
     cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
     cdef const kc_model *table

@@ -11,6 +11,7 @@ The parts, each built on those above it:
 `_array_conversion.pxi`         numbers, arrays and names between Python and C; `Block`
 `_table_validation.pxi`           the table of a library, checked
 `_interpreter.pxi`        `Machine`: a table made of code, where there is no library
+`_hooks.pxi`          `Hooks`: what `CompiledModel` does for the extension
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
 `_name_lookup.pxi`          `Named`: values by name or symbol, as arrays
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
@@ -53,6 +54,7 @@ include "binding/_interrupt.pxi"
 include "binding/_array_conversion.pxi"
 include "binding/_table_validation.pxi"
 include "binding/_interpreter.pxi"
+include "binding/_hooks.pxi"
 include "binding/_libraries.pxi"
 include "binding/_name_lookup.pxi"
 include "binding/_parameters.pxi"

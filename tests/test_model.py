@@ -359,3 +359,20 @@ def test_deriving_does_not_change_the_model() -> None:
         kc.compile(model, parameters=dict.fromkeys("gklm", 1.0), kernels="all")
     assert len(model.description.graph.nodes) == nodes
     assert model.symbolic("forcing") == first
+
+
+def test_all_models_hold_a_reading_in_one_way(p: Pieces) -> None:
+    """SymPy objects, a Lagrangian, a file, a description and another model give the same attributes."""
+    file = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="2"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+        <joint name="j" type="prismatic"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+    model, q, m = p.model(), me.dynamicsymbols("q"), sm.symbols("m")
+    lagrangian = kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q])
+    robot = kc.Model.from_urdf(file)
+    described = kc.Model._of_description(robot.description, {})
+    for each in (lagrangian, robot, described, lagrangian.canonical(), robot.canonical()):
+        assert vars(each).keys() == vars(model).keys()
+    assert (robot.coordinates, robot.speeds) == (tuple(me.dynamicsymbols("q_j,")), tuple(me.dynamicsymbols("u_j,")))
+    assert robot.coordinates[0] is robot.coordinates[0], "made once"
+    assert robot.canonical().speeds == (me.dynamicsymbols("p_q_j"),)
+    assert robot.canonical().inputs == robot.inputs == (me.dynamicsymbols("tau_j"),)

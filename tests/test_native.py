@@ -1034,3 +1034,15 @@ def test_why_a_kernel_is_missing_is_known_before_its_group_is_compiled() -> None
 def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
     with pytest.raises(kc.ModelError, match="cannot be pickled"):
         pickle.dumps(turntable)
+
+
+def test_hooks_are_declared_in_one_class() -> None:
+    """The extension calls them; no class between their own and `CompiledModel` has others."""
+    *above, hooks, _ = CompiledModel.__mro__
+    assert hooks.__name__ == "Hooks"
+    declared = {name for name, value in vars(hooks).items() if name.startswith("_") and not name.startswith("__")}
+    assert len(declared) == 8
+    assert declared <= vars(CompiledModel).keys()
+    assert all(vars(hooks)[name].__doc__ for name in declared)
+    native = [each for each in above if each.__module__ in ("kanecore._library", "kanecore._native")]
+    assert [each.__name__ for each in native if declared & vars(each).keys()] == []

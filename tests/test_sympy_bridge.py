@@ -176,8 +176,8 @@ def test_intermediates_avoid_the_users_names() -> None:
 def test_what_is_not_known_names_itself(e: Any, words: list[str]) -> None:
     g = Graph()
     reader = FromSympy(g, lambda s: g.symbol(str(s), COORDINATE))
-    reader.where = "the mass of body b"
-    with pytest.raises(ModelError) as error:
+    with pytest.raises(ModelError) as error, reader.at("the mass of body b"):
         reader(e)
+    assert reader.where == "the expression"
     for word in [*words, "the mass of body b"]:
         assert word in str(error.value)

@@ -22,7 +22,7 @@ cdef str named(object library):
     return str(library) if isinstance(library, (str, os.PathLike)) else "the code"
 
 
-cdef class Libraries:
+cdef class Libraries(Hooks):
     """Libraries of a model: sizes and names, and the kernels that they hold.
 
     Parameters
@@ -175,9 +175,6 @@ cdef class Libraries:
         return ({name for k, name in enumerate(KERNELS) if self.lane_kernels[k] != NULL},
                 0 if self.lanes == NULL else self.lanes.n_lanes)
 
-    def _find_lanes(self, kernel):
-        """Called once for a kernel before a large batch: open the library that holds it for several states."""
-
     cdef int note_unread(self, dict unread) except -1:
         """Parameters that the kernels of a library do not read: bits of an integer, by the kernels' names."""
         cdef Py_ssize_t i
@@ -237,13 +234,6 @@ cdef class Libraries:
     def _table_info(self):
         """Facts of the core library about itself: operation counts, source, package version."""
         return table_info(self.opened())
-
-    def _why_not(self, kernel):
-        """Missing part of the description that a kernel needs, as far as the libraries know."""
-        return self._table_info.get("missing", {}).get(kernel)
-
-    def _find(self, kernel):
-        """Called for a kernel that is in no open library: open the one that holds it, or do nothing."""
 
     cdef kc_kernel *kernel(self, int k) except NULL:
         """Kernel number ``k``, from a library that `_find` opens if it must; ModelError if there is none."""

@@ -78,11 +78,6 @@ cdef class Named(Libraries):
             return self.n_q + self.coordinate_rates[i]
         return -1
 
-    @property
-    def _baked(self):
-        """Names of parameters that became constants of the C text, as far as known."""
-        return ()
-
     cdef tuple by_place(self, str what, object items, str argument):
         """Values by number, and those of names that no kernel can read, by name; each of them once.
 

@@ -175,10 +175,6 @@ cdef class Model(Parametrized):
             explain(self, K_FORWARD_DYNAMICS, &at, self.work, data(result))
         return result
 
-    def _forward_dynamics_of(self, q, u, tau):
-        """Called by `aba` for all but one state in plain arrays."""
-        raise NotImplementedError
-
     cdef object with_multipliers(self, object udot, object multipliers):
         """Continuation of x for a kernel that reads the multipliers as well: [udot, lambda]."""
         if multipliers is None:
@@ -191,18 +187,6 @@ cdef class Model(Parametrized):
         except ValueError as error:
             raise ValueError(f"leading axes of udot and multipliers do not broadcast: {error}") from None
         return np.concatenate([np.broadcast_to(a, leading + a.shape[a.ndim - 1:]) for a in parts], axis=-1)
-
-    def _count_near(self, t, x, r, p):
-        """Called where a row of G is lost: how many are independent at states on the constraints around x."""
-        return self._count(p)
-
-    def _opposed(self, t, x, r, p, row):
-        """Called where a row of G contradicts others at x: their names."""
-        return ()
-
-    def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
-        """Called for the results of kernel ``kind`` in the independent speeds."""
-        raise NotImplementedError
 
     def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
         """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""

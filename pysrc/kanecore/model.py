@@ -7,12 +7,11 @@ import copy
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from sympy import Symbol
+from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
@@ -28,15 +27,21 @@ from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_sympy import sympy_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
 from kanecore.describe.from_sympy.reader import Reader
-from kanecore.describe.from_sympy.symbols import function_name, function_of_time, multiplier
+from kanecore.describe.from_sympy.symbols import (
+    SymbolsByName,
+    function_name,
+    function_of_time,
+    multiplier,
+    symbol_name,
+)
 from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
-from kanecore.describe.from_sympy.unused_symbols import left_out
 from kanecore.describe.from_transforms.homogeneous_transforms import Link
 from kanecore.describe.from_transforms.link_chain import of_transforms
 from kanecore.describe.from_transforms.link_loads import LinkLoad
 from kanecore.describe.from_urdf.kinematic_tree import described_robot
 from kanecore.describe.from_urdf.urdf_file import read_urdf
 from kanecore.describe.inertia import warn_of_impossible
+from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError, warn
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
@@ -134,9 +139,6 @@ class Model(Expressions):
     are listed in ``noncontributing`` and are neither parameters nor inputs.
     """
 
-    _folder: str | None = None  # of the URDF file that names meshes
-    _notes: tuple[str, ...] = ()  # lines of the report: parts of a file that are not in the description
-
     def __init__(
         self,
         frame: Any,
@@ -205,65 +207,44 @@ class Model(Expressions):
             nonholonomic_constraints=nonholonomic_constraints,
             name=name,
         )
-        self._read(arguments)
+        self._begin(Reader(arguments).read())
 
-    def _read(self, arguments: Arguments) -> None:
-        """Make the description, in steps that each continue the result of the step before."""
-        reader = Reader(arguments)
-        description = with_tendons(reader.read())
-        self._keep_words(arguments, reader)
-        description = self._without_noncontributing(description, arguments, reader.symbols_by_node())
-        self._description = self._naming_left_out(description, arguments, reader)
-        self._values: dict[str, float] = {}
-        warn_of_impossible(self._description)
-        self._derived: Derivation | None = None
+    @classmethod
+    def _of(cls, reading: Reading) -> Model:
+        """Model of what a reader gives, without arguments of its own."""
+        model = cls.__new__(cls)
+        model._begin(reading)
+        return model
+
+    def _begin(self, reading: Reading) -> None:
+        """Become the model of what a reader gives, checked."""
+        reading = _contributing(reading)
+        self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), read_again=None))
+        warn_of_impossible(reading.description)
         check_origin(self._derivation.kinematics)
-        self._contradictions = self._contradicting(reader)
+        self._contradictions = self._contradicting(reading)
 
-    def _keep_words(self, arguments: Arguments, reader: Reader) -> None:
-        """Keep the user's own symbols and expressions, in which results are written."""
-        symbols = reader.symbols
-        self._coordinates, self._speeds, self._time = tuple(symbols.q), tuple(symbols.u), symbols.t
-        self._laws, self._functions = arguments.feedback, arguments.functions
-        self._written = reader.outputs.written
-        self._n_loads = len(arguments.forcelist)
+    def _hold(self, reading: Reading) -> None:
+        """Hold a reading, in place of any other: results are derived anew."""
+        self._reading, self._description = reading, reading.description
+        self._derived: Derivation | None = None
+        self._symbols = SymbolsByName(reading.symbols)
+        self._time = sympy_internals.time() if reading.time is None else reading.time
+        self._laws, self._written, self._n_loads = reading.laws, reading.written, reading.n_loads
+        self._folder, self._notes = reading.folder, reading.notes
 
-    def _without_noncontributing(self, d: Description, arguments: Arguments, names: Mapping[int, Any]) -> Description:
-        """Leave out symbols that occur in loads only and on which no F_r depends, but for those that were declared."""
-        self._whole = d, {d.graph.nodes[i][1]: names[i] for i in (*d.parameters, *d.inputs)}
-        undeclared = set(d.inputs if arguments.inputs is None else ())
-        undeclared.update(d.parameters if arguments.parameters is None else ())
-        candidates = [i for i in in_loads_alone(d) if i in undeclared]
-        dropped = without_effect(d, candidates) if candidates else []
-        if dropped:
-            d = without(d, dropped)
-        for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in undeclared]):
-            away = d.auxiliary_names[d.auxiliary.index(speed)]
-            raise ModelError(
-                f"load {load} holds {names[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
-                "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
-                "Write it out in coordinates, speeds, their derivatives and parameters; or list it, inputs="
-                f"[{function_name(names[force])}, ...]: its value is right where auxiliary_forces vanish"
-            )
-        self._parameters = tuple(names[i] for i in d.parameters)
-        self._inputs = tuple(names[i] for i in d.inputs)
-        self._noncontributing = tuple(names[i] for i in dropped)
-        return d
+    def _with(self, **changes: Any) -> Model:
+        """Copy of the model that holds another reading."""
+        model = copy.copy(self)
+        model._hold(replace(self._reading, **changes))
+        return model
 
-    def _naming_left_out(self, d: Description, arguments: Arguments, reader: Reader) -> Description:
-        symbols, read = (*self._parameters, *self._inputs), reader.symbols_by_node().values()
-        self._left_out = left_out(arguments, reader.symbols, symbols, read)
-        return replace(
-            d,
-            left_out_parameters=tuple(map(str, (s for s in self._left_out if s.is_Symbol))),
-            left_out_inputs=tuple(map(function_name, (s for s in self._left_out if not s.is_Symbol))),
-        )
-
-    def _contradicting(self, reader: Reader) -> list[Contradiction]:
+    def _contradicting(self, reading: Reading) -> list[Contradiction]:
         """Warn of set velocities and accelerations that positions or orientations contradict."""
-        d, k = self._description, self._derivation.kinematics
-        accelerations = list(reader.set_accelerations())
-        result = contradictions(d, k, accelerations, reader.symbols, lambda: symbolic_expressions.symbols_by_key(self))
+        if reading.read_again is None:
+            return []
+        d = reading.description
+        result = contradictions(reading, self._derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self))
         for contradiction in result:
             named = d.points if contradiction.kind == "point" else d.frames
             warn(contradiction.message(named[contradiction.at].name))
@@ -375,9 +356,7 @@ class Model(Expressions):
             origin=origin,
             name=name,
         )
-        model = cls.__new__(cls)
-        model._read(Arguments.of(**arguments))
-        return model
+        return cls._of(Reader(Arguments.of(**arguments)).read())
 
     @classmethod
     def from_transforms(
@@ -501,9 +480,8 @@ class Model(Expressions):
         --------
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
-        robot = read_urdf(source, mimic)
-        description, values, notes = described_robot(
-            robot,
+        reading = described_robot(
+            read_urdf(source, mimic),
             floating_base=floating_base,
             gravity=gravity,
             parameters=parameters,
@@ -511,45 +489,12 @@ class Model(Expressions):
             friction=friction,
             loops=loops,
         )
-        model = cls._of_description(description, values)
-        model._folder = robot.folder
-        model._notes = notes
-        return model
+        return cls._of(reading)
 
     @classmethod
     def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:
         """Model of a description made without SymPy, with values of its parameters."""
-        model = cls.__new__(cls)
-        d = model._description = description
-        model._derived, model._values = None, dict(values)
-        model._parameters = tuple(map(Symbol, d.parameter_names))
-        model._time = sympy_internals.time()
-        model._laws, model._functions, model._written = {}, {}, {}
-        model._n_loads, model._noncontributing, model._left_out = 0, (), ()
-        model._contradictions = []
-        warn_of_impossible(d)
-        check_origin(model._derivation.kinematics)
-        return model
-
-    # SymPy makes a class of each function of time, which takes longer than a robot's description: when asked for.
-
-    @cached_property
-    def _coordinates(self) -> tuple[Any, ...]:
-        return tuple(map(function_of_time, self._description.coordinate_names))
-
-    @cached_property
-    def _speeds(self) -> tuple[Any, ...]:
-        return tuple(map(function_of_time, self._description.speed_names))
-
-    @cached_property
-    def _inputs(self) -> tuple[Any, ...]:
-        return tuple(map(function_of_time, self._description.input_names))
-
-    @cached_property
-    def _whole(self) -> tuple[Description, dict[Any, Any]]:
-        d = self._description
-        named = zip((*d.parameters, *d.inputs), (*self._parameters, *self._inputs), strict=True)
-        return d, {d.graph.nodes[i][1]: symbol for i, symbol in named}
+        return cls._of(Reading(description, values=dict(values)))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
@@ -568,11 +513,16 @@ class Model(Expressions):
             The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
             no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
         """
-        model = self._with(canonical(self._description))
-        model._speeds = tuple(map(function_of_time, model._description.speed_names))
-        without_udot = [name for name, _ in model._description.outputs]
-        model._written = {name: e for name, e in self._written.items() if str(name) in without_udot}
-        model._noncontributing, model._n_loads, model._contradictions = (), 0, []
+        d = canonical(self._description)
+        without_udot = [name for name, _ in d.outputs]
+        model = self._with(
+            description=d,
+            symbols={**self._symbols, **{name: function_of_time(name) for name in d.speed_names}},
+            written={name: e for name, e in self._written.items() if str(name) in without_udot},
+            noncontributing=(),
+            n_loads=0,
+        )
+        model._contradictions = []
         return model
 
     # ------------------------------------------------------------------ facts
@@ -588,55 +538,60 @@ class Model(Expressions):
     @property
     def whole(self) -> tuple[Description, dict[Any, Any]]:
         """The description with its noncontributing forces, and the symbols of its parameters and inputs by key."""
-        return self._whole
+        d = self._reading.whole or self._description
+        nodes, names = (*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names)
+        return d, {d.graph.nodes[i][1]: self._symbols[name] for i, name in zip(nodes, names, strict=True)}
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
         """Symbols of q."""
-        return self._coordinates
+        return self._named(self._description.coordinate_names)
 
     @property
     def speeds(self) -> tuple[Any, ...]:
         """Symbols of u."""
-        return self._speeds
+        return self._named(self._description.speed_names)
 
     @property
     def parameters(self) -> tuple[Any, ...]:
         """Symbols of p."""
-        return self._parameters
+        return self._named(self._description.parameter_names)
 
     @property
     def values(self) -> Mapping[str, float]:
         """Values of parameters in the description, by name, such as those of a URDF file."""
-        return MappingProxyType(self._values)
+        return MappingProxyType(self._reading.values)
 
     @property
     def inputs(self) -> tuple[Any, ...]:
         """Symbols of r, rates of prescribed motions included."""
-        return self._inputs
+        return self._named(self._description.input_names)
 
     @property
     def functions(self) -> Mapping[Any, Spline | CFunction]:
         """The functions that are given by data or in C, by their symbols."""
-        return MappingProxyType(self._functions)
+        return MappingProxyType(self._reading.functions)
 
     @property
     def noncontributing(self) -> tuple[Any, ...]:
         """Symbols of the loads on which no generalized active force depends."""
-        return self._noncontributing
+        return self._reading.noncontributing
 
     @property
     def left_out(self) -> tuple[Any, ...]:
         """Symbols that occur only in parts without effect, such as the ground: they may be set by name."""
-        return self._left_out
+        return self._reading.left_out
+
+    def _named(self, names: Sequence[str]) -> tuple[Any, ...]:
+        return tuple(self._symbols[name] for name in names)
 
     @property
     def n_q(self) -> int:
-        return len(self._coordinates)
+        return len(self._description.coordinates)
 
     @property
     def n_u(self) -> int:
-        return len(self._speeds)
+        return len(self._description.speeds)
 
     @property
     def n_x(self) -> int:
@@ -644,11 +599,11 @@ class Model(Expressions):
 
     @property
     def n_p(self) -> int:
-        return len(self._parameters)
+        return len(self._description.parameters)
 
     @property
     def n_r(self) -> int:
-        return len(self._inputs)
+        return len(self._description.inputs)
 
     @property
     def n_constraints(self) -> int:
@@ -715,19 +670,12 @@ class Model(Expressions):
             multiplier(row): forces[name] if name else multiplier(number)
             for row, (name, number) in enumerate(result.multipliers)
         }
-        model = self._with(result.description)
-        model._inputs = (*self._inputs, *forces.values())
-        model._n_loads = self._n_loads + result.n_loads
-        model._written = {name: e.xreplace(swap) for name, e in self._written.items()}
-        return model
-
-    def _with(self, description: Description) -> Model:
-        """Copy of the model with another description; results are derived anew, all else is shared."""
-        model = copy.copy(self)
-        model._coordinates, model._speeds, model._inputs = self._coordinates, self._speeds, self._inputs
-        model._whole = self._whole
-        model._description, model._derived = description, None
-        return model
+        return self._with(
+            description=result.description,
+            symbols={**self._symbols, **forces},
+            n_loads=self._n_loads + result.n_loads,
+            written={name: e.xreplace(swap) for name, e in self._written.items()},
+        )
 
     # ---------------------------------------------------------------- results
     @property
@@ -882,3 +830,47 @@ class Model(Expressions):
             As for `CompiledModel.draw`.
         """
         return model_picture.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)
+
+
+def _contributing(reading: Reading) -> Reading:
+    """The reading with the loads of its tendons, and without its noncontributing forces.
+
+    These are undeclared symbols that occur in loads only and on which no F_r depends.
+    """
+    d = with_tendons(reading.description)
+    candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
+    dropped = without_effect(d, candidates) if candidates else []
+    names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)
+    symbols = {i: reading.symbols[name] for i, name in names if i in reading.undeclared}
+    of_parameters = {name: Symbol(name) for name in d.parameter_names}
+    reading = replace(
+        reading,
+        whole=d,
+        symbols={**of_parameters, **reading.symbols},
+        noncontributing=tuple(symbols[i] for i in dropped),
+    )
+    if dropped:
+        d = without(d, dropped)
+    for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in reading.undeclared]):
+        away = d.auxiliary_names[d.auxiliary.index(speed)]
+        raise ModelError(
+            f"load {load} holds {symbols[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
+            "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
+            "Write it out in coordinates, speeds, their derivatives and parameters; or list it, inputs="
+            f"[{function_name(symbols[force])}, ...]: its value is right where auxiliary_forces vanish"
+        )
+    return _naming_left_out(replace(reading, description=d))
+
+
+def _naming_left_out(reading: Reading) -> Reading:
+    """The reading with the names of what was left out in its description, noncontributing forces included."""
+    left_out = {*reading.left_out, *(x for x in reading.noncontributing if not isinstance(x, Derivative))}
+    if not left_out:
+        return reading
+    in_order = tuple(sorted(left_out, key=symbol_name))
+    description = replace(
+        reading.description,
+        left_out_parameters=tuple(str(x) for x in in_order if x.is_Symbol),
+        left_out_inputs=tuple(function_name(x) for x in in_order if not x.is_Symbol),
+    )
+    return replace(reading, description=description, left_out=in_order)

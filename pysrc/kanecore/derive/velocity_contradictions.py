@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.describe.description import Description, duplicate, without_auxiliary
-from kanecore.describe.from_sympy.symbols import Symbols
+from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
@@ -37,7 +37,6 @@ from .kinematics import Accelerations, Kinematics
 
 __all__ = ["Contradiction", "contradictions", "excused"]
 
-Given = tuple[str, int, int, list[tuple[int, Any]]]  # kind, number, frame that it was set in, SymPy's matrices
 Array = npt.NDArray[np.float64]
 
 LONG = 100  # characters of a vector that is written out in a message
@@ -84,18 +83,17 @@ class Contradiction:
         )
 
 
-def _read(d: Description, symbols: Symbols, given: Sequence[Given]) -> tuple[Description, list[SetAcceleration]]:
+def _read(d: Description, reading: Reading) -> tuple[Description, list[SetAcceleration]]:
     """Set accelerations, on a duplicate of the description; auxiliary or unreadable ones are left out."""
-    if not given:
+    if not reading.set_accelerations or reading.read_again is None:
         return d, []
     d = duplicate(d)
     g = d.graph
     seeds = dict(zip((*d.coordinates, *d.speeds), (*d.rates, *d.accelerations), strict=True)) | {d.time: g.one}
     seeds.update((i, d.inputs[k]) for i, k in zip(d.inputs, d.input_rates, strict=True) if k >= 0)
     along = Tangent(g, seeds).of
-    second = {q: along(rate) for q, rate in zip(symbols.q, d.rates, strict=True)}
-    read, result = symbols.foreign(g, second), []
-    for kind, at, seen_from, terms in given:
+    read, result = reading.read_again(g, [along(rate) for rate in d.rates]), []
+    for kind, at, seen_from, terms in reading.set_accelerations:
         try:
             vector = tuple((f, (read(m[0]), read(m[1]), read(m[2]))) for f, m in terms)
         except (KeyError, ModelError):
@@ -105,30 +103,27 @@ def _read(d: Description, symbols: Symbols, given: Sequence[Given]) -> tuple[Des
 
 
 def contradictions(
-    description: Description,
+    reading: Reading,
     k: Kinematics,
-    given: Sequence[Given],
-    symbols: Symbols,
     names: Callable[[], Mapping[Any, Any]],
 ) -> list[Contradiction]:
     """Contradictions of a description, points first.
 
     Parameters
     ----------
+    reading : Reading
+        The description, and the accelerations that were set.
     k : Kinematics
         Kinematics of the description, or of its duplicate.
-    given : sequence
-        Accelerations that were set: kind, number, frame that it was set in, and its components as SymPy matrices.
-    symbols : Symbols
-        Symbols with which they are read.
     names : callable
         SymPy's symbols by the keys of the graph, for messages.
     """
+    description = reading.description
     points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0 and p.velocity]
     frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.omega_fits[i]]
-    if not (points or frames or given):
+    if not (points or frames or reading.set_accelerations):
         return []
-    description, accelerations = _read(description, symbols, given)
+    description, accelerations = _read(description, reading)
     return _Search(description, points, frames, accelerations, names).contradictions
 
 

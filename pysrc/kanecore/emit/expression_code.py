@@ -58,8 +58,8 @@ class _Variables:
         return [self._time, *self._by_kind["state"], *self._by_kind["parameter"], *self._by_kind["input"]]
 
     def read(self, expression: Any) -> int:
-        self._reader.where = f"the event or reset {expression}"
-        return self._reader(expression)
+        with self._reader.at(f"the event or reset {expression}"):
+            return self._reader(expression)
 
     def _leaf(self, symbol: Any) -> int:
         if str(symbol) == "t":

@@ -11,6 +11,7 @@ import math
 import numbers
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial, reduce
 from types import MappingProxyType
@@ -88,20 +89,34 @@ class FromSympy:
         ``leaf(expr) -> node`` for symbols, functions of time and their derivatives; raises ModelError for unknown ones.
     functions : mapping of SymPy function to Data, optional
         Undefined functions that are given by data.
+    where : str
+        Place of what is read, for messages; `at` names another.
 
     Attributes
     ----------
     where : str
-        Place that is being read, for messages; may be set before each call.
+        Place that is being read.
     """
 
     def __init__(
-        self, graph: Graph, leaf: Callable[[Any], int], functions: Mapping[Any, Data] = MappingProxyType({})
+        self,
+        graph: Graph,
+        leaf: Callable[[Any], int],
+        functions: Mapping[Any, Data] = MappingProxyType({}),
+        where: str = "the expression",
     ) -> None:
-        self.graph = graph
-        self.where = "the expression"
+        self.graph, self.where = graph, where
         self._leaf, self._functions = leaf, functions
         self._known: dict[Any, int] = {}
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Place of what is read within, for messages."""
+        before, self.where = self.where, where
+        try:
+            yield
+        finally:
+            self.where = before
 
     def __contains__(self, expr: Any) -> bool:
         return expr in self._known

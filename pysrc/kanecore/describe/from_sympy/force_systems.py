@@ -99,8 +99,7 @@ class _OnGraph:
 
     def __init__(self, screw: Screw) -> None:
         g = self._graph = Graph()
-        self._read = FromSympy(g, self._leaf)
-        self._read.where = "the vectors"
+        self._read = FromSympy(g, self._leaf, where="the vectors")
         self._axes: Any = None
         strength, length = g.symbol("strength", PARAMETER), g.symbol("length", PARAMETER)
         self._resultant, self._moment = [0, 0, 0], [0, 0, 0]

@@ -43,8 +43,7 @@ class FrameReader:
 
     # ----------------------------------------------------------------- vectors
     def matrix(self, m: Any, where: str) -> Matrix:
-        self._symbols.where = where
-        rows = [tuple(self._symbols.node(e) for e in m.row(i)) for i in range(3)]
+        rows = [tuple(self._symbols.node(e, where) for e in m.row(i)) for i in range(3)]
         return tuple(rows)  # type: ignore[return-value]
 
     def vector(self, v: Any, where: str) -> Vector:
@@ -58,8 +57,7 @@ class FrameReader:
         for column, frame in sympy_internals.terms(v):
             if not isinstance(column, sm.MatrixBase):
                 raise ModelError(f"{where} holds {column}, which is not a finite real number")
-            self._symbols.where = where
-            components: Components = tuple(self._symbols.node(e) for e in column)  # type: ignore[assignment]
+            components: Components = tuple(self._symbols.node(e, where) for e in column)  # type: ignore[assignment]
             if any(components):
                 parts.append((self.number(frame, where), components))
         return tuple(parts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reader of SymPy mechanics objects, which makes a :class:`~kanecore.describe.description.Description`.
+"""Reader of SymPy mechanics objects, which makes a :class:`~kanecore.describe.reading.Reading`.
 
 The reader says what SymPy's objects mean; :class:`~kanecore.describe.builder.Builder` assembles and checks it.  Only
 what the user wrote is read: adjacent orientations, positions, velocities that were set.  Nothing is queried by
@@ -16,7 +16,7 @@ from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Description
+from kanecore.describe.reading import Reading, SetAcceleration
 from kanecore.errors import ModelError
 from kanecore.shapes import Shape
 
@@ -30,33 +30,27 @@ from .read_loads import LoadReader, Loads, check_states
 from .read_outputs import OutputReader, output_points
 from .read_points import PointReader
 from .symbols import Symbols, function_name
+from .unused_symbols import left_out
 
 __all__ = ["Reader"]
 
 
 class Reader:
-    """One reading of one model; :meth:`read` gives the description.
-
-    Attributes
-    ----------
-    symbols : Symbols
-        Meanings of SymPy's names.
-    outputs : OutputReader
-    """
+    """One reading of one model, by :meth:`read`."""
 
     def __init__(self, arguments: Arguments) -> None:
         if not isinstance(arguments.frame, SymFrame):
             raise ModelError(f"frame must be the inertial ReferenceFrame, not {arguments.frame!r}")
         self._arguments = arguments
         self._builder = Builder(arguments.name, arguments.frame.name)
-        self.symbols = Symbols(self._builder, arguments)
-        self._frames = FrameReader(self._builder, self.symbols, arguments.frame)
-        self._points = PointReader(self._builder, self.symbols, self._frames)
-        self.outputs = OutputReader(self._builder, self.symbols, self._frames, self._points)
+        self._symbols = Symbols(self._builder, arguments)
+        self._frames = FrameReader(self._builder, self._symbols, arguments.frame)
+        self._points = PointReader(self._builder, self._symbols, self._frames)
+        self._outputs = OutputReader(self._builder, self._symbols, self._frames, self._points)
 
-    def read(self) -> Description:
-        """The description; the order of the steps is that of the graph's nodes."""
-        a, pieces = self._arguments, (self._builder, self.symbols, self._frames, self._points)
+    def read(self) -> Reading:
+        """The description with all that a model asks for; the order of the steps is that of the graph's nodes."""
+        a, pieces = self._arguments, (self._builder, self._symbols, self._frames, self._points)
         quaternions = self._read_kinematics()
         bodies, loads = self._survey()
         body_reader = BodyReader(*pieces)
@@ -74,15 +68,15 @@ class Reader:
         self._keep_units(quaternions)
         self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
         for name, e in a.outputs.items():
-            self.outputs.read(str(name), e)
+            self._outputs.read(str(name), e)
         self._read_guess()
         self._complete()
-        return self._builder.description()
+        return self._reading()
 
     # ------------------------------------------------------------------- steps
     def _read_kinematics(self) -> list[Quaternion]:
         """Laws of feedback, declared symbols, q̇; the quaternions among the coordinates."""
-        a, symbols = self._arguments, self.symbols
+        a, symbols = self._arguments, self._symbols
         symbols.feed_back(a.feedback)
         symbols.allow(a.parameters, a.inputs)
         oriented = ((f, parent) for f, parent in self._frames.oriented_from.items() if f is not parent)
@@ -93,7 +87,7 @@ class Reader:
         return quaternions
 
     def _members(self, quaternion: Quaternion) -> tuple[int, int, int, int]:
-        e0, e1, e2, e3 = (self.symbols.coordinates[i] for i in quaternion.places)
+        e0, e1, e2, e3 = (self._symbols.coordinates[i] for i in quaternion.places)
         return e0, e1, e2, e3
 
     def _survey(self) -> tuple[Bodies, Loads]:
@@ -102,7 +96,7 @@ class Reader:
         if not a.needs_bodies:
             self._builder.without_bodies()
         bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
-        check_states(a.forcelist, {*self.symbols.q, *(a.inputs or ()), *a.feedback})
+        check_states(a.forcelist, {*self._symbols.q, *(a.inputs or ()), *a.feedback})
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
             expect(point, SymPoint, "an item of points", "Point")
@@ -119,16 +113,16 @@ class Reader:
         e = self._arguments.lagrangian
         if e is None:
             return
-        with self.symbols.reading("lagrangian"):
+        with self._symbols.reading("lagrangian"):
             self._builder.lagrangian(self._scalar("the Lagrangian", e))
 
     def _read_constraints(self) -> None:
         for kind, expressions in self._arguments.constraints.items():
-            with self.symbols.reading("acceleration" if kind == "acceleration" else "kinematics"):
+            with self._symbols.reading("acceleration" if kind == "acceleration" else "kinematics"):
                 for name, e in expressions.items():
                     if isinstance(e, sm.Eq):
                         raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-                    self._builder.constraint(kind, self.symbols.node(e, name), name, e)
+                    self._builder.constraint(kind, self._symbols.node(e, name), name, e)
 
     def _read_joints(self, bodies: Bodies) -> None:
         reader = JointReader(self._builder, self._frames, self._points, bodies)
@@ -144,8 +138,8 @@ class Reader:
             self._builder.shape(bodies.named(key, "shapes"), shape)
 
     def _read_potentials(self) -> None:
-        with self.symbols.reading("potential"):
-            energies = [self.symbols.node(e, f"potential {i}") for i, e in enumerate(self._arguments.potentials)]
+        with self._symbols.reading("potential"):
+            energies = [self._symbols.node(e, f"potential {i}") for i, e in enumerate(self._arguments.potentials)]
         for energy in energies:
             self._builder.potential(energy)
 
@@ -158,12 +152,12 @@ class Reader:
     def _scalar(self, where: str, e: Any) -> int:
         if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
             raise ModelError(f"{where} is {e!r}, which is no expression of a scalar: write one, such as T - U")
-        return self.symbols.node(e, where)
+        return self._symbols.node(e, where)
 
     def _read_guess(self) -> None:
         """Numbers by coordinates and speeds, or by their names."""
-        state = [*self.symbols.q, *self.symbols.u]
-        nodes = [*self.symbols.coordinates, *self.symbols.speeds]
+        state = [*self._symbols.q, *self._symbols.u]
+        nodes = [*self._symbols.coordinates, *self._symbols.speeds]
         names = [function_name(x) for x in state]
         for key, value in self._arguments.guess.items():
             if key not in state and key not in names:
@@ -172,7 +166,7 @@ class Reader:
 
     def _complete(self) -> None:
         """Complete the symbols after all is read: check them, and list parameters and inputs in order."""
-        a, symbols = self._arguments, self.symbols
+        a, symbols = self._arguments, self._symbols
         symbols.check_feedback()
         symbols.check_functions()
         symbols.warn_of_misspelt()
@@ -181,13 +175,26 @@ class Reader:
         self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
 
     # --------------------------------------------------------------------- results
-    def symbols_by_node(self) -> dict[int, Any]:
-        """SymPy's symbols of parameters and inputs."""
-        parameters = {node: s for s, node in self.symbols.parameters.items()}
-        return parameters | {node: self.symbols.rate(*key) for key, node in self.symbols.inputs.items()}
+    def _reading(self) -> Reading:
+        a, symbols, d = self._arguments, self._symbols, self._builder.description()
+        return Reading(
+            d,
+            symbols=symbols.by_name(),
+            time=symbols.t,
+            laws=a.feedback,
+            functions=a.functions,
+            written=self._outputs.written,
+            n_loads=len(a.forcelist),
+            left_out=left_out(a, symbols),
+            undeclared=frozenset(
+                (*(d.parameters if a.parameters is None else ()), *(d.inputs if a.inputs is None else ()))
+            ),
+            set_accelerations=tuple(self._set_accelerations()),
+            read_again=symbols.read_again,
+        )
 
-    def set_accelerations(self) -> Iterator[tuple[str, int, int, list[tuple[int, Any]]]]:
-        """Accelerations that are set, and not read: (kind, number, frame of reference, [(frame, 3×1 matrix), ...])."""
+    def _set_accelerations(self) -> Iterator[SetAcceleration]:
+        """Accelerations that are set, and not read."""
         for point, at in self._points.index.items():
             value = sympy_internals.accelerations(point).get(self._frames.inertial)
             if value is not None:

@@ -22,7 +22,7 @@ from kanecore.graph.sympy_bridge import FromSympy
 from . import sympy_internals
 from .arguments import Arguments
 
-__all__ = ["Symbols", "function_name", "function_of_time", "functions_of_time", "multiplier"]
+__all__ = ["Symbols", "SymbolsByName", "function_name", "function_of_time", "functions_of_time", "multiplier"]
 
 _MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
@@ -201,10 +201,9 @@ class Symbols:
     @contextmanager
     def reading(self, stage: str) -> Iterator[None]:
         """Read something of another stage; afterwards return to the stage before."""
-        before = self.stage, self.where
-        self.stage = stage
+        before, self.stage = self.stage, stage
         yield
-        self.stage, self.where = before
+        self.stage = before
 
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs of loads, kinematical equations and outputs."""
@@ -362,24 +361,19 @@ class Symbols:
         """Place that is being read, for messages."""
         return self._read.where
 
-    @where.setter
-    def where(self, text: str) -> None:
-        self._read.where = text
-
     def node(self, e: Any, where: str | None = None) -> int:
-        """Node of an expression; ``where`` is its place for messages, if it differs from the last one."""
-        if where is not None:
-            self.where = where
-        node = self._read(e)
-        if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
-            for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
-                self._fed_back(x, 0)
-        if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # of a part that was read before
-            raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        """Node of an expression; ``where`` is its place for messages, None for a part of what is being read."""
+        with self._read.at(self.where if where is None else where):
+            node = self._read(e)
+            if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
+                for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
+                    self._fed_back(x, 0)
+            if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # the same
+                raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
         return node
 
-    def foreign(self, graph: Graph, second: Mapping[Any, int]) -> FromSympy:
-        """Read an expression outside the model into a copy of its graph; ``second`` are the nodes of q̈ by coordinate.
+    def read_again(self, graph: Graph, second: Sequence[int]) -> FromSympy:
+        """Reader of expressions outside the model into a copy of its graph; ``second`` are the nodes of q̈.
 
         What the model does not know gets a symbol of its own.  KeyError for auxiliary speeds.
         """
@@ -390,7 +384,7 @@ class Symbols:
                 raise KeyError(x)
             known = {
                 **{(y, 1): rate for y, rate in zip(self.q, self.rates, strict=True)},
-                **{(y, 2): node for y, node in second.items()},
+                **{(y, 2): node for y, node in zip(self.q, second, strict=True)},
                 **{(y, 1): node for y, node in zip(self.u, self.accelerations, strict=True)},
                 **self.inputs,
             }
@@ -398,6 +392,10 @@ class Symbols:
             return graph.symbol(("foreign", str(e)), ACCELERATION) if node is None else node
 
         return FromSympy(graph, leaf, self.functions)
+
+    def by_name(self) -> dict[str, Any]:
+        """SymPy's symbols by the names that they have in the description, rates of inputs included."""
+        return dict(self._owner)
 
     def has_read(self, e: Any) -> bool:
         """Test whether an expression was read, so that its symbols are known."""
@@ -449,6 +447,22 @@ def functions_of_time(symbols: Any, argument: str) -> list[Any]:
 def function_of_time(name: str) -> Any:
     """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
     return sm.Function(name)(sympy_internals.time())
+
+
+class SymbolsByName(dict[str, Any]):
+    """Symbols by name, which makes a function of time of a new name when it is asked for.
+
+    SymPy makes a class of each, which takes longer than reading a robot's file.
+    """
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = symbol = function_of_time(name)
+        return symbol
+
+
+def symbol_name(x: Any) -> str:
+    """The name of a Symbol or of a function of time."""
+    return str(x) if isinstance(x, sm.Symbol) else function_name(x)
 
 
 def function_name(x: Any) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import sympy as sm
@@ -17,29 +17,16 @@ from sympy.physics.vector import Vector as SymVector
 from . import sympy_internals
 from .arguments import Arguments
 from .read_loads import is_tendon, single_loads
-from .symbols import Symbols, function_name
+from .symbols import Symbols, function_name, symbol_name
 
 __all__ = ["left_out"]
 
 
-def left_out(arguments: Arguments, symbols: Symbols, listed: Collection[Any], read: Collection[Any]) -> tuple[Any, ...]:
-    """Symbols and functions of time that the model does not know, sorted by name.
-
-    Parameters
-    ----------
-    listed : collection
-        Symbols of the parameters and inputs of the model.
-    read : collection
-        Symbols that were read, also those that the model does not have any more.
-    """
-
-    def name(x: Any) -> str:
-        return str(x) if isinstance(x, sm.Symbol) else function_name(x)
-
-    present = _mentioned(arguments, symbols) | {x for x in read if not isinstance(x, sm.Derivative)}
+def left_out(arguments: Arguments, symbols: Symbols) -> tuple[Any, ...]:
+    """Symbols and functions of time that were not read, sorted by name."""
     taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.auxiliary)}
-    taken |= {str(symbols.t), *(name(x) for x in listed if not isinstance(x, sm.Derivative))}
-    names = {x: name(x) for x in present}
+    taken |= {str(symbols.t), *map(str, symbols.parameters), *(function_name(x) for x, _ in symbols.inputs)}
+    names = {x: symbol_name(x) for x in _mentioned(arguments, symbols)}
     return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
 
 

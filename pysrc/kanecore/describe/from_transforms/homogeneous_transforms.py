@@ -210,7 +210,7 @@ class Step:
         h = _homogeneous(link)
         centre = column(link.centre, f"the centre of link {link.name}")
         _check_entries(link, [*h, *centre])
-        plain = Plain(functions_in([*h, *centre]))
+        plain = Plain(functions_in([*h, *centre]), f"the transform of link {link.name}")
         r, d, c = plain.of(h[:3, :3]), plain.of(h[:3, 3]), plain.of(centre)
         _check_rotation(link, plain, r)
         angular = plain.velocity(lambda x: _axial(r.T * r.diff(x)))
@@ -385,7 +385,6 @@ def _check_entries(link: Link, entries: Iterable[Any]) -> None:
 
 
 def _check_rotation(link: Link, plain: Plain, r: sm.Matrix) -> None:
-    plain.read.where = f"the transform of link {link.name}"
     if not is_rotation(plain.graph, [[plain.read(e) for e in r.row(i)] for i in range(3)]):
         raise ModelError(
             f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], "
@@ -409,12 +408,12 @@ def _axial(s: sm.Matrix) -> sm.Matrix:
 class Plain:
     """Expressions with symbols in place of functions of time, to differentiate by each of them and to compare."""
 
-    def __init__(self, functions: Iterable[Any]) -> None:
+    def __init__(self, functions: Iterable[Any], where: str = "the expression") -> None:
         # numbered by hand: SymPy numbers dummies from a random number, and sorts by it
         self._symbols = {x: sm.Dummy(function_name(x), dummy_index=i, real=True) for i, x in enumerate(functions)}
         self._functions = {symbol: x for x, symbol in self._symbols.items()}
         self.graph = Graph()
-        self.read = FromSympy(self.graph, self._leaf)
+        self.read = FromSympy(self.graph, self._leaf, where=where)
 
     def _leaf(self, e: Any) -> int:
         if e in self._functions:

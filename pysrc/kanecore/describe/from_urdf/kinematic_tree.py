@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
+from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import Components, Matrix, Vector, cross, dot
@@ -65,8 +66,8 @@ def described_robot(
     damping: bool,
     friction: float | None,
     loops: Sequence[Any],
-) -> tuple[Description, dict[str, float], tuple[str, ...]]:
-    """The description, the values of its parameters by name, and notes for the report.
+) -> Reading:
+    """The description of a robot, values of its parameters, and notes for the report.
 
     The options are those of `Model.from_urdf`.
     """
@@ -82,7 +83,7 @@ def described_robot(
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
-    return assembly.description(), assembly.values, tuple(assembly.notes())
+    return Reading(assembly.description(), values=assembly.values, folder=robot.folder, notes=tuple(assembly.notes()))
 
 
 class _Assembly:

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading: what a reader of SymPy objects or of a robot file hands to `kanecore.Model`, all of it in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kanecore.graph.expression_graph import Graph
+
+from .description import Description
+
+__all__ = ["Reading", "SetAcceleration"]
+
+SetAcceleration: TypeAlias = tuple[str, int, int, list[tuple[int, Any]]]
+"""An acceleration that the user set: "point" or "frame", its number, the frame that it was set in, SymPy's matrices."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A description, and the user's own words, in which results are written.
+
+    Attributes
+    ----------
+    description : Description
+    whole : Description or None
+        The same with its noncontributing forces; None until `Model` has looked for them.
+    symbols : dict of name to SymPy symbol
+        Coordinates, speeds, parameters and inputs as the user made them; others are made of their names.
+    time : Symbol or None
+        SymPy's time; None: that of `dynamicsymbols`.
+    laws, functions, written : dict
+        ``feedback`` and ``functions`` of `Model`, and its outputs, scalar by scalar.
+    n_loads : int
+        Number of the user's loads.
+    noncontributing, left_out : tuple of symbols
+        Forces without effect; symbols that stand only in parts without effect, sorted by name.
+    values : dict of name to number
+        Values of parameters, of a file that holds them.
+    folder : str or None
+        Folder of the file that names meshes.
+    notes : tuple of str
+        Lines of the report: parts of a file that are not in the description.
+    undeclared : frozenset of int
+        Nodes of parameters and inputs that the user did not list: forces among them may be noncontributing.
+    set_accelerations : sequence of SetAcceleration
+    read_again : callable or None
+        Reads the matrices of these into a copy of the graph, for given nodes of q̈; None where no user sets any motion,
+        so that nothing can contradict positions.
+    """
+
+    description: Description
+    whole: Description | None = None
+    symbols: dict[str, Any] = field(default_factory=dict)
+    time: Any = None
+    laws: dict[Any, Any] = field(default_factory=dict)
+    functions: dict[Any, Any] = field(default_factory=dict)
+    written: dict[str, Any] = field(default_factory=dict)
+    n_loads: int = 0
+    noncontributing: tuple[Any, ...] = ()
+    left_out: tuple[Any, ...] = ()
+    values: dict[str, float] = field(default_factory=dict)
+    folder: str | None = None
+    notes: tuple[str, ...] = ()
+    undeclared: frozenset[int] = frozenset()
+    set_accelerations: Sequence[SetAcceleration] = ()
+    read_again: Callable[[Graph, Sequence[int]], Callable[[Any], int]] | None = None
