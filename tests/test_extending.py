@@ -128,6 +128,6 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     run("use.py")
     # what the package demands of all its kernels and methods; the golden files of the gallery are another matter
-    files = [f"tests/test_{name}.py" for name in ("sanitizers", "layout", "native", "symbolic", "ode")]
+    files = [f"tests/test_{name}.py" for name in ("sanitizers", "layout", "native", "symbolic_expressions", "ode")]
     chosen = "four_bar or rrp or knows_every or generated or grows or groups or table or rolling_disc or order"
     run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", *files, "-k", chosen)
