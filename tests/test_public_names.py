@@ -129,6 +129,11 @@ def test_the_reference_is_grouped_alike(root: Path) -> None:
         assert directives == [name for name in names.split() if name not in FACTS and name not in elsewhere], title
 
 
+def test_the_reference_has_no_alias(root: Path) -> None:
+    text = (root / "docs/reference/kernels.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE)) & ALIASES.keys() == set()
+
+
 def test_changelog_names_each_alias(root: Path) -> None:
     text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     changed = text.partition("### Changed")[2]
