@@ -34,11 +34,14 @@ html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
 html_show_sphinx = False
 
+SIGNATURE = re.compile(r"\w+\.\w+\(self\b.*\)")  # that Cython writes; of an alias autodoc leaves it
 LITERAL = re.compile(r"(``.*?``)|\|")
 
 
 def as_it_stands(app, what, name, obj, options, lines):
     """Docstrings are read in the source first: there |x| is a modulus, and a colon in a property's a colon."""
+    if lines and SIGNATURE.fullmatch(lines[0]):
+        del lines[0]
     lines[:] = [LITERAL.sub(lambda m: m[0] if m[1] else "\\|", line) for line in lines]
     if what in ("property", "attribute"):
         lines[:0] = ["..", ""]  # an empty comment: napoleon takes what precedes a colon in the first line for a type

@@ -15,7 +15,7 @@ x, r, c, work, xdot = (
     np.full(dyn.n_x, 0.1),
     np.zeros(dyn.n_r),
     dyn.prepared,
-    np.zeros(dyn.n_work),
+    np.zeros(dyn.sizes["work"]),
     np.empty(dyn.n_x),
 )
 rhs(0.0, *(ffi.from_buffer("double[]", a) for a in (x, r, c, work, xdot)))

@@ -23,7 +23,7 @@ fall.argtypes = [Model, array, array, array, ctypes.c_size_t, ctypes.c_double, c
 fall.restype = ctypes.c_size_t
 
 dyn = kc.load("rrp")
-model = Model(dyn.address("rhs"), dyn.n_q, dyn.n_u, dyn.n_r, dyn.n_prepared, dyn.n_work)
+model = Model(dyn.address("rhs"), dyn.n_q, dyn.n_u, dyn.n_r, dyn.sizes["prepared"], dyn.sizes["work"])
 states = np.zeros((10, dyn.n_x))
 states[:, 1] = np.linspace(0.0, 0.9, 10)
 failed = fall(model, np.zeros(dyn.n_r), dyn.prepared, states, len(states), 1e-3, 100)

@@ -34,7 +34,7 @@ def call_all(name: str) -> int:
 
     module = import_module(f"kanecore.gallery.{name}")
     dyn = CompiledModel({"all": code(whole(module.build().description, module.PARAMETERS, FIRST))}, source={})
-    sizes = {size: getattr(dyn, size) for size in dir(dyn) if size.startswith("n_")}
+    sizes = {size: getattr(dyn, size) for size in dir(type(dyn)) if size.startswith("n_")}
     n_called = 0
     for row in KERNELS:
         if not dyn._has(row.name):

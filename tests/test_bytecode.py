@@ -46,7 +46,7 @@ def executed(name: str) -> CompiledModel:
 def in_c(dyn: CompiledModel, kernel: str, x: Array, r: Array) -> tuple[Array, Array]:
     """The result of a kernel that is called by its address, and the first two numbers of its scratch."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address(kernel))
-    sizes = {name: getattr(dyn, name) for name in dir(dyn) if name.startswith("n_")}
+    sizes = {name: getattr(dyn, name) for name in dir(type(dyn)) if name.startswith("n_")}
     row = next(row for row in KERNELS if row.name == kernel)
     c, work, out = dyn.prepared, np.zeros(dyn.n_work), np.full(int(np.prod(row.lengths(sizes))) + 1, 7.0)
     function(0.3, *(a.ctypes.data for a in (x, r, c, work, out)))

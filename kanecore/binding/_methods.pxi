@@ -93,20 +93,30 @@ cdef class Kernels(Model):
             return self.evaluate(K_ANGULAR_VELOCITY_REMAINDERS, t, x, None, r, p, out, threads)
         return self.evaluate(K_PARTIAL_ANGULAR_VELOCITIES, t, x, None, r, p, out, threads)
 
-    def generalized_active_forces(self, t, x, *, nonholonomic=False, r=None, p=None, out=None, threads=1):
+    def generalized_active_forces(self, t, x, *, nonholonomic=False, by=None, r=None, p=None, out=None, threads=1):
         """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
 
-        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).
+        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof). ``by="load"``
+        gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its place in forcelist, its points
+        and frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the rest, so that all entries add
+        up. ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load acts on the body that its point
+        or frame is fixed in; on massless ones, on the body that they carry. A load that is linear in udot counts as it
+        is at udot = 0.
         """
+        if by is not None:
+            return self._split("generalized_active_forces", by, t, x, None, nonholonomic, out, {"r": r, "p": p})
         if nonholonomic:
             return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_ACTIVE_FORCES, t, x, None, r, p, out, threads)
 
-    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, r=None, p=None, out=None, threads=1):
+    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, by=None, r=None, p=None, out=None, threads=1):
         """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
 
-        With ``nonholonomic=True`` those of the independent speeds, (..., dof).
+        With ``nonholonomic=True`` those of the independent speeds, (..., dof). ``by="body"`` gives those of each body,
+        (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.
         """
+        if by is not None:
+            return self._split("generalized_inertia_forces", by, t, x, udot, nonholonomic, out, {"r": r, "p": p})
         if nonholonomic:
             return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
         return self.evaluate(K_GENERALIZED_INERTIA_FORCES, t, x, udot, r, p, out, threads)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from inspect import cleandoc
 from pathlib import Path
 from threading import RLock
 from types import MappingProxyType
@@ -32,9 +33,11 @@ from kanecore.constraints.redundant_speeds import projected_efforts, speed_matri
 from kanecore.control.derivative_products import (
     inverse_dynamics_jvp,
     inverse_dynamics_vjp,
+    jvp,
     rhs_hessian,
     rhs_jvp,
     rhs_vjp,
+    vjp,
 )
 from kanecore.control.equilibrium import equilibrium
 from kanecore.control.identification import identify
@@ -57,6 +60,7 @@ from kanecore.run.load_forces_and_powers import (
     constraint_forces,
     inertia_forces_by_body,
     load_powers,
+    split_forces,
 )
 from kanecore.run.momentum import angular_momentum, linear_momentum
 from kanecore.run.point_kinematics import (
@@ -69,6 +73,7 @@ from kanecore.run.point_kinematics import (
     specific_force,
     velocity,
 )
+from kanecore.run.public_names import ALIASES, table_text
 from kanecore.show.state_pictures import draw
 
 if TYPE_CHECKING:
@@ -134,6 +139,11 @@ class LiveValues(MutableMapping[Any, float]):
 
 
 Array = npt.NDArray[np.float64]
+
+_SIZES = (
+    *("q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "potentials", "outputs", "constraints"),
+    *("configuration", "velocity", "q_dependent", "u_dependent", "auxiliary", "prepared", "work"),
+)
 
 _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
 
@@ -221,6 +231,9 @@ class CompiledModel(_native.Kernels):
         machine = "; on the machine, without a compiler" if self._codes else ""
         return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}{machine}>"
 
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - ALIASES.keys())
+
     def _repr_html_(self) -> str:
         """HTML for notebooks: sizes and names, and the current values, folded."""
         from kanecore.show.notebook_pages import compiled_page
@@ -268,7 +281,8 @@ class CompiledModel(_native.Kernels):
         -------
         ndarray, (..., n_x)
             What is not named is zero.  A unit quaternion of which nothing is named turns nothing, (1, 0, 0, 0) in the
-            order of `unit`: four zeros would be no orientation.  Where one of its members is named all others are zero.
+            order of ``info["unit"]``: four zeros would be no orientation.  Where one of its members is named all others
+            are zero.
 
         Raises
         ------
@@ -297,11 +311,25 @@ class CompiledModel(_native.Kernels):
     def info(self) -> dict[str, Any]:
         """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
 
-        For a model without a compiler, ``machine`` is True.
+        For a model without a compiler, ``machine`` is True.  ``unit`` holds the places in x of each unit quaternion,
+        four numbers, cosine first; ``input_rates`` of each input the number of its derivative among them, or -1;
+        ``qdot_is_u`` tells whether q̇ = u, element by element; ``configuration_names`` are those of the rows of
+        `configuration_residual`.
         """
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
         groups = [group for group in self._groups if group in self._built]
-        return {**self._info, "name": self.name, "kernels": groups, "sizes": sizes}
+        facts = {name: getattr(self, name) for name in ("unit", "input_rates", "qdot_is_u", "configuration_names")}
+        return {**self._info, **facts, "name": self.name, "kernels": groups, "sizes": sizes}
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Lengths: "q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "outputs" and others.
+
+        "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
+        "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
+        the numbers that C kernels take as constants and as scratch.
+        """
+        return MappingProxyType({name: getattr(self, f"n_{name}") for name in _SIZES})
 
     @property
     def _groups(self) -> tuple[str, ...]:
@@ -435,6 +463,25 @@ class CompiledModel(_native.Kernels):
     active_forces_by_body = active_forces_by_body
     inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
+    inertia_wrenches = _native.Kernels.inertia_forces
+    speed_momenta = _native.Kernels.momenta
+
+    def _split(
+        self,
+        kernel: str,
+        by: str,
+        t: npt.ArrayLike,
+        x: Any,
+        udot: Any,
+        nonholonomic: bool,
+        out: Any,
+        values: dict[str, Any],
+    ) -> Any:
+        if nonholonomic or out is not None:
+            raise TypeError(
+                f"{kernel}: by={by!r} returns new arrays, of all speeds: it takes no nonholonomic= nor out="
+            )
+        return split_forces(self, kernel, by, t, x, udot, values)
 
     # Pictures -------------------------------------------------------------------------------------------
 
@@ -452,6 +499,8 @@ class CompiledModel(_native.Kernels):
     linear_system = linear_system
     equilibrium = equilibrium
     state_error = state_error
+    jvp = jvp
+    vjp = vjp
     rhs_jvp = rhs_jvp
     rhs_vjp = rhs_vjp
     inverse_dynamics_jvp = inverse_dynamics_jvp
@@ -920,6 +969,10 @@ class CompiledModel(_native.Kernels):
             raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
         left_out = self._left_out("parameter"), self._left_out("input")
         return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
+
+
+if CompiledModel.__doc__:  # python -OO has none
+    CompiledModel.__doc__ = f"{cleandoc(CompiledModel.__doc__)}\n\n{table_text(CompiledModel)}"
 
 
 def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class Kernel:
         ``nonholonomic=True`` puts the dependent speeds in terms of the others.
     named : str
         The model's names of the first axis: ``named=True`` gives a dict.
+    by : tuple of str
+        What ``by=`` splits the result into; `CompiledModel._split` does so.
     part_of : str
         The kernel whose result holds this one.
     field : str
@@ -77,6 +79,7 @@ class Kernel:
     remainder_of: str = ""
     nonholonomic: bool = False
     named: str = ""
+    by: tuple[str, ...] = ()
     part_of: str = ""
     field: str = ""
 
@@ -160,15 +163,23 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("generalized_active_forces", "forces", ("n_u",), "F", "F_r"),
         "The generalized active forces F_r = Σ v_r · R + ω_r · T",
-        "With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).",
+        "With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof). "
+        '``by="load"`` gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its place in '
+        'forcelist, its points and frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the '
+        'rest, so that all entries add up. ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load '
+        "acts on the body that its point or frame is fixed in; on massless ones, on the body that they carry. A load "
+        "that is linear in udot counts as it is at udot = 0.",
         nonholonomic=True,
+        by=("load", "body"),
     ),
     Kernel(
         *("generalized_inertia_forces", "forces", ("n_u",), "F^*", "F*_r"),
         "The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot",
-        "With ``nonholonomic=True`` those of the independent speeds, (..., dof).",
+        'With ``nonholonomic=True`` those of the independent speeds, (..., dof). ``by="body"`` gives those of each '
+        "body, (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.",
         reads_udot=True,
         nonholonomic=True,
+        by=("body",),
     ),
     Kernel(
         *("inverse_dynamics", "forces", ("n_u",), r"-(F + F^*) = M \dot u - f", "-(F_r + F*_r)"),

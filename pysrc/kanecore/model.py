@@ -137,6 +137,38 @@ class Model(Expressions):
     A model is immutable, and it never changes the SymPy objects nor calls ``vel``, ``acc`` or ``dcm`` on them.
     Unknown reactions in ``forcelist`` on which no generalized active force depends are noncontributing forces: they
     are listed in ``noncontributing`` and are neither parameters nor inputs.
+    ``model.forcing`` and its like, the name of a kernel, are short for ``model.symbolic("forcing")``.
+
+    Made from other descriptions::
+
+        from_kane         Model of SymPy's KanesMethod.
+        from_system       Model of SymPy's System.
+        from_lagrangian   Model of a Lagrangian and forces.
+        from_transforms   Model of homogeneous transforms or Denavit-Hartenberg parameters.
+        from_urdf         Model of a robot's URDF file.
+
+    Changed into another model::
+
+        canonical         Model in the generalized momenta, by Hamilton's equations.
+        free              Model without some constraints, their forces brought in evidence.
+
+    Read::
+
+        name, description, coordinates, speeds, parameters, values, inputs, functions, noncontributing, left_out,
+        n_q, n_u, n_x, n_p, n_r, n_constraints
+
+    Asked for expressions::
+
+        symbolic          SymPy expressions of a kernel.
+        latex             LaTeX of them.
+        speed_matrices    Matrices A, Ψ and Υ of redundant speeds.
+        base_parameters   Combinations of inertial parameters that can be identified.
+
+    Shown::
+
+        report            What was understood, in words.
+        explain           Which load gives which generalized force.
+        draw              A picture at a state.
     """
 
     def __init__(
@@ -609,6 +641,9 @@ class Model(Expressions):
     def n_constraints(self) -> int:
         """Number of rows of the constraint Jacobian; derivatives that were given as well are not counted twice."""
         return len(self._derivation.constraints.rows) if self._description.constraints else 0
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - {"partial_accelerations", "partial_angular_accelerations", "whole"})
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"

@@ -26,6 +26,11 @@ _WIDTH = 112  # of a docstring's lines, before they are indented
 
 AXES = 3  # of a result, beside leading ones: the limit of the binding
 
+_SHOWN = {
+    "inertia_forces": "inertia_wrenches",
+    "momenta": "speed_momenta",
+}  # methods that users are shown in their place
+
 _ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
 _PXD = """\
@@ -88,9 +93,7 @@ def generated() -> dict[str, str]:
         "kanecore/binding/_kernels.pxi": _cython_tables(),
         "kanecore/binding/_methods.pxi": _cython_methods(),
         "pysrc/kanecore/_methods.pyi": _stubs(),
-        "pysrc/kanecore/derive/reports/kernel_expressions.py": _expressions(),
         "docs/reference/kernels.md": _markdown(),
-        "docs/reference/kernels.rst": _rst(),
         "tests/c/kernels.inc": _c_test(),
     }
 
@@ -300,12 +303,16 @@ def _cython_method(kernel: Kernel) -> str:
     options = ["nonholonomic=False"] if kernel.nonholonomic else []
     options += ["remainder=False"] if remainder else []
     options += ["named=False"] if kernel.named else []
+    options += ["by=None"] if kernel.by else []
     before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
     before += ["multipliers=None"] if kernel.reads_multipliers else []
     before = ["self", "t", "x", "beyond"] if kernel.vectors else before
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
     text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
+    if kernel.by:
+        call = f'self._split("{kernel.name}", by, t, x, {udot}, nonholonomic, out, {{"r": r, "p": p}})'
+        text += f"        if by is not None:\n            return {call}\n"
     if kernel.nonholonomic:
         option = "remainder" if remainder else "False"
         call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
@@ -404,6 +411,9 @@ def _stubs() -> str:
             variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]
         elif not kernel.shape:
             variants = [("", "Any")]
+        if kernel.by:
+            arrays = [("by: None = None", "_Array"), ('by: Literal["body"]', "_Array")]
+            variants = [*arrays, *[('by: Literal["load"]', "dict[str, _Array]")] * ("load" in kernel.by)]
         for option, result in variants:
             arguments = ["self", before, "*", *options, *([option] if option else []), after]
             mark = "    @overload\n" if len(variants) > 1 else ""
@@ -413,26 +423,6 @@ def _stubs() -> str:
         parts.append(f"    @property\n    def {kernel.field}(self) -> _Array: ...\n")
     for kernel in _in_workspace():
         parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
-    return "".join(parts)
-
-
-def _expressions() -> str:
-    parts = [
-        _HASH,
-        '"""The kernels of a description as SymPy expressions."""\n\nfrom __future__ import annotations\n\n',
-        'from abc import ABC, abstractmethod\nfrom typing import Any\n\n__all__ = ["Expressions"]\n\n\n',
-        "class Expressions(ABC):\n",
-        '    """(intermediates, expression) of each kernel; see :meth:`kanecore.Model.symbolic`."""\n\n',
-        "    @abstractmethod\n    def symbolic(self, kernel: str, *, nested: bool = False) -> Any:\n",
-        '        """The SymPy expressions of a kernel."""\n',
-    ]
-    for kernel in KERNELS:
-        if not kernel.internal:
-            name = kernel.name
-            doc = kernel.doc or f"The velocities' parts that no speed multiplies: {kernel.brief}"
-            text = textwrap.fill(f"{doc}.", _WIDTH - 12)
-            parts.append(f"\n    @property\n    def {name}(self) -> Any:\n{_quoted(text, ' ' * 8)}")
-            parts.append(f'        return self.symbolic("{name}")\n')
     return "".join(parts)
 
 
@@ -449,15 +439,10 @@ def _markdown() -> str:
         if kernel.internal:
             continue
         beyond = ", udot" * kernel.reads_udot + ", multipliers" * kernel.reads_multipliers
-        row(f"`{kernel.name}(t, x{beyond})`", kernel)
+        row(f"`{_SHOWN.get(kernel.name, kernel.name)}(t, x{beyond})`", kernel)
         if kernel.name in remainders:
             row("… `remainder=True`", remainders[kernel.name])
     return f"<!-- {_ORIGIN} -->\n| kernel | result | shape |\n|---|---|---|\n" + _lines("{}", rows)
-
-
-def _rst() -> str:
-    shown = [kernel.name for kernel in _with_methods() if not kernel.internal]
-    return f".. {_ORIGIN}\n\n" + _lines(".. automethod:: {}", shown)
 
 
 if __name__ == "__main__":

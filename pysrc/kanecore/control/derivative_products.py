@@ -12,6 +12,7 @@ second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the mo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +20,14 @@ import numpy.typing as npt
 
 from kanecore.constraints.allowed_motions import allowed_motions, counted_rows
 from kanecore.constraints.constraint_values import Constraints
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 from kanecore.run.call_arguments import direction_of, joined, leading
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "rhs_hessian", "rhs_jvp", "rhs_vjp"]
+__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "jvp", "rhs_hessian", "rhs_jvp", "rhs_vjp", "vjp"]
 
 Array = npt.NDArray[np.float64]
 
@@ -297,3 +298,62 @@ def inverse_dynamics_vjp(
 def _parts(gradient: Array, n: int, full: bool) -> Any:
     first = np.ascontiguousarray(gradient[..., :n])
     return (first, np.ascontiguousarray(gradient[..., n:])) if full else first
+
+
+def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Array:
+    """The change of a kernel along a direction, Jacobian times vector.
+
+    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize`, (..., n_x); ``jvp("inverse_dynamics", t, x, udot, dx)`` is
+    ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u), without forming a matrix.
+
+    Parameters
+    ----------
+    of : {"rhs", "inverse_dynamics"}
+    t, x, udot, r, p
+        As for the kernel; leading axes broadcast.
+    dx : array_like, (..., n_x), or mapping
+    dr, dudot : array_like, (..., n_r) and (..., n_u), or mappings, optional
+        Arguments not given, and names missing in a mapping, do not change.  ``dudot`` is for "inverse_dynamics".
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        Another kernel; a direction of another shape, no numbers, or no such name; other errors as for the kernel.
+    """
+    return np.asarray(
+        _product_of({"rhs": rhs_jvp, "inverse_dynamics": inverse_dynamics_jvp}, of)(dyn, t, x, *vectors, **options)
+    )
+
+
+def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Any:
+    """The gradient of weights · kernel, vector times Jacobian, with respect to x.
+
+    ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("inverse_dynamics", t, x, udot, weights)`` is wᵀ ∂τ/∂x
+    of τ = M udot - f, without forming a matrix.
+
+    Parameters
+    ----------
+    of : {"rhs", "inverse_dynamics"}
+    t, x, udot, r, p
+        As for the kernel; leading axes broadcast.
+    weights : array_like, (..., n_x) or (..., n_u), or mapping
+        By the names of coordinates and speeds; missing names have weight zero.
+    full : bool
+        Give the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
+
+    Returns
+    -------
+    ndarray, (..., n_x), or a tuple of arrays
+
+    Raises
+    ------
+    ValueError, TypeError, KeyError
+        As for `jvp`.
+    """
+    return _product_of({"rhs": rhs_vjp, "inverse_dynamics": inverse_dynamics_vjp}, of)(dyn, t, x, *vectors, **options)
+
+
+def _product_of(products: Mapping[str, Callable[..., Any]], of: str) -> Callable[..., Any]:
+    if of not in products:
+        raise unknown_name("products with derivatives of", of, products)
+    return products[of]

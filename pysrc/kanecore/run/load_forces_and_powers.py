@@ -7,11 +7,13 @@ They are products of the partial velocities with the forces and torques that act
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import unknown_name
 from kanecore.run.points_and_frames import Acting, Numbers, bodies_of, loads_of, require_bodies
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ __all__ = [
     "constraint_forces",
     "inertia_forces_by_body",
     "load_powers",
+    "split_forces",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -111,6 +114,23 @@ def inertia_forces_by_body(
     acting = Acting(bodies.at_points, bodies.points, rigid + dyn.n_bodies, bodies.frames)
     forces = _forces(dyn, t, x, acting, vectors, r, p)
     return np.asarray(forces[..., : dyn.n_bodies, :] + forces[..., dyn.n_bodies :, :])
+
+
+def split_forces(
+    dyn: Kernels, kernel: str, by: str, t: npt.ArrayLike, x: _Values, udot: Any, values: dict[str, Any]
+) -> Any:
+    """Generalized active or inertia forces by load or body: what ``by=`` of their kernels asks for."""
+    ways: dict[str, Callable[[], Any]]
+    if kernel == "generalized_inertia_forces":
+        ways = {"body": lambda: inertia_forces_by_body(dyn, t, x, udot, **values)}
+    else:
+        ways = {
+            "load": lambda: active_forces_by_load(dyn, t, x, **values),
+            "body": lambda: active_forces_by_body(dyn, t, x, **values),
+        }
+    if by not in ways:
+        raise unknown_name(f"way to split {kernel} by", by, ways)
+    return ways[by]()
 
 
 def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
