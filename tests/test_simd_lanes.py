@@ -177,11 +177,19 @@ def test_a_row_that_fails_leaves_its_neighbours_alone() -> None:
     assert_same_bits(result[200], dyn.rhs(0.0, bad[200]))
 
 
-def test_choices() -> None:
-    """What holds in some lanes and not in others."""
-    dyn = on_a_line("choices", lambda q, u: sm.Piecewise((-q, q > 0), (-3 * q, True)) + sm.Max(u, -0.1) * sm.Abs(u), {})
+def test_choices_and_results_that_are_not_finite() -> None:
+    """Both hold in some lanes and not in others; the first result, u, is finite where the second is not."""
+    dyn = on_a_line(
+        "choices",
+        lambda q, u: sm.Piecewise((-q, q > 0), (-3 * q, True)) + sm.Max(u, -0.1) * sm.Min(q, u) * sm.Abs(u) + sm.exp(q),
+        {},
+    )
     x = np.random.default_rng(3).uniform(-1.0, 1.0, (ENOUGH, 2))
     assert_same_bits(dyn.rhs(0.0, x), rows_alone(dyn, "rhs", 0.0, x))
+    x[[5, 77], 0] = 800.0
+    with pytest.raises(kc.NonFiniteError) as caught:
+        dyn.rhs(0.0, x)
+    assert list(caught.value.rows) == [5, 77]
 
 
 def test_singular_rows_are_named() -> None:
