@@ -37,3 +37,7 @@ cdef class Hooks:
     def _forward_dynamics_of(self, q, u, tau):
         """Result of `aba`; called for all but one state in plain arrays."""
         raise NotImplementedError
+
+    def _split(self, kernel, by, t, x, udot, nonholonomic, out, values):
+        """Generalized forces load by load or body by body; called for ``by=``."""
+        raise NotImplementedError

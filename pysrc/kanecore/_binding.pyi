@@ -121,6 +121,17 @@ class Model:
         values: dict[str, Any],
     ) -> _Array: ...
     def _forward_dynamics_of(self, q: _Values, u: _Values, tau: _Values) -> _Array: ...
+    def _split(
+        self,
+        kernel: str,
+        by: str,
+        t: npt.ArrayLike,
+        x: _Values,
+        udot: _Values | None,
+        nonholonomic: bool,
+        out: _Array | None,
+        values: dict[str, Any],
+    ) -> Any: ...
 
 class NamedArray(np.ndarray[Any, np.dtype[np.float64]]):
     def __getitem__(self, key: Any) -> Any: ...

@@ -393,7 +393,7 @@ class CompiledModel(_native.Kernels):
         return CompiledModel(libraries, source={}, builder=builder, info={"build": {}, "machine": True})
 
     def _why_not(self, kernel: str) -> str | None:
-        """What the description lacks for a kernel, which the library of its group knows."""
+        """Missing part of the description that a kernel needs, as the library of its group says."""
         if kernel not in self._info.get("missing", {}) and not self._has(kernel):
             self._find(kernel)
         missing: Mapping[str, str] = self._info.get("missing", {})

@@ -94,7 +94,7 @@ _PARTS = (
 
 @dataclass(frozen=True, repr=False)
 class Audit(Verdicts):
-    """What `CompiledModel.audit` found of the model of this ``name``; ``str()`` is a table.
+    """Result of `CompiledModel.audit` for the model of this ``name``; ``str()`` is a table.
 
     ``assumed`` are the parameters that nobody set, and on which ẋ does not depend: they were 1.
     """

@@ -232,7 +232,7 @@ def _norms(wrenches: Array) -> Array:
 
 
 def _auxiliary_forces(name: str, b: Bodies) -> Row:
-    """What acts, times how auxiliary speeds would move it, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
+    """Virtual power of all that acts along auxiliary speeds, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
     if not b.dyn.n_auxiliary:
         raise NotApplicable("there are no auxiliary speeds")
     if why := b.dyn._why_not("auxiliary_forces"):

@@ -53,7 +53,7 @@ CONSTANT: Term = ((), COSINE, ())
 
 
 class Atom(NamedTuple):
-    """What is a factor as a whole.
+    """Factor that is not a sum of products: a symbol, a wave, a function.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> Iterable[tuple[str,
 
 
 def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
-    """What all terms have in common: atoms, a number; and the rest, with whole numbers that have no common divisor.
+    """Split a sum into the atoms and the number that all terms share, and the rest, in coprime whole numbers.
 
     The number is negative where most terms are.
     """
@@ -307,7 +307,7 @@ class Sums:
         return {(_inverse(mono), COSINE, ()): 1 / factor}
 
     def _wave(self, kind: str, angle: Sum) -> Sum | None:
-        """Of an angle that is made of symbols alone; a quarter turn is taken out of it."""
+        """Sine or cosine of an angle that is made of symbols alone; a quarter turn is taken out of it."""
         phase: dict[Monomial, Fraction] = {}
         quarters = 0
         for (mono, _, of), n in angle.items():

@@ -84,14 +84,14 @@ def _of_function(inputs: RunInputs, pairs: list[tuple[int, int]]) -> Iterator[tu
         size = np.maximum(np.abs(slopes), np.abs(rates))
         fast = np.abs(later[:, k] - r[:, k]) > _FAR * np.maximum(np.abs(later[:, k]), np.abs(r[:, k]))
         off = (np.abs(slopes - rates) > _FAR * size) & ~fast
-        way = np.cumsum(((r[:, k])[order][1:] + (r[:, k])[order][:-1]) / 2.0 * np.diff(start[order]))
-        moved = r[:, i][order]
+        way = np.cumsum((r[order[1:], k] + r[order[:-1], k]) / 2.0 * np.diff(start[order]))
+        moved = r[order, i]
         if _differ(moved - moved[0], np.append(0.0, way)) and np.mean(off) > 0.5:
             yield i, k
 
 
 def _differ(moved: Array, way: Array) -> npt.NDArray[np.bool_]:
-    """Whether two ways, along the last axis, differ by more than a part of what they reach."""
+    """True where two ways, along the last axis, differ by more than a part of their extent."""
     with np.errstate(invalid="ignore", over="ignore"):
         reached = np.max(np.abs(moved), axis=-1) + np.max(np.abs(way), axis=-1)
         return np.asarray(np.max(np.abs(moved - way), axis=-1) > _FAR * reached)
@@ -109,7 +109,7 @@ def _warn_where_it_matters(dyn: Kernels, t: float, x: Array, r: Array, p: Array,
 
 
 def _matters(dyn: Kernels, t: float, x: Array, r: Array, p: Array, i: int) -> bool:
-    """Whether ẋ depends on an input at a state."""
+    """True if ẋ depends on an input at a state."""
     r = np.repeat(np.asarray(r, dtype=np.float64)[np.newaxis], 3, axis=0)
     size = 1.0 + abs(r[0, i])
     r[:, i] += [0.0, 0.37 * size, -0.59 * size]

@@ -83,7 +83,7 @@ def _reaction_slopes(d: Derivation) -> Derived:
 
 
 def _unwritten(d: Derivation) -> str:
-    """What nobody said where it acts, so that its force along auxiliary speeds is unknown: it moves what these move."""
+    """Message that names what acts along auxiliary speeds at a place that nobody told; empty if all are known."""
     attachments, moved = d.description.attachments, _moved_with_auxiliary(d)
     if message := unknown_rows(attachments, d.rows):
         return message
@@ -109,7 +109,7 @@ def _unwritten(d: Derivation) -> str:
 
 
 def _tells(d: Derivation, row: Row) -> bool:
-    """Whether a row was written with velocities, and says by these what auxiliary speeds change in it.
+    """True if a row was written with velocities, which say what auxiliary speeds change in it.
 
     One that follows from equations of coordinates, and holds no auxiliary speed, may be their derivative alone.
     """
@@ -184,7 +184,7 @@ def _auxiliary_forces(d: Derivation) -> Derived:
 
 @derives("auxiliary_partials", applies=lambda d: bool(d.description.auxiliary), missing=_unwritten)
 def _auxiliary_partials(d: Derivation) -> Derived:
-    """Of points, then of frames, three each in inertial axes; then the power of a unit multiplier of each row of G.
+    """Partials of points, then of frames, three each in inertial axes; then the power of a unit multiplier of each row.
 
     An audit multiplies by them what acts as it was written.
     """
