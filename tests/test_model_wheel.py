@@ -23,23 +23,23 @@ import kanecore as kc
 from kanecore.cli.commands import main
 from kanecore.export.model_wheel import normal_version, tag_with
 from kanecore.export.platform_tags import platform_tag
-from kanecore.gallery import rrp
+from kanecore.gallery import cart_pole
 
 pytestmark = [pytest.mark.compiler, pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")]
-X = np.linspace(0.1, 0.6, 6)
+X = np.linspace(0.1, 0.4, 4)
 
 
 @pytest.fixture(scope="module")
 def dyn() -> kc.CompiledModel:
-    model = kc.load("rrp")
-    model.parameters["m1"] = 7.125
-    model.inputs["tau1"] = 0.25
+    model = kc.load("cart_pole")
+    model.parameters["m"] = 7.125
+    model.inputs["F"] = 0.25
     return model
 
 
 @pytest.fixture(scope="module")
 def wheel(dyn: kc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return kc.build_wheel(dyn, tmp_path_factory.mktemp("wheel"), name="Some.rrp-model", version="1.0-1")
+    return kc.build_wheel(dyn, tmp_path_factory.mktemp("wheel"), name="Some.cart-pole", version="1.0-1")
 
 
 def unpacked(wheel: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -59,9 +59,9 @@ def test_same_bits(dyn: kc.CompiledModel, wheel: Path, tmp_path: Path, monkeypat
     assert dict(loaded.inputs) == dict(dyn.inputs)
     for x in (X, np.tile(X, (9, 1))):
         assert loaded.rhs(0.0, x).tobytes() == dyn.rhs(0.0, x).tobytes()
-    loaded.parameters["m1"] = 1.0
+    loaded.parameters["m"] = 1.0
     copy = pickle.loads(pickle.dumps(loaded))
-    assert copy.parameters["m1"] == 1.0
+    assert copy.parameters["m"] == 1.0
     assert copy.rhs(0.0, X).tobytes() == loaded.rhs(0.0, X).tobytes()
     with pytest.raises(kc.ModelError, match="comes from a wheel"):
         kc.build_wheel(loaded, tmp_path, name="again", version="1")
@@ -70,19 +70,19 @@ def test_same_bits(dyn: kc.CompiledModel, wheel: Path, tmp_path: Path, monkeypat
 def test_contents(wheel: Path, dyn: kc.CompiledModel, tmp_path: Path, root: Path) -> None:
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    assert wheel.name.startswith(f"some_rrp_model-1.0.post1-{python}-{python}")
-    again = kc.build_wheel(dyn, tmp_path / "new", name="Some.rrp-model", version="1.0-1")
+    assert wheel.name.startswith(f"some_cart_pole-1.0.post1-{python}-{python}")
+    again = kc.build_wheel(dyn, tmp_path / "new", name="Some.cart-pole", version="1.0-1")
     assert again.read_bytes() == wheel.read_bytes()
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        metadata = message_from_bytes(archive.read("some_rrp_model-1.0.post1.dist-info/METADATA"))
-    assert "some_rrp_model/py.typed" in names
+        metadata = message_from_bytes(archive.read("some_cart_pole-1.0.post1.dist-info/METADATA"))
+    assert "some_cart_pole/py.typed" in names
     assert metadata["Version"] == "1.0.post1"
     asked = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
     assert set(asked) == {*metadata.get_all("Requires-Dist"), "sympy>=1.13"}  # all that kanecore asks for, but SymPy
     page = metadata.get_payload(decode=True).decode()
-    assert "model rrp: n_q = 3" in page
-    assert "| parameter | `m1` | 7.125 |" in page
+    assert "model cart_pole: n_q = 2" in page
+    assert "| parameter | `m` | 7.125 |" in page
 
 
 @pytest.mark.parametrize("by", [1, -1])
@@ -93,7 +93,7 @@ def test_another_abi_is_refused(wheel: Path, tmp_path: Path, monkeypatch: pytest
     assert facts["abi"] == kc.ABI_VERSION
     path.write_text(json.dumps({**facts, "abi": facts["abi"] + by}))
     what = "upgrade kanecore" if by > 0 else "a newer version of this wheel"
-    words = rf"Some.rrp-model 1.0.post1 .*ABI version {facts['abi'] + by} .*ABI version {kc.ABI_VERSION}: .*{what}"
+    words = rf"Some.cart-pole 1.0.post1 .*ABI version {facts['abi'] + by} .*ABI version {kc.ABI_VERSION}: .*{what}"
     with pytest.raises(ImportError, match=words):
         importlib.import_module(module).load()
 
@@ -124,7 +124,7 @@ def test_wrong_use(dyn: kc.CompiledModel, tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError, match=r"is a file"):
         kc.build_wheel(dyn, tmp_path / "file", name="a", version="1")
     with pytest.raises(TypeError, match=r"kc\.compile"):
-        kc.build_wheel("rrp", tmp_path, name="a", version="1")  # type: ignore[arg-type]
+        kc.build_wheel("cart_pole", tmp_path, name="a", version="1")  # type: ignore[arg-type]
     with pytest.raises(kc.CompileError, match="takes a compiler"):
         kc.build_wheel(dyn, tmp_path, name="a", version="1", cc="none")
     with pytest.raises(kc.CompileError, match=r"builds for linux_aarch64, and the run time .* runtime=False"):
@@ -147,12 +147,12 @@ def test_without_the_run_time(dyn: kc.CompiledModel, tmp_path: Path, monkeypatch
 
 @pytest.mark.long
 def test_parameters_without_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dyn = kc.compile(rrp.build(), parameters={"m1": 2.0})
+    dyn = kc.compile(cart_pole.build(), parameters={"m": 2.0})
     wheel = kc.build_wheel(dyn, tmp_path, name="arm", version="1")
     loaded = importlib.import_module(unpacked(wheel, tmp_path / "x", monkeypatch)).load()
-    assert loaded.parameters["m1"] == 2.0
+    assert loaded.parameters["m"] == 2.0
     assert np.isnan(loaded.parameters["m2"])
-    others = {name: value for name, value in rrp.PARAMETERS.items() if name != "m1"}
+    others = {name: value for name, value in cart_pole.PARAMETERS.items() if name != "m"}
     dyn.parameters.update(others)
     loaded.parameters.update(others)
     assert loaded.rhs(0.0, X).tobytes() == dyn.rhs(0.0, X).tobytes()
@@ -161,9 +161,9 @@ def test_parameters_without_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", "rrp", "--wheel", str(tmp_path)]) == 0
+    assert main(["export", "cart_pole", "--wheel", str(tmp_path)]) == 0
     assert [path.name for path in tmp_path.iterdir()] == [Path(capsys.readouterr().out.split()[-1]).name]
-    assert main(["export", "rrp", "--wheel", str(tmp_path), "--version", "x"]) == 1
+    assert main(["export", "cart_pole", "--wheel", str(tmp_path), "--version", "x"]) == 1
     assert "PEP 440" in capsys.readouterr().err
 
 
@@ -179,9 +179,9 @@ def test_tag_of_what_glibc_is_needed() -> None:
 USE = """
 import sys
 sys.modules["sympy"] = None
-import some_rrp_model
+import some_cart_pole
 import numpy as np
-print(some_rrp_model.load().rhs(0.0, np.linspace(0.1, 0.6, 6)).tobytes().hex())
+print(some_cart_pole.load().rhs(0.0, np.linspace(0.1, 0.4, 4)).tobytes().hex())
 """
 
 
@@ -190,8 +190,8 @@ print(some_rrp_model.load().rhs(0.0, np.linspace(0.1, 0.6, 6)).tobytes().hex())
 def test_installed(dyn: kc.CompiledModel, environment: Environment, tmp_path: Path) -> None:  # noqa: F811
     target = "x86_64-linux-gnu.2.17"
     cc = [sys.executable, "-m", "ziglang", "cc", "-target", target]
-    wheel = kc.build_wheel(dyn, tmp_path, name="some-rrp-model", version="1", cc=cc, runtime=False)
-    assert wheel.name == "some_rrp_model-1-py3-none-manylinux_2_17_x86_64.whl"
+    wheel = kc.build_wheel(dyn, tmp_path, name="some-cart-pole", version="1", cc=cc, runtime=False)
+    assert wheel.name == "some_cart_pole-1-py3-none-manylinux_2_17_x86_64.whl"
     environment.install(wheel)
     bare = {"PATH": str(tmp_path), "PYTHONPATH": str(Path(kc.__file__).parents[1]), "HOME": os.environ.get("HOME", "/")}
     done = subprocess.run([environment.python, "-c", USE], env=bare, capture_output=True, text=True, check=False)

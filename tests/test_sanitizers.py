@@ -73,7 +73,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", part(WHOLE, ["constant_speed_particle"]))
+@pytest.mark.parametrize("name", part(WHOLE, ["wire_particle"]))
 def test_gallery(name: str, program: Path, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.c"
     path.write_text(c_text(name), encoding="utf-8")
