@@ -319,6 +319,7 @@ class Model(Expressions):
         q: Sequence[Any] | None = None,
         *,
         forcelist: Sequence[Any] | None = None,
+        dissipation: Any = None,
         frame: Any = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
@@ -334,7 +335,7 @@ class Model(Expressions):
         origin: Any = None,
         name: str | None = None,
     ) -> Model:
-        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
+        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q − ∂R/∂q̇ + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
 
         The speeds are q̇, named ``theta_d`` for a coordinate ``theta``.  L may be any function of the rates.
 
@@ -348,6 +349,11 @@ class Model(Expressions):
             The coordinates.
         forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
             Forces and torques in addition to L.
+        dissipation : expression, optional
+            A function R(q, q̇, t) of the generalized forces Q_k = −∂R/∂q̇_k in addition to L: Rayleigh's is quadratic in
+            q̇, as c q̇²/2 of a damper with the force −c q̇, and then 2 R is the power that is lost; F₀ √(q̇² + ε²) is
+            nearly dry friction (Goldstein, Poole & Safko 2002, section 1.5; Kane & Levinson 1985, section 5.3).  It may
+            hold parameters and inputs.
         frame : ReferenceFrame
             The inertial frame, where there are forces, points or frames.
         nonholonomic_constraints : sequence of expressions, optional
@@ -365,7 +371,7 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            L is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
+            L, or R, is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
         TypeError
             An argument that a LagrangesMethod holds is given as well.
         """
@@ -373,6 +379,7 @@ class Model(Expressions):
             L,
             q=q,
             forcelist=forcelist,
+            dissipation=dissipation,
             frame=frame,
             nonholonomic_constraints=nonholonomic_constraints,
             holonomic_constraints=holonomic_constraints,

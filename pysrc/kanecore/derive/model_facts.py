@@ -104,7 +104,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
     ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
     inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
     where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
-    ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis; where
+    ``dissipation``: that a function R gives forces.  ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis; where
     it is moved, its place; of a mesh, place and file.
     """
     d = derivation.description
@@ -117,7 +117,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
             for x in d.loads
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
-        "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
+        "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.kind != "dissipation"],
+        **({"dissipation": True} if any(x.kind == "dissipation" for x in d.generalized_forces) else {}),
         **_untold(derivation),
         **_positions(derivation),
         **_loose(derivation),

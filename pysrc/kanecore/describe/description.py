@@ -139,20 +139,25 @@ class Load:
 
 @dataclass(frozen=True)
 class GeneralizedForce:
-    """Force of which only the generalized forces are known, such as that of a freed constraint.
+    """Force of which only the generalized forces are known: of a freed constraint, or of a dissipation function.
 
     Attributes
     ----------
     name : str
     components : tuple of int
         Of the speeds, then of the auxiliary speeds.
-    kind : {"configuration", "velocity", "acceleration"}
+    kind : {"configuration", "velocity", "acceleration", "dissipation"}
         Of the constraint: one on velocities tells those of auxiliary speeds.
     """
 
     name: str
     components: tuple[int, ...]
     kind: str
+
+    @property
+    def title(self) -> str:
+        """Name in reports."""
+        return self.name if self.kind == "dissipation" else f"{self.name} of a freed constraint"
 
 
 @dataclass(frozen=True)
