@@ -451,9 +451,8 @@ def test_a_dissipation_function_is_a_force_beside_the_lagrangian() -> None:
     pull = [(point, -R.diff(x.diff()) * N.x - R.diff(y.diff()) * N.y)]
     dissipated = kc.Model.from_lagrangian(L, [x, y], dissipation=R, name="R")
     values = {"m": 1.3, "g": 9.81, "c": 0.4}
-    one, other = (
-        compiled(model, **values) for model in (dissipated, kc.Model.from_lagrangian(L, [x, y], forcelist=pull, frame=N))
-    )
+    pulled = kc.Model.from_lagrangian(L, [x, y], forcelist=pull, frame=N)
+    one, other = (compiled(model, **values) for model in (dissipated, pulled))
     state = np.array([0.2, -0.5, 1.1, -0.7])
     np.testing.assert_allclose(one.udot(0.0, state, r=[0.8]), other.udot(0.0, state, r=[0.8]), rtol=1e-14)
     assert one.input_names == ("mu",)
@@ -479,6 +478,6 @@ def test_a_dissipation_function_is_a_force_beside_the_lagrangian() -> None:
 def test_a_dissipation_function_that_is_none(dissipation: Any, message: str) -> None:
     with pytest.raises(kc.ModelError, match=message):
         kc.Model.from_lagrangian(FREE, [x, y], dissipation=dissipation)
+    F = me.dynamicsymbols("F")
     with pytest.raises(kc.ModelError, match="differentiated by speeds"):
-        F = me.dynamicsymbols("F")
         kc.Model.from_lagrangian(FREE, [x, y], dissipation=F * x.diff(), feedback={F: -x.diff()})

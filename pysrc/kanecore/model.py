@@ -19,6 +19,7 @@ from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
+from kanecore.derive.formulations.routhian import routhian
 from kanecore.derive.position_origin import check_origin
 from kanecore.derive.reports import explanation, model_picture, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
@@ -150,6 +151,7 @@ class Model(Expressions):
     Changed into another model::
 
         canonical         Model in the generalized momenta, by Hamilton's equations.
+        routhian          Model without its cyclic coordinates, by Routh's reduction.
         free              Model without some constraints, their forces brought in evidence.
 
     Read::
@@ -558,6 +560,53 @@ class Model(Expressions):
             description=d,
             symbols={**self._symbols, **{name: function_of_time(name) for name in d.speed_names}},
             written={name: e for name, e in self._written.items() if str(name) in without_udot},
+            noncontributing=(),
+            n_loads=0,
+        )
+        model._contradictions = []
+        return model
+
+    def routhian(self, *cyclic: Any) -> Model:
+        """The model without cyclic coordinates φ, by Routh's reduction: d/dt ∂𝓡/∂q̇ − ∂𝓡/∂q = Q, 𝓡 = L − Σ p_φ φ̇.
+
+        φ is cyclic where ∂L/∂φ = 0 at constant q̇ and no other force acts along it, so that p_φ = ∂L/∂φ̇ is constant.
+        The reduced model has the other coordinates and their rates, ``theta_d`` of ``theta``, and is made of 𝓡: an
+        equilibrium of it is a steady motion, and its U the effective potential energy.  The momenta are parameters,
+        ``p_phi`` of ``phi``: ``dyn.generalized_momenta(t, x)`` of the whole model gives their values.  The rates φ̇ are
+        outputs, ``phi_d``.  Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, section 8.3, whose Routhian
+        is −𝓡.
+
+        Parameters
+        ----------
+        *cyclic : dynamicsymbol or str
+            Coordinates; default: all that are cyclic.
+
+        Returns
+        -------
+        Model
+            With the energies, outputs that hold neither φ nor ``u.diff()``, and no bodies.
+
+        Raises
+        ------
+        ModelError
+            A coordinate is not cyclic, with the reason; none is, or all are; their momenta are not linear in their
+            rates; or there is no L(q, q̇, t), as for `canonical`.
+        KeyError
+            There is no such coordinate.
+
+        Examples
+        --------
+        ``spherical_pendulum.build().routhian()``
+        """
+        names = [each if isinstance(each, str) else function_name(each) for each in cyclic]
+        d = routhian(self._description, names)
+        new = {name: function_of_time(name) for name in d.speed_names}
+        new |= {name: Symbol(name) for name in d.parameter_names[len(self._description.parameters) :]}
+        left = {name for name, _ in d.outputs}
+        model = self._with(
+            description=d,
+            symbols={**self._symbols, **new},
+            written={name: e for name, e in self._written.items() if str(name) in left},
             noncontributing=(),
             n_loads=0,
         )

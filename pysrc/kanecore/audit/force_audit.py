@@ -85,7 +85,7 @@ def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
     """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless loads beside L have a potential in U."""
     forces = _active_power(b)
     if b.dyn._table_info.get("dissipation"):
-        raise NotApplicable("F holds the forces of a dissipation function, which the row of power counts")
+        raise NotApplicable("F holds forces without a potential beside L, which the row of power counts")
     if b.loads:
         raise NotApplicable("the potential energy of L and that of loads beside it are one")
     dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)

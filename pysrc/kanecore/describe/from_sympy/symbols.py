@@ -40,7 +40,7 @@ _HOLDS_UDOT = ("load", "acceleration", "output")
 _NOT_FED_BACK = {
     "kinematics": "motion that follows a law is motion with generalized speeds of its own",
     "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
-    "dissipation": "a dissipation function is differentiated by speeds, and so would be the law; write the force into loads",
+    "dissipation": "a dissipation function is differentiated by speeds, and so would be the law; write it into loads",
     "potential": "a potential is differentiated by coordinates, and so would be the law; write the force into loads",
 }
 
