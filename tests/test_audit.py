@@ -17,6 +17,7 @@ import sympy.physics.mechanics as me
 import sympy.physics.units as units
 
 import kanecore as kc
+from kanecore.audit import principle_audit
 from kanecore.audit.audit import Audit
 from kanecore.audit.unit_audit import exponents
 from kanecore.audit.verdicts import judged
@@ -351,6 +352,38 @@ def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
         if not dyn.audit(5).passed:
             return
     raise AssertionError(f"nobody misses {name}")
+
+
+PRINCIPLES = ("Jourdain", "Gauss", "Udwadia-Kalaba", "Maggi", "Boltzmann-Hamel", "Voronets")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wrong"),
+    [
+        ("udot", ("Jourdain", "Gauss", "Udwadia-Kalaba", "Maggi")),
+        ("generalized_inertia_forces", ("Boltzmann-Hamel", "Voronets")),
+        *((kernel, ()) for kernel in ("generalized_active_forces", "multipliers", "inverse_dynamics")),
+        ("forcing", ("Udwadia-Kalaba",)),
+        ("mass_matrix", ("Udwadia-Kalaba",)),
+        ("kinetic_energy", ("Maggi", "Boltzmann-Hamel", "Voronets")),
+    ],
+)
+def test_principles_judge_by_their_own_means(kernel: str, wrong: tuple[str, ...]) -> None:
+    """What a principle does not need may be wrong; what it judges, or needs, may not."""
+    dyn = compiled(wheel())
+    true = getattr(dyn, kernel)
+    setattr(dyn, kernel, lambda *a, **k: true(*a, **k) * np.float64(1.001))
+    rows = {word: row for word in PRINCIPLES for row in dyn.audit(5).rows if word in row.name}
+    assert {word for word, row in rows.items() if row.verdict == "fails"} == set(wrong)
+    assert {word for word, row in rows.items() if row.verdict == "passes"} == set(PRINCIPLES) - set(wrong)
+
+
+def test_the_terms_of_quasi_coordinates_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without π·(...) T in the speeds gives other inertia forces: those of a wheel that slides, for one."""
+    monkeypatch.setattr(principle_audit._QuasiCoordinates, "_momentum", lambda self, rate: np.zeros(rate.shape[:-1]))
+    text = failing(kc.load("rolling_disc").audit(5))
+    assert "Boltzmann-Hamel" in text
+    assert "Voronets" in text
 
 
 def test_the_sign_of_all_loads() -> None:

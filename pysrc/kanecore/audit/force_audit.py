@@ -15,7 +15,7 @@ from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, blame, judged
 from kanecore.run.numerical_derivatives import Slope
 
-__all__ = ["CHECKS", "inertia_works", "potential_works"]
+__all__ = ["CHECKS", "inertia_works", "lagrange_powers", "potential_works", "why_not_energy"]
 
 Array = npt.NDArray[np.float64]
 
@@ -144,6 +144,12 @@ def _why_not_lagrange(b: Bodies) -> str:
     scale = np.max(np.abs(rates), axis=-1, keepdims=True)
     if (np.linalg.svd(rates / np.where(scale > 0.0, scale, 1.0), compute_uv=False)[:, -1] < 1e-6).any():
         return "the speeds do not follow from the rates of the coordinates at some states"
+    return why_not_energy(b)
+
+
+def why_not_energy(b: Bodies) -> str:
+    """Reason why T in q and speeds does not tell all inertia forces; empty if it does."""
+    dyn = b.dyn
     if b.adrift or any(frame in b.unoriented for frame in b.frame.tolist()):
         return "velocities are not all derivatives of positions and orientations"
     if dyn.n_constraints and not _fits_everywhere(b):
@@ -198,11 +204,22 @@ def _lagrange(name: str, b: Bodies) -> Row:
     """
     if not len(b.point):
         return _inertia_of_lagrangian(name, b)
+    powers, terms, gaps = lagrange_powers(b, b.states.udot)
+    forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
+    works = np.sum(b.virtual_works(b.inertial_loads(b.states.udot)), axis=-1)
+    difference, terms = forces - works + powers, terms + np.abs(forces)
+    return judged(
+        name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="d/dt ∂T/∂q̇ - ∂T/∂q is not -F*"
+    )
+
+
+def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
+    """D/dt (∂T/∂q̇·η) − ∂T/∂q·η along η = Y δu, its terms, and their uncertainty: (3, n) each."""
     if reason := _why_not_lagrange(b):
         raise NotApplicable(reason)
     states, n_q = b.states, b.dyn.n_q
     eta = states.coordinate_change(states.virtual)
-    motion = np.concatenate([states.qdot, states.udot], axis=-1)
+    motion = np.concatenate([states.qdot, udot], axis=-1)
     qddot = states.slope("qdot", motion, 1.0, states.input_rates)
 
     def energy(t: Array, q: Array, qdot: Array, r: Array) -> Array:
@@ -227,14 +244,8 @@ def _lagrange(name: str, b: Bodies) -> Row:
         0.0,
         np.zeros_like(states.r),
     )
-    forces = _along(b, states.call("generalized_inertia_forces", states.udot))
-    works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
-    difference = forces - works + first.value - second.value
-    terms = np.abs(forces) + np.abs(first.value) + np.abs(second.value)
-    gaps = first.uncertainty + second.uncertainty
-    return judged(
-        name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="d/dt ∂T/∂q̇ - ∂T/∂q is not -F*"
-    )
+    terms = np.abs(first.value) + np.abs(second.value)
+    return first.value - second.value, terms, first.uncertainty + second.uncertainty
 
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
