@@ -15,7 +15,7 @@ from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, blame, judged
 from kanecore.run.numerical_derivatives import Slope
 
-__all__ = ["CHECKS", "inertia_works", "lagrange_powers", "potential_works", "why_not_energy"]
+__all__ = ["CHECKS", "displacement_gap", "inertia_works", "lagrange_powers", "potential_works", "why_not_energy"]
 
 Array = npt.NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: li
     )
 
 
-def _displacement_gap(b: Bodies, sizes: Array) -> Array:
+def displacement_gap(b: Bodies, sizes: Array) -> Array:
     """Uncertainty of displacements, as work of forces (n, ...) of these sizes: (3, n)."""
     moved = b.displacement
     gap = np.max(moved.points.uncertainty, axis=(-2, -1), initial=0.0)
@@ -63,7 +63,7 @@ def _active_forces(name: str, b: Bodies) -> Row:
     if not len(b.point):
         return _forces_of_lagrangian(name, b)
     loads, names = b.load_vectors(), list(b.load_names)
-    works, gaps = b.virtual_works(loads), _displacement_gap(b, np.abs(loads))
+    works, gaps = b.virtual_works(loads), displacement_gap(b, np.abs(loads))
     if b.dyn.n_potentials:
         given = potential_works(b)
         works = np.concatenate([works, given.value], axis=-1)
@@ -110,7 +110,7 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
         names += [f"the part with udot of {load}" for load in b.load_names]
     gaps = np.einsum("nbc,knbc->kn", rates.uncertainty[..., :3], np.abs(moved))
     gaps += np.einsum("nbc,knbc->kn", rates.uncertainty[..., 3:], np.abs(turned))
-    return np.concatenate(works, axis=-1), gaps + _displacement_gap(b, np.abs(rates.value)), names
+    return np.concatenate(works, axis=-1), gaps + displacement_gap(b, np.abs(rates.value)), names
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
@@ -219,33 +219,34 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
         raise NotApplicable(reason)
     states, n_q = b.states, b.dyn.n_q
     eta = states.coordinate_change(states.virtual)
-    motion = np.concatenate([states.qdot, udot], axis=-1)
-    qddot = states.slope("qdot", motion, 1.0, states.input_rates)
+    qddot = states.rate("qdot", udot).value
 
     def energy(t: Array, q: Array, qdot: Array, r: Array) -> Array:
         return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, r), r=r)
 
-    def momentum(t: Array, y: Array, r: Array) -> Array:
-        q, qdot = y[..., :n_q], y[..., n_q:]
-        q = np.broadcast_to(q, np.broadcast_shapes(q.shape, eta.shape))
+    def momentum(t: Array, x: Array, r: Array, qdot: Array) -> Array:
+        q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
         return 0.5 * (energy(t, q, qdot + eta, r) - energy(t, q, qdot - eta, r))
 
-    def bent(t: Array, x: Array, r: Array) -> Array:
-        """Along q + q̇ τ, q̇ + q̈ τ."""
-        tau = (t - states.t)[..., np.newaxis]
-        return momentum(t, np.concatenate([x[..., :n_q], states.qdot + qddot.value * tau], axis=-1), r)
-
-    over = np.broadcast_to(motion, (len(states.virtual), *motion.shape))
-    first = states.along(bent, over, 1.0, states.input_rates)
-    sideways = np.concatenate([eta, np.zeros_like(states.virtual)], axis=-1)
+    over = np.broadcast_to(_held(states.qdot, udot), (len(states.virtual), *states.x.shape))
+    first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
+    size = np.max(np.abs(qddot) / states.sizes[:n_q], axis=-1, initial=0.0)
+    size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇: a q̈ of other size than η would lose digits
+    at = (states.t, states.x, states.r)
+    pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
         lambda t, x, r: energy(t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), r),
-        sideways,
+        _held(eta, states.virtual),
         0.0,
         np.zeros_like(states.r),
     )
-    terms = np.abs(first.value) + np.abs(second.value)
-    return first.value - second.value, terms, first.uncertainty + second.uncertainty
+    terms = np.abs(first.value) + np.abs(pushed) + np.abs(second.value)
+    return first.value + pushed - second.value, terms, first.uncertainty + second.uncertainty
+
+
+def _held(dq: Array, speeds: Array) -> Array:
+    """Directions in which coordinates change, and speeds do not."""
+    return np.concatenate([dq, np.zeros_like(speeds)], axis=-1)
 
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.audit.force_audit import lagrange_powers, potential_works, why_not_energy
+from kanecore.audit.force_audit import displacement_gap, lagrange_powers, potential_works, why_not_energy
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_SOLUTION, NotApplicable, Row, judged
 from kanecore.rank import equilibrated, pivots
@@ -151,11 +151,13 @@ def _maggi(name: str, b: Bodies) -> Row:
         raise NotApplicable("there are no constraints: these are Lagrange's equations")
     b = _known(b)
     inertia, terms, gaps = lagrange_powers(b, b.states.call("udot"))
-    works = b.virtual_works(b.load_vectors(b.states.call("udot") if b.has_inertial_loads else None))
+    vectors = b.load_vectors(b.states.call("udot") if b.has_inertial_loads else None)
+    works = b.virtual_works(vectors)
     total = np.sum(works, axis=-1)
     if b.dyn.n_potentials:
         total = total + np.sum(potential_works(b).value, axis=-1)
     terms = terms + np.sum(np.abs(works), axis=-1) + np.abs(total)
+    gaps = gaps + displacement_gap(b, np.abs(vectors))
     reason = "Lagrange's expressions less the forces of loads do work along allowed displacements"
     return judged(name, (total - inertia).T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
 
@@ -246,20 +248,27 @@ class _QuasiCoordinates:
         """Half the difference of a kernel at s + δs and s − δs: its derivative by s, exact to second order in s."""
         return lambda t, x, r: 0.5 * (self._of(kernel, t, x, r, 1.0) - self._of(kernel, t, x, r, -1.0))
 
-    def _along(self, function: Callable[[Array, Array, Array], Array], dx: Array, dt: float) -> Slope:
-        states = self.b.states
-        rates = states.input_rates if dt else np.zeros_like(states.r)
-        return states.along(function, np.broadcast_to(dx, (len(self.change), *states.x.shape)), dt, rates)
+    def _sideways(self, function: Callable[[Array, Array, Array], Array], eta: Array) -> Slope:
+        """Derivative along η, at constant s."""
+        dx = np.concatenate([eta, np.zeros_like(self.change)], axis=-1)
+        return self.b.states.along(function, dx, 0.0, np.zeros_like(self.b.states.r))
+
+    def _rate(self, function: Callable[[Array, Array, Array], Array]) -> Slope:
+        """Derivative along the motion: by q, t and r, and by s, each in its own steps."""
+        states, shape = self.b.states, (len(self.change), *self.b.states.x.shape)
+        moving = np.concatenate([states.qdot, np.zeros_like(states.u)], axis=-1)
+        pushed = np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1)
+        first = states.along(function, np.broadcast_to(moving, shape), 1.0, states.input_rates)
+        second = states.along(function, np.broadcast_to(pushed, shape), 0.0, np.zeros_like(states.r))
+        return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
 
     def row(self, name: str) -> Row:
         b, states = self.b, self.b.states
-        motion = np.concatenate([states.qdot, states.udot], axis=-1)
         eta = self._difference("qdot")(states.t, states.x, states.r)
-        sideways = np.concatenate([eta, np.zeros_like(self.change)], axis=-1)
-        first = self._along(self._difference("kinetic_energy"), motion, 1.0)
-        second = self._along(lambda t, x, r: self._of("kinetic_energy", t, x, r, 0.0), sideways, 0.0)
-        turned = self._along(self._difference("qdot"), motion, 1.0)
-        sheared = self._along(lambda t, x, r: self._of("qdot", t, x, r, 0.0), sideways, 0.0)
+        first = self._rate(self._difference("kinetic_energy"))
+        second = self._sideways(lambda t, x, r: self._of("kinetic_energy", t, x, r, 0.0), eta)
+        turned = self._rate(self._difference("qdot"))
+        sheared = self._sideways(lambda t, x, r: self._of("qdot", t, x, r, 0.0), eta)
         third = self._momentum(turned.value - sheared.value)
         forces = np.einsum("nr,knr->kn", states.call("generalized_inertia_forces", states.udot), states.virtual)
         forces = forces - np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
@@ -274,15 +283,21 @@ class _QuasiCoordinates:
         states, matrix = self.b.states, self.b.states.at.rates[0]
         if matrix.shape[-1] > matrix.shape[-2]:
             raise NotApplicable("there are more speeds than coordinates: T is no function of q and their rates")
-        v = np.einsum("nij,knj->kni", np.linalg.pinv(matrix, rcond=RANK), rate)
-        left = np.abs(np.einsum("nij,knj->kni", matrix, v) - rate)
-        if (left > _REACHED * np.max(np.abs(rate), initial=0.0)).any():
+        units, rows = states.at.speed_units, states.at.coordinate_units
+        rows = np.where(rows > 0.0, rows, 1.0)
+        scaled = matrix * units[:, np.newaxis, :] / rows[..., np.newaxis]
+        v = units * np.einsum("nij,knj->kni", np.linalg.pinv(scaled, rcond=RANK), rate / rows)
+        left = np.abs(np.einsum("nij,knj->kni", matrix, v) - rate) / rows
+        if (left > _REACHED * np.max(np.abs(rate) / rows, initial=0.0)).any():
             raise NotApplicable("constraints are in the speeds already: T tells no momentum along motions against them")
+        n_q = self.b.dyn.n_q
+        size = np.max(np.abs(v) / states.sizes[n_q:], axis=-1, keepdims=True, initial=0.0)
+        size = np.where(size > 0.0, size, 1.0)  # a v of other size than u would lose digits
         places = np.broadcast_to(states.x, (*v.shape[:-1], states.x.shape[-1])).copy()
-        places[..., self.b.dyn.n_q :] += v
+        places[..., n_q:] += v / size
         ahead = states.call("kinetic_energy", x=places)
-        places[..., self.b.dyn.n_q :] -= 2.0 * v
-        return np.asarray(0.5 * (ahead - states.call("kinetic_energy", x=places)))
+        places[..., n_q:] -= 2.0 * v / size
+        return np.asarray(0.5 * size[..., 0] * (ahead - states.call("kinetic_energy", x=places)))
 
     @staticmethod
     def _gap(slope: Slope, value: Array) -> Array:
