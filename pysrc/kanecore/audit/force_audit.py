@@ -94,9 +94,9 @@ def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
     return _sum_of_works(name, forces, -loss.value[..., np.newaxis], loss.uncertainty, ["the potential energy"], reason)
 
 
-def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
+def inertia_works(b: Bodies) -> tuple[Array, Array, list[str]]:
     """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of loads in u̇; their uncertainty."""
-    rates = b.momentum_rates(udot)
+    rates = b.rates_at_random
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
     works = [
@@ -106,7 +106,7 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
     ]
     names = [f"{part} of {body}" for part in ("m a", "I·α", "ω × I·ω") for body in b.body_names]
     if b.has_inertial_loads:
-        works.append(b.virtual_works(b.inertial_loads(udot)))
+        works.append(b.virtual_works(b.inertial_loads(b.states.udot)))
         names += [f"the part with udot of {load}" for load in b.load_names]
     gaps = np.einsum("nbc,knbc->kn", rates.uncertainty[..., :3], np.abs(moved))
     gaps += np.einsum("nbc,knbc->kn", rates.uncertainty[..., 3:], np.abs(turned))
@@ -115,7 +115,7 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
     b.require_bodies()
-    works, gaps, names = inertia_works(b, b.states.udot)
+    works, gaps, names = inertia_works(b)
     forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of -d(m v)/dt and -dH/dt")
 

@@ -53,16 +53,16 @@ def _gauss(name: str, b: Bodies) -> Row:
     states, allowed = b.states, np.moveaxis(b.states.allowed, -1, 0)
     if not len(allowed):
         raise NotApplicable("the constraints allow no motion")
-    rates = b.momentum_rates(states.udot)
+    rates = b.rates_at_random
     moved, pushed = _by_speeds(b, allowed)
     power = _load_power(b, allowed)
     inertia = np.einsum("knbc,nbc->nk", moved, rates.value)
-    matrix = np.einsum("knbc,lnbc->nkl", moved, pushed)
+    matrix = np.einsum("knbc,lnbc->nkl", moved, pushed, optimize=True)
     roots = np.sqrt(np.abs(np.einsum("nkk->nk", matrix)))
     values, vectors = np.linalg.eigh(matrix / (roots[:, :, np.newaxis] * roots[:, np.newaxis, :]))
     if not (values[:, 0] > _DEFINITE * values[:, -1]).all():
         raise NotApplicable("the masses do not decide all motions")
-    kernel = states.call("udot") - states.udot
+    kernel = b.udot - states.udot
     z = np.einsum("nik,ni->nk", np.linalg.pinv(states.allowed).swapaxes(1, 2), kernel)
     slope = (np.einsum("nkl,nl->nk", matrix, z) + inertia - power) / roots
     distance = np.linalg.norm(np.einsum("nik,ni->nk", vectors, slope) / np.sqrt(values), axis=-1)
@@ -91,7 +91,7 @@ def _load_power(b: Bodies, changes: Array) -> Array:
     power = np.zeros((len(states.t), len(changes)))
     kinds = ("partial_velocities", "partial_angular_velocities")
     partials = [np.einsum("nprc,knr->knpc", states.call(kind), changes) for kind in kinds]
-    vectors = b.load_vectors(states.call("udot") if b.has_inertial_loads else None)
+    vectors = b.load_vectors(b.udot if b.has_inertial_loads else None)
     for i, (kind, place, *_) in enumerate(b.loads):
         power += np.einsum("nc,knc->nk", vectors[:, i], partials[kind][:, :, place])
     if b.dyn.n_potentials:
@@ -104,8 +104,7 @@ def _jourdain(name: str, b: Bodies) -> Row:
     """Row for Σ (R − m a)·δv + (T + T*)·δω = 0 at the motion's u̇, δv = Σ v_r δu_r at constant positions."""
     b = _known(b)
     states = b.states
-    udot = states.call("udot")
-    rates = b.momentum_rates(udot)
+    rates = b.rates_of_motion
     moved, _ = _by_speeds(b, states.virtual)
     given = -np.einsum("knbc,nbc->kn", moved, rates.value)
     power = _load_power(b, states.virtual).T
@@ -136,7 +135,7 @@ def _udwadia_kalaba(name: str, b: Bodies) -> Row:
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     least = np.linalg.pinv(rows / sizes[..., np.newaxis], rcond=RANK)
     pull = np.einsum("nim,nm->ni", least, missing / sizes)
-    given = np.einsum("nij,nj->ni", root, states.call("udot") / units)
+    given = np.einsum("nij,nj->ni", root, b.udot / units)
     difference = np.linalg.norm(given - alone - pull, axis=-1)
     terms = np.linalg.norm(alone, axis=-1) + np.linalg.norm(pull, axis=-1)
     return judged(name, difference, terms, BY_SOLUTION, reason="u̇ is not that of the pseudoinverse")
@@ -150,8 +149,8 @@ def _maggi(name: str, b: Bodies) -> Row:
     if not b.dyn.n_constraints:
         raise NotApplicable("there are no constraints: these are Lagrange's equations")
     b = _known(b)
-    inertia, terms, gaps = lagrange_powers(b, b.states.call("udot"))
-    vectors = b.load_vectors(b.states.call("udot") if b.has_inertial_loads else None)
+    inertia, terms, gaps = lagrange_powers(b, b.udot)
+    vectors = b.load_vectors(b.udot if b.has_inertial_loads else None)
     works = b.virtual_works(vectors)
     total = np.sum(works, axis=-1)
     if b.dyn.n_potentials:
@@ -181,22 +180,18 @@ def _voronets(name: str, b: Bodies) -> Row:
         raise NotApplicable("the constraints are not linear in the speeds")
     if reason := why_not_energy(b):
         raise NotApplicable(reason)
-    dependent = [
-        pivots(equilibrated(*parts), states.rank) for parts in zip(states.at.rows, states.at.speed_units, strict=True)
-    ]
+    parts = zip(states.at.rows, states.at.speed_units, strict=True)
+    dependent = np.array([pivots(equilibrated(*part), states.rank) for part in parts])
+    each = np.arange(len(dependent))[:, np.newaxis]
     keep = np.ones((len(states.t), dyn.n_u), dtype=bool)
-    for kept, numbers in zip(keep, dependent, strict=True):
-        kept[numbers] = False
-    chosen = np.eye(dyn.n_u) * keep[:, np.newaxis, :]
+    keep[each, dependent] = False
 
     def speeds(t: Array, x: Array, r: Array) -> Array:
-        rows = states.call("constraint_jacobian", t=t, x=x, r=r)
-        u = x[..., dyn.n_q :]
-        right = np.einsum("...mi,...i->...m", rows, u) - states.call("velocity_residual", t=t, x=x, r=r)
-        wanted = np.broadcast_to(chosen, (*rows.shape[:-2], dyn.n_u, dyn.n_u))
-        matrix = np.concatenate([rows, wanted], axis=-2)
-        given = np.concatenate([right, np.einsum("...ij,...j->...i", wanted, u)], axis=-1)
-        return np.asarray(np.einsum("...ij,...j->...i", np.linalg.pinv(matrix), given))
+        rows, right = states.call("constraint_jacobian", t=t, x=x, r=r), x[..., dyn.n_q :].copy()
+        given = np.einsum("...mi,...i->...m", rows, right) - states.call("velocity_residual", t=t, x=x, r=r)
+        matrix = np.broadcast_to(np.eye(dyn.n_u), (*right.shape, dyn.n_u)).copy()
+        matrix[..., each, dependent, :], right[..., each, dependent] = rows, given
+        return np.asarray(np.linalg.solve(matrix, right[..., np.newaxis])[..., 0])
 
     return _QuasiCoordinates(b, speeds, states.virtual * keep).row(name)
 
