@@ -63,8 +63,8 @@ def _kind(dyn: Kernels, key: Any) -> Kind:
         what = f"point, frame or speed of {dyn.name!r} is called"
         raise unknown_name(what, key, [name for names in named.values() for name in names])
     if len(found) > 1:
-        kinds = " and a ".join(found)
-        raise KeyError(f"{key!r} is a {kinds} of {dyn.name!r}: give SymPy's object in place of the name")
+        all_of_them = " and a ".join(found)
+        raise KeyError(f"{key!r} is a {all_of_them} of {dyn.name!r}: give SymPy's object in place of the name")
     return found[0]
 
 
