@@ -42,10 +42,10 @@ def _known(b: Bodies) -> Bodies:
 
 
 def _gauss(name: str, b: Bodies) -> Row:
-    """Row for the u̇ of which Z = ½ Σ m (a − R/m)² + ½ Σ (α − ...)·I·(...) is least, of those that constraints allow.
+    """Row for the u̇ of which Z = ½ Σ (m a − R)²/m is least, of those that constraints allow; of bodies likewise.
 
-    Up to a constant Z is ½ Σ a·(m a) + α·(I·α) less the power of all forces along a, α.  In u̇ = u̇₀ + P z it is
-    quadratic: momenta are linear in the speeds, so their derivatives by u̇ are exact.
+    Up to a constant Z is ½ Σ m a·a − R·a.  In u̇ = u̇₀ + P z it is quadratic: momenta are linear in the speeds, so
+    their derivatives by u̇ are exact.  The distance to its least value counts in the metric of the masses.
     """
     b = _known(b)
     if b.has_inertial_loads:
