@@ -303,7 +303,7 @@ def test_states_left_out() -> None:
     assert rest.A.shape == (4, 4)
     assert rest.error(np.arange(6.0)).tolist() == [0, 1, 3, 4]
     assert len(rest.modes()) == 3
-    with pytest.raises(ValueError, match="q2, speed of the second of 'two_carts' depend on u2, which must stay"):
+    with pytest.raises(ValueError, match="q2, speed of the second of 'two_carts' depend on u2: keep these states"):
         system.without("u2")
     with pytest.raises(ValueError, match="place of 'two_carts' depend on q1"):
         system.without("q1")
@@ -391,7 +391,7 @@ def test_python_control(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_times_that_are_none() -> None:
     for t0, error in (([0.0, 1.0], TypeError), (np.nan, ValueError)):
-        with pytest.raises(error, match=r"t must be one number|t is nan"):
+        with pytest.raises(error, match=r"t must be (one|real) number|t is nan"):
             loaded("cart_pole").linear_system(t0, np.zeros(4))  # type: ignore[arg-type]
 
 
@@ -400,7 +400,7 @@ def test_times_that_are_none() -> None:
     [
         ([0.6, 0.6, 0.0, 0.0], ValueError, "x does not satisfy the constraints of 'hanging'"),
         ([0.5, 0.0, 0.1, 0.0], ValueError, "x does not satisfy the constraints of 'hanging'"),
-        ([0.5, 0.0], ValueError, r"x has shape \(2,\); it must be \(4,\)"),
+        ([0.5, 0.0], ValueError, r"x has shape \(2,\), expected \(4,\)"),
         (["a"] * 4, TypeError, "x must be real numbers"),
         ([np.nan, 0.0, 0.0, 0.0], ValueError, "which is not finite"),
     ],

@@ -114,7 +114,7 @@ def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
     with pytest.raises(KeyError, match="no speed of 'rrp' is called 'theta1'"):
         rrp.inverse_dynamics(0.0, X, {"theta1": 2.0})
     for key in (OMEGA2.diff().diff(), THETA2.diff().diff().diff(), TAU1.diff()):
-        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Derivative.*: name the speed, of omega1, omega2, v3"):
+        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Deriv.*: name one of the speeds omega1, omega2, v3"):
             rrp.inverse_dynamics(0.0, X, {key: 2.0})
     with pytest.raises(ValueError, match="udot gives 'omega2' twice"):
         rrp.inverse_dynamics(0.0, X, {"omega2": 2.0, THETA2.diff().diff(): 2.0})
@@ -154,7 +154,7 @@ def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: k
     for key in (THETA1.diff().diff(), OMEGA1.diff()):
         with pytest.raises(KeyError, match="no coordinate or speed of 'rrp' is Derivative"):
             rrp.state({key: 1.0})
-    with pytest.raises(KeyError, match="name the speed, of w1, w2, w3"):
+    with pytest.raises(KeyError, match="name one of the speeds w1, w2, w3"):
         tumbler.state({dynamicsymbols("n").diff(): 1.0})
 
 
@@ -167,10 +167,10 @@ def test_derivatives_of_some_coordinates() -> None:
     assert not dyn.qdot_is_u
     assert_array_equal(dyn.state({q1.diff(): 3.0}), [0, 0, 0, 3.0])
     assert_array_equal(dyn.inverse_dynamics(0.0, {}, {q1.diff().diff(): 3.0}), dyn.inverse_dynamics(0.0, {}, [0, 3.0]))
-    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+    with pytest.raises(KeyError, match="name one of the speeds u1, u2"):
         dyn.inverse_dynamics(0.0, {}, {q2.diff().diff(): 3.0})
     assert dyn.simulate((0, 1), {q1.diff(): 3.0})[q1.diff()][-1] == 3.0
-    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+    with pytest.raises(KeyError, match="name one of the speeds u1, u2"):
         dyn.state({q2.diff(): 3.0})
 
 
@@ -273,13 +273,13 @@ def test_wrong_states(
         (lambda d: d.simulate((0, 1), {"theta1": [1.0, 2.0], "theta2": [1.0] * 3}), ValueError, "theta2|broadcast"),
         (lambda d: d.simulate((0, 1), {"theta1": np.nan}), ValueError, "x0 is .* which is not finite"),
         (lambda d: d.simulate((0, 1), X, inputs={"tau1": 1.0, TAU1: 2.0}), ValueError, "inputs gives 'tau1' twice"),
-        (lambda d: d.check({"theta1": [1.0, 2.0]}), ValueError, r"x has shape \(2, 6\); it must be \(6,\), one state"),
+        (lambda d: d.check({"theta1": [1.0, 2.0]}), ValueError, r"x has shape \(2, 6\), expected \(6,\): one state"),
         (lambda d: d.consistent(0.0, {"theta1": np.inf}), ValueError, "x is .* which is not finite"),
         (lambda d: d.audit(1, x0={"theta1": 1.0, THETA1: 2.0}), ValueError, "x0 gives 'theta1' twice"),
         (lambda d: d.audit(1, units={"theta1": 1, THETA1: 1}), ValueError, "units gives a name twice"),
         (lambda d: d.rhs_jvp(0.0, X, {"thet1": 1.0}), KeyError, "did you mean 'theta1' or 'theta2'"),
         (lambda d: d.rhs_jvp(0.0, X, {}, dr={"theta1": 1.0}), KeyError, "no input of 'rrp' is called 'theta1'"),
-        (lambda d: d.rhs_vjp(0.0, X, {"theta1": "a"}), TypeError, "weights must be real numbers, not 'a'"),
+        (lambda d: d.rhs_vjp(0.0, X, {"theta1": "a"}), TypeError, "weights must be real numbers, got dtype"),
         (lambda d: d.rhs_vjp(0.0, X, {"theta1": [1, 2], "d3": [1, 2, 3]}), ValueError, "weights do not broadcast"),
         (lambda d: d.speed_matrices(0.0, X, coordinates=["thet1"]), KeyError, "did you mean 'theta1'"),
         (lambda d: d.angular_momentum(0.0, X, "tipp"), KeyError, "no point of 'rrp' .* is called 'tipp'"),

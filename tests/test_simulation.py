@@ -297,9 +297,9 @@ def test_parameters_for_one_run(oscillator):
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "words"),
     [
-        (((0, 1), X0[:5]), {}, ValueError, r"x0 has shape \(5,\); it must be \(6,\)"),
+        (((0, 1), X0[:5]), {}, ValueError, r"x0 has shape \(5,\), expected \(6,\): one state"),
         (((0, 1), [np.nan] * 6), {}, ValueError, "x0 .* not finite"),
-        (((0, 1), ["a"] * 6), {}, TypeError, "x0 has dtype"),
+        (((0, 1), ["a"] * 6), {}, TypeError, "x0 must be real numbers, got dtype"),
         (((0, np.inf), X0), {}, ValueError, "t_span .* not finite"),
         ((3.0, X0), {}, ValueError, "t_span is 3.0"),
         (((0, 1), X0), {"method": "heun"}, ValueError, "'dop853', 'dopri5', 'euler', 'radau', 'rk4'"),
@@ -355,7 +355,7 @@ def test_parameters_for_one_run(oscillator):
             ((0, 1), X0),
             {"inputs": lambda t, x: [0, [1, 2], 0]},
             ValueError,
-            "inputs.* must be an array of real numbers",
+            "inputs.* is not an array of numbers",
         ),
         (((0, 1), X0), {"t_eval": np.array([0.1, 0.2]) + 0j}, TypeError, "t_eval must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),

@@ -19,12 +19,13 @@ from kanecore.constraints.constraint_values import normalise
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import extents
+from kanecore.run.call_arguments import real_array, state_vector
 from kanecore.tolerances import EQUAL, FEASIBLE, NOISE, SOLVED
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["consistent", "consistent_state", "normalized", "on_constraints", "state_of"]
+__all__ = ["consistent", "consistent_state", "feasible_state", "normalized", "on_constraints", "state_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
     if near.contradictions:
         raise ModelError(
             f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, "
-            f"{argument} = {x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
+            f"{argument} = {x.tolist()!r}: no accelerations satisfy them together; leave out redundant rows"
         )
     warn_of_count(near)
     return near
@@ -114,20 +115,20 @@ def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None
     return np.unique(np.array(places, dtype=np.intp))
 
 
-def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
+def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
     """One state, as it was given; ValueError or TypeError if it is none."""
-    array = np.array(dyn._as_state(x))
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
-    if array.shape != (dyn.n_x,):
-        raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
-    if not np.isfinite(array).all():
-        raise ValueError(f"x is {array.tolist()}, which is not finite")
-    if np.ndim(t) or np.asarray(t).dtype.kind not in "fiub":
+    array = state_vector(dyn, x, argument)
+    if np.ndim(t):
         raise TypeError(f"t must be one number, got {t!r}")
-    if not np.isfinite(t):
-        raise ValueError(f"t is {t!r}, which is not finite")
-    return ConstraintState(dyn, t, array, r, p)
+    return ConstraintState(dyn, float(real_array("t", t)), array, r, p)
+
+
+def feasible_state(
+    dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x"
+) -> ConstraintState:
+    """One state that must satisfy the constraints, brought to them; ValueError or TypeError if it does not."""
+    given = state_of(dyn, t, x, r, p, argument)
+    return on_constraints(given.moved(normalized(dyn, given.x, argument)), argument)
 
 
 def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
@@ -189,8 +190,8 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     )
     if changes:
         warn(
-            f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
-            "these there. keep=[...] names what stays; with keep=None all may move without a word"
+            f"consistent changed what is independent in {dyn.name!r}, {changes}: at this state the dependent ones do "
+            "not follow from them. keep=[...] names what stays; keep=None lets all move, without this warning"
         )
 
 
@@ -199,9 +200,9 @@ def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
     dyn = start.dyn
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return ModelError(
-        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay, as keep says, at "
-        f"t = {float(start.t)!r}: the constraints of {dyn.name!r} say something of these alone, whatever the others "
-        "are; keep fewer of them"
+        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
+        f"keep asks: the constraints of {dyn.name!r} contradict these values, whatever the others are; keep fewer of "
+        "them"
     )
 
 
@@ -245,8 +246,8 @@ def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) ->
     )
     return ModelError(
         f"no {', '.join(names[i] for i in unknowns)} of {dyn.name!r} was found at t = {float(start.t)!r} for "
-        f"{independent}: what is left: {start.described_misses(SOLVED)}; the constraints may allow none: start from "
-        "other values of the dependent ones, or let all move, with keep=None"
+        f"{independent}: the residuals that are left are {start.described_misses(SOLVED)}; the constraints may allow "
+        "none: start from other values of the dependent ones, or let all move, with keep=None"
     )
 
 
@@ -289,5 +290,5 @@ def _no_state(state: ConstraintState) -> ModelError:
         hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction leads on: start elsewhere"
     return ModelError(
         f"no state of {state.dyn.name!r} near t = {float(state.t)!r}, x = {state.x.tolist()!r} satisfies its "
-        f"constraints; what is left there: {state.described_misses(SOLVED)}; {hint}"
+        f"constraints; the residuals that are left are {state.described_misses(SOLVED)}; {hint}"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanecore import emit
-from kanecore.build.c_compiler import compile_library
+from kanecore.build.compilation import compile_library
 from kanecore.derive.adjoints import VARIABLES, Adjoints, adjoints
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.sparsity_patterns import patterns, second_pattern
@@ -20,9 +20,10 @@ from kanecore.errors import ModelError
 from kanecore.program.function_parts import cut
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight_line import straight_line
+from kanecore.statuses import NUMBER_OF
 
 from .c_names import checked_function, default_prefix
-from .c_source import STATUS, filled
+from .c_source import filled
 from .exported_library import CompiledModel, library_of
 
 __all__ = ["casadi_function"]
@@ -155,8 +156,8 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "NWORK": library.n_work,
         "WIDTH": str(width),
         "INTEGER": "long long int",
-        "SINGULAR": str(STATUS["singular"][0]),
-        "LOST": str(STATUS["lost"][0]),
+        "SINGULAR": str(NUMBER_OF["singular"]),
+        "LOST": str(NUMBER_OF["lost"]),
         "SPEEDS": ", ".join(map(string, library.d.speed_names)) or '""',
         "CONSTRAINTS": ", ".join(string(constraint.name) for constraint in library.d.constraints) or '""',
         **{f"BY_{variable.upper()}": str(int(variable in wrt)) for variable in VARIABLES},

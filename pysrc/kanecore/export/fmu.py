@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from kanecore import _motion
-from kanecore.build.c_compiler import NO_COMPILER, include_dir, is_there, link
+from kanecore.build.c_compiler import NO_COMPILER, include_dir, is_there
+from kanecore.build.compilation import link
 from kanecore.constraints.consistent_states import normalized, on_constraints
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.emit.kernel_groups import whole
@@ -37,6 +38,7 @@ from kanecore.export.fmi_description import Facts, build_description, model_desc
 from kanecore.export.fmi_variables import variables_of
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, PARAMETER, TIME
+from kanecore.run.call_arguments import state_vector
 
 __all__ = ["VERSIONS", "export_fmu", "outputs_hold_udot", "slopes_library"]
 
@@ -92,18 +94,18 @@ def export_fmu(
     dyn: Any,
     path: str | os.PathLike[str],
     *,
-    version: str = "3.0",
-    x0: Any = None,
-    units: Mapping[Any, Any] | None = None,
-    method: str = "dop853",
-    tolerance: float = 1e-8,
-    drift: float = 1e-7,
-    cc: str | Sequence[str] | None = None,
+    version: str,
+    x0: Any,
+    units: Mapping[Any, Any] | None,
+    method: str,
+    tolerance: float,
+    drift: float,
+    cc: str | Sequence[str] | None,
 ) -> Path:
-    """Write an FMU; see `CompiledModel.export_fmu`."""
+    """Write an FMU: the work of `CompiledModel.export_fmu`."""
     target = _target(path)
     if version not in VERSIONS:
-        raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', of FMI")
+        raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', a version of FMI")
     if not _motion.METHODS.get(method, False):
         adaptive = ", ".join(repr(name) for name, is_adaptive in sorted(_motion.METHODS.items()) if is_adaptive)
         raise ValueError(f"method is {method!r}; it must be one of {adaptive}, which choose their steps")
@@ -112,7 +114,10 @@ def export_fmu(
             raise ValueError(f"{name} is {value!r}; it must be a number between 0 and 1")
     library = library_of(dyn, "an FMU", kernels=KERNELS)
     if not dyn._has("rhs"):
-        raise ModelError(f"{dyn.name!r} cannot become an FMU, which moves: {dyn._table_info['missing']['rhs']}")
+        raise ModelError(
+            f"{dyn.name!r} cannot become an FMU, because its motion cannot be computed: "
+            f"{dyn._table_info['missing']['rhs']}"
+        )
     _refuse_unset(dyn)
     x, rank = _start(dyn, x0)
     start = [*x.tolist(), *dyn._values("input").tolist()]
@@ -196,10 +201,7 @@ def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
         except ModelError as error:
             raise ModelError(f"{error}; or give the state at which the FMU starts, x0=...") from None
     else:
-        x = np.array(dyn._as_state(x0, "x0"), dtype=np.float64)
-        if x.shape != (dyn.n_x,) or not np.isfinite(x).all():
-            raise ValueError(f"x0 must be one state of {dyn.n_x} finite numbers; got {np.asarray(x0).tolist()!r}")
-        x = normalized(dyn, x, "x0")
+        x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     if not constrained:
         return x, -1
     state = on_constraints(ConstraintState(dyn, 0.0, x, None, None), "x0")
@@ -212,7 +214,10 @@ def _compiles(cc: str | Sequence[str] | None, name: str) -> bool:
     if cc is not None:
         return cc != NO_COMPILER
     if not is_there():
-        warn(f"the FMU of {name!r} holds C sources alone: there is no compiler here. Whoever has one builds them")
+        warn(
+            f"the FMU of {name!r} holds C sources alone, because there is no compiler here; a simulator that has one "
+            "can build them"
+        )
         return False
     return True
 

@@ -26,8 +26,8 @@ from kanecore.constraints.constraint_values import normalise
 from kanecore.errors import IntegrationError, KanecoreWarning, ModelError, SingularError
 from kanecore.motion.events import as_list
 from kanecore.motion.simulation import simulate
-from kanecore.motion.simulation_options import vector
 from kanecore.motion.trajectory import Trajectory
+from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -148,7 +148,7 @@ def periodic(
             raise ValueError(f"{name} is {value!r}; it must be a positive number")
     control = {**options, "rtol": rtol, "atol": rtol if atol is None else atol}
     shooting = _Shooting(dyn, float(period), event, bool(fixed_period), advancing, float(t0), events, control)
-    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
+    x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     shot = shooting.shoot(x, float(period))
     if atol is None:
         shot = shooting.with_tolerances_of(shot)
@@ -254,8 +254,8 @@ class _Shooting:
             run = self._run(begun.x[-1], begun.t[-1], end, self._events)
         if run.status != 1:
             raise ModelError(
-                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, "
-                f"{_PATIENCE:g} times the period that is expected: give a longer one, or begin where it comes"
+                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, {_PATIENCE:g} "
+                "times the period that is expected: give a longer period, or a start from which the event comes"
             )
         found = run.found_sensitivities
         assert found is not None
@@ -369,8 +369,8 @@ class _Shooting:
         if not self._close(now, moved):
             names = ", ".join(repr((dyn.coordinate_names + dyn.speed_names)[i]) for i in self._advancing)
             raise ModelError(
-                f"the motion of {dyn.name!r} is another one after {names} went on: some rates depend on what is "
-                "named as advancing; leave it out"
+                f"the motion of {dyn.name!r} changes as {names} go on, because some rates depend on them: leave them "
+                "out of advancing"
             )
         same = self._close(now, later)
         if same and not self._fixed:
