@@ -117,7 +117,8 @@ def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
     """Test whether every speed is the rate of one joint, and of one coordinate."""
     rows = [[j for j, x in enumerate(row) if x] for row in tree.jacobian]
     return (
-        all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))
+        tree.is_square
+        and all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))
         and len(d.rates) == len(d.speeds)
         and set(d.rates) == set(d.speeds)
     )
