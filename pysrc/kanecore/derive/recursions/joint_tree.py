@@ -29,7 +29,7 @@ from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
 from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
 from kanecore.graph.zero_tests import is_regular
 
-__all__ = ["JointTree", "Link", "Rate", "joint_tree", "with_moved_origins"]
+__all__ = ["JointTree", "Link", "Rate", "is_free", "joint_tree", "with_moved_origins"]
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,20 @@ class JointTree:
             depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
         return max(depth)
 
+    def rates_of(self, link: int) -> slice:
+        """Where the rates of a link are among those of all."""
+        first = self.first_rates[link]
+        return slice(first, first + len(self.links[link].rates))
+
     @property
     def first_rates(self) -> list[int]:
         """The number of the first rate of each link."""
         return list(itertools.accumulate((len(link.rates) for link in self.links[:-1]), initial=0))
+
+
+def is_free(link: Link) -> bool:
+    """Test whether a link moves freely over the ground, with its six rates in its own axes."""
+    return link.parent == 0 and len(link.slides) == 3 and len(link.rates) == 6
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:
