@@ -64,6 +64,7 @@ class Tree:
         self.loads: list[tuple[object, object]] = []
         self.q: list[sm.Expr] = []
         self.u: list[sm.Expr] = []
+        self.rates: list[sm.Expr] = []
 
     def number(self, low: float = 0.3, high: float = 1.5) -> sm.Float:
         return sm.Float(self.rng.uniform(low, high))
@@ -78,6 +79,7 @@ class Tree:
         q, u = me.dynamicsymbols(f"q{i}"), me.dynamicsymbols(f"u{i}")
         self.q.append(q)
         self.u.append(u)
+        self.rates.append(q.diff() - u)
         joint = point.locatenew(f"P{i}", self.vector(frame))
         joint.v2pt_theory(point, self.ground, frame)
         own = me.ReferenceFrame(f"B{i}")
@@ -95,6 +97,30 @@ class Tree:
                 + u * axes(frame)[axis]
                 + frame.ang_vel_in(self.ground).cross(q * axes(frame)[axis]),
             )
+        return self._carry(own, end, mass)
+
+    def free(self) -> int:
+        """A body that moves freely: angles, and speeds in its own axes."""
+        i = len(self.q) + 1
+        q, u = me.dynamicsymbols(f"q{i}:{i + 6}"), me.dynamicsymbols(f"u{i}:{i + 6}")
+        own = me.ReferenceFrame(f"B{i}")
+        own.orient_body_fixed(self.ground, q[3:], "123")
+        end = self.origin.locatenew(
+            f"S{i}", sum((x * e for x, e in zip(q[:3], self.ground, strict=True)), me.Vector(0))
+        )
+        slides = sum((x * e for x, e in zip(u[:3], own, strict=True)), me.Vector(0))
+        turns = own.ang_vel_in(self.ground)
+        self.rates += [x.diff() - slides.dot(e) for x, e in zip(q[:3], self.ground, strict=True)]
+        self.rates += [turns.dot(e) - x for e, x in zip(own, u[3:], strict=True)]
+        end.set_vel(self.ground, slides)
+        own.set_ang_vel(self.ground, sum((x * e for x, e in zip(u[3:], own, strict=True)), me.Vector(0)))
+        self.q += q
+        self.u += u
+        return self._carry(own, end)
+
+    def _carry(self, own: me.ReferenceFrame, end: me.Point, mass: object = None) -> int:
+        """A body behind a joint, the number of its place."""
+        i = len(self.places)
         centre = end.locatenew(f"C{i}", self.vector(own))
         inertia = me.inertia(own, *(self.number(1, 2) for _ in range(3)), *(self.number(-0.2, 0.2) for _ in range(3)))
         mass = self.number() if mass is None else mass
@@ -110,7 +136,7 @@ class Tree:
             self.ground,
             self.q,
             [self.u[i] for i in order],
-            [q.diff() - u for q, u in zip(self.q, self.u, strict=True)],
+            self.rates,
             bodies=self.bodies,
             forcelist=self.loads,
             **more,
@@ -149,6 +175,26 @@ def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPat
     slopes = both(monkeypatch, tree.model, {}, some_states(5))
     assert np.abs(slopes[:, 5 + 1, 2]).min() > 0  # through the spring
     assert np.all(slopes[:, 5 + 4, :4] == 0)  # the third stands alone
+
+
+@pytest.mark.compiler
+def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limbs on a free body, out of order; another free body, an arm on the ground, springs, a drag, another order."""
+    tree = Tree(21)
+    tree.free()
+    for parent, kind, axis in ((1, "turn", 0), (1, "slide", 1), (2, "turn", 2), (0, "turn", 1)):
+        tree.add(parent, kind, axis)
+    tree.free()
+    force = me.dynamicsymbols("F")
+    between = tree.places[4][1].pos_from(tree.places[6][1])
+    tree.loads += [(tree.places[4][1], -5 * between), (tree.places[6][1], 5 * between)]
+    tree.loads += [(tree.places[1][1], force * tree.places[1][0].x - 0.3 * tree.u[4] * tree.ground.z)]
+    order = np.random.default_rng(2).permutation(len(tree.u)).tolist()
+    model = tree.model(order, inputs=[force])
+    found = forest(model._derivation.formulation)
+    assert found is not None
+    assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 1), (6, 6), (6, 9)]
+    both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
 
 
 @pytest.mark.long

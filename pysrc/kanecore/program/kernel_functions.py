@@ -281,28 +281,38 @@ class Functions:
     def _forest(self, name: str, forest: Forest) -> Solved:
         """The linearization of trees of joints."""
         trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
-        loads, widest = forest.loads, max(-(-len(tree.columns) // 8) * 8 for tree in trees)
+        loads, columns, one = forest.loads, self.n_q + self.n + self.n_r, self.g.one
         at = [i for i, x in enumerate(loads) if x]
+        places = {i * columns + j: x for (i, j), x in forest.others.items()}
+        ones = tuple(place for place, x in places.items() if x == one)
+        others = {place: x for place, x in places.items() if x != one}
         members: dict[str, Member] = {
             "equations": Equations(largest, 0),
+            "n_q": self.n_q,
             "n": self.n,
-            "columns": 2 * self.n + self.n_r,
+            "columns": columns,
             "trees": len(trees),
             "size": tuple(len(tree.speed) for tree in trees),
+            "n_free": tuple(tree.free for tree in trees),
             "width": tuple(len(tree.columns) for tree in trees),
             "parent": tuple(x for tree in trees for x in tree.parent),
+            "limb_end": tuple(x for tree in trees for x in tree.limb_ends),
             "speed": tuple(x for tree in trees for x in tree.speed),
-            "coordinate": tuple(x for tree in trees for x in tree.columns[: len(tree.speed)]),
             "runs": tuple(len(tree.runs) for tree in trees),
             "run": tuple(x for tree in trees for run in tree.runs for x in run),
             "joints": self._once("fill_joints", Derived(forest.joints), in_core=True),
             "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
             "loaded": len(at),
             "at": tuple(at),
-            "widest": widest,
+            "n_ones": len(ones),
+            "ones": ones,
+            "n_others": len(others),
+            "others_at": tuple(others),
             "room": len(loads),
         }
-        return self._solved(name, "forest", members, self.n, largest, widest, len(loads), len(at))
+        if others:
+            members["others"] = self._once("fill_others", Derived(tuple(others.values())))
+        return self._solved(name, "forest", members, self.n, largest, len(trees), len(loads), max(len(at), len(others)))
 
     def _output_jacobian(self, derived: Derived) -> Function:
         """Jacobian of outputs that hold u̇: by the chain rule, from the derivatives of u̇."""

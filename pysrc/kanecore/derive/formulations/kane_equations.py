@@ -188,7 +188,8 @@ class Bodies:
     def _speeds_are_rates(self) -> bool:
         """Test whether S is the identity: the user's speeds are the joint rates, in their order."""
         assert self.tree is not None
-        return all(x == int(i == j) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
+        entries = ((i, j, x) for i, row in enumerate(self.tree.jacobian) for j, x in enumerate(row))
+        return self.tree.is_square and all(x == int(i == j) for i, j, x in entries)
 
     @cached_property
     def _formed(self) -> _Formed:
@@ -198,13 +199,14 @@ class Bodies:
         joint, s = self._joint_mass_matrix, self.tree.jacobian
         if self._speeds_are_rates:
             return _Formed(COMPOSITE, joint)
-        if _is_permutation(s):
+        if self.tree.is_square and _is_permutation(s):
             order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
             return _Formed(COMPOSITE, [[joint[a][b] for b in order] for a in order])
         g = self.graph
-        half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(len(s))] for row in joint]
-        square = [[0] * len(s) for _ in s]
-        for i in range(len(s)):
+        n = len(s[0])
+        half = [[g.sum(g.mul(a, s[k][j]) for k, a in enumerate(row)) for j in range(n)] for row in joint]
+        square = [[0] * n for _ in range(n)]
+        for i in range(n):
             for j in range(i + 1):
                 square[i][j] = square[j][i] = g.sum(g.mul(s[k][i], half[k][j]) for k in range(len(s)))
         ways = [_Formed(COMPOSITE, square), _Formed(COLUMNS, column_mass_matrix(self.kinematics))]
@@ -218,7 +220,7 @@ class Bodies:
         """
         if self.tree is None or not self._speeds_are_rates:
             yield factorized(self.graph, self.method, self.metric, forcing)
-        if self.tree is not None:
+        if self.tree is not None and self.tree.is_square:
             yield from self._in_joint_rates(self.tree, forcing)
 
     def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:

@@ -29,7 +29,7 @@ from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
 from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
 from kanecore.graph.zero_tests import is_regular
 
-__all__ = ["JointTree", "Link", "Rate", "joint_tree", "with_moved_origins"]
+__all__ = ["JointTree", "Link", "Rate", "is_free", "joint_tree", "with_moved_origins"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ class JointTree:
     jacobian: list[list[int]]
 
     @property
+    def is_square(self) -> bool:
+        """Test whether there are as many joint rates as speeds; more where joints share one, as mimic joints do."""
+        return len(self.jacobian) == len(self.jacobian[0])
+
+    @property
     def rates(self) -> list[int]:
         return [rate.node for link in self.links for rate in link.rates]
 
@@ -82,10 +87,20 @@ class JointTree:
             depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
         return max(depth)
 
+    def rates_of(self, link: int) -> slice:
+        """Where the rates of a link are among those of all."""
+        first = self.first_rates[link]
+        return slice(first, first + len(self.links[link].rates))
+
     @property
     def first_rates(self) -> list[int]:
         """The number of the first rate of each link."""
         return list(itertools.accumulate((len(link.rates) for link in self.links[:-1]), initial=0))
+
+
+def is_free(link: Link) -> bool:
+    """Test whether a link moves freely over the ground, with its six rates in its own axes."""
+    return link.parent == 0 and len(link.slides) == 3 and len(link.rates) == 6
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:
@@ -193,19 +208,26 @@ class _Builder:
         link.inertia = plus(g, link.inertia, inertia)
 
     def finish(self) -> JointTree | None:
-        """The tree of all bodies added; None if its joint rates are not as many as speeds, and regular in them."""
+        """The tree of all bodies added; None if the speeds do not follow from its joint rates w = S u + w_t.
+
+        S is square and regular, or it has more rows than columns and is constant, as of gears and mimic joints.
+        """
         g, d = self.g, self.k.description
         self._join_free_bodies()
         self._find_points()
         self._choose_rates()
         rates = [rate for link in self.links for rate in link.rates]
-        if len(rates) != len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
+        if len(rates) < len(d.speeds) or any(g.depends[x] & SPEED for r in rates for x in r.axis):
             return None
         nodes = [rate.node for rate in rates]
         if not is_affine(g, nodes, lambda i: g.depends[i] & SPEED):
             return None
         jacobian = [accumulate(g, [(node, 1)], d.speeds) for node in nodes]
-        return JointTree(self.links, jacobian) if is_regular(g, jacobian) else None
+        if len(rates) > len(d.speeds):
+            usable = not any(g.depends[x] & ~PARAMETER for row in jacobian for x in row)
+        else:
+            usable = is_regular(g, jacobian)
+        return JointTree(self.links, jacobian) if usable else None
 
     def _join_free_bodies(self) -> None:
         """Join two links in one if the speeds by which one slides are components in the axes that turn there.

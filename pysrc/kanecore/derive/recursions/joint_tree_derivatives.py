@@ -4,11 +4,17 @@
 The recursions differentiate the motion of joints, each of one rate about an axis that is fixed in its link; derivatives
 of the loads come from the graph.  All joints run through one piece of code.  The same derivatives written out would
 outgrow a processor's instruction cache.
+
+A tree may have a *free root*: a body that moves freely, with its six speeds in its own axes.  In root axes nothing of
+the tree depends on where the root is and how it is turned, but for gravity, which is an acceleration of the base,
+a = −Rᵀγ.  A free root takes up any acceleration of its base, so ∂u̇/∂q = −∂a/∂q in the rows of its three slides and
+zero in all others, whatever coordinates describe the rotation R.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanecore.derive.formulations.kane_equations import Bodies
@@ -16,9 +22,22 @@ from kanecore.derive.kinematics import Kinematics
 from kanecore.describe.description import Description
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, Graph
-from kanecore.graph.vectors import ZERO, Components, Matrix, add, cross, matmul, matvec, neg, scale, sub, unit
+from kanecore.graph.vectors import (
+    IDENTITY,
+    ZERO,
+    Components,
+    Matrix,
+    add,
+    cross,
+    matmul,
+    matvec,
+    neg,
+    scale,
+    sub,
+    transposed,
+)
 
-from .joint_tree import JointTree
+from .joint_tree import JointTree, Link, is_free
 from .spatial_inertia import Symmetric, plus, rotated, shift
 
 __all__ = ["Forest", "Tree", "forest"]
@@ -31,16 +50,27 @@ class Tree:
     """Joints of which each is carried by one before it, or by the ground.
 
     For each joint ``parent`` is the number of the joint that carries it, or −1, and ``speed`` that of its speed.
+    Joints stand depth first; the first ``free`` are those of a free root, and have no coordinates of their own.
     ``columns`` are the columns of the linearization on which accelerations depend: coordinates of the joints, their
     speeds, then others.  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
     ``slopes`` their derivatives.
     """
 
+    free: int
     parent: tuple[int, ...]
     speed: tuple[int, ...]
     columns: tuple[int, ...]
     forces: tuple[int, ...]
     slopes: tuple[tuple[int, ...], ...]
+
+    @property
+    def limb_ends(self) -> tuple[int, ...]:
+        """Of each joint the number after the last of those that it carries."""
+        ends = list(range(1, len(self.parent) + 1))
+        for i in reversed(range(len(self.parent))):
+            if self.parent[i] >= 0:
+                ends[self.parent[i]] = max(ends[self.parent[i]], ends[i])
+        return tuple(ends)
 
     @property
     def runs(self) -> list[tuple[int, int, int]]:
@@ -59,15 +89,18 @@ class Forest:
     """Trees that stand on the ground side by side.
 
     ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
-    first moment and inertia of the bodies fixed behind it, in inertial axes; then the acceleration of the base.
+    first moment and inertia of the bodies fixed behind it, in inertial or root axes; then the acceleration of the base
+    of each tree.  ``others`` are entries of the linearization, (row, column), that are added to those of the trees: ∂q̇,
+    and what a free root gains from its base.
     """
 
     trees: tuple[Tree, ...]
     joints: tuple[int, ...]
+    others: Mapping[tuple[int, int], int]
 
     @property
     def roots(self) -> tuple[int, ...]:
-        return (*self.joints, *self.loads)
+        return (*self.joints, *self.loads, *self.others.values())
 
     @property
     def loads(self) -> tuple[int, ...]:
@@ -94,8 +127,8 @@ class Forest:
 def forest(bodies: Bodies) -> Forest | None:
     """The trees of a model without constraints, or None if it is made otherwise.
 
-    Every speed must be the rate of one coordinate and of one joint, every axis fixed in its link, and masses
-    and the field of gravity may depend on parameters alone.
+    Every speed must be the rate of one joint, and of one coordinate unless the joint is of a free root; every axis must
+    be fixed in its link, and masses and the field of gravity may depend on parameters alone.
     """
     tree, k = bodies.tree, bodies.kinematics
     if tree is None or not (_speeds_are_rates(tree, k.description) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
@@ -103,24 +136,28 @@ def forest(bodies: Bodies) -> Forest | None:
     g, parts = k.graph, _parts(tree)
     frames = _frames(g, tree)
     places = _places(g, tree, parts, frames)
-    joints, trees = [], []
+    joints, trees, bases, others = [], [], [], _slopes_of_rates(g, k.description)
     for part in dict.fromkeys(parts[1:]):
-        members = [i for i, p in enumerate(parts) if p == part]
+        members = _depth_first(tree, part)
         joints += _joints(g, tree, members, frames, places)
         if rated := [i for i in members if tree.links[i].rates]:
             trees.append(_tree(bodies, tree, rated))
-    return Forest(tuple(trees), (*joints, *neg(g, bodies.field)))
+            base = _base(bodies, tree.links[part])
+            bases += base
+            if is_free(tree.links[part]):
+                others |= _gained(g, k.description, tree, part, base)
+    return Forest(tuple(trees), (*joints, *bases), others)
 
 
 # ------------------------------------------------------------------------------------------- which models have them
 def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
-    """Test whether every speed is the rate of one joint, and of one coordinate."""
+    """Test whether every speed is the rate of one joint, and of one coordinate unless the joint is of a free root."""
     rows = [[j for j, x in enumerate(row) if x] for row in tree.jacobian]
-    return (
-        all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))
-        and len(d.rates) == len(d.speeds)
-        and set(d.rates) == set(d.speeds)
-    )
+    if not (tree.is_square and all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))):
+        return False
+    speeds = [d.speeds[row[0]] for row in rows]
+    of_roots = {u for i, link in enumerate(tree.links) if is_free(link) for u in speeds[tree.rates_of(i)]}
+    return all(d.rates.count(u) == 1 for u in d.speeds if u not in of_roots)
 
 
 def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
@@ -155,9 +192,12 @@ def _parts(tree: JointTree) -> list[int]:
 
 
 def _frames(g: Graph, tree: JointTree) -> list[Matrix]:
-    """The rotation from each link's axes to inertial ones."""
-    frames: list[Matrix] = [(unit(0), unit(1), unit(2))]
+    """The rotation from each link's axes to inertial ones, or to those of its free root."""
+    frames: list[Matrix] = [IDENTITY]
     for link in tree.links[1:]:
+        if is_free(link):
+            frames.append(IDENTITY)
+            continue
         matrix = frames[link.parent]
         for r in reversed(link.rotation):
             matrix = matmul(g, matrix, r)
@@ -184,6 +224,43 @@ def _places(g: Graph, tree: JointTree, parts: Sequence[int], frames: Sequence[Ma
         if i not in places:
             places[i] = add(g, places[link.parent], matvec(g, frames[link.parent], link.offset))
     return [places[i] for i in range(len(links))]
+
+
+def _depth_first(tree: JointTree, root: int) -> list[int]:
+    """A link and all that it carries, each limb to its end."""
+    carried = [_depth_first(tree, i) for i, link in enumerate(tree.links) if link.parent == root]
+    return [root, *itertools.chain.from_iterable(carried)]
+
+
+# ------------------------------------------------------------------------------------ what is added to the recursions
+def _slopes_of_rates(g: Graph, d: Description) -> dict[tuple[int, int], int]:
+    """Entries of ∂q̇/∂(q, u, r) that are not zero."""
+    every = [*d.coordinates, *d.speeds, *d.inputs]
+    rows = [accumulate(g, [(rate, g.one)], every, limits=True) for rate in d.rates]
+    return {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if x}
+
+
+def _base(bodies: Bodies, root: Link) -> Components:
+    """The acceleration of the base that acts as gravity does, −γ, in the axes of a free root or of the ground."""
+    g, base = bodies.graph, neg(bodies.graph, bodies.field)
+    if is_free(root):
+        for r in reversed(root.rotation):
+            base = matvec(g, transposed(r), base)
+    return base
+
+
+def _gained(g: Graph, d: Description, tree: JointTree, root: int, base: Components) -> dict[tuple[int, int], int]:
+    """Entries of ∂u̇/∂(q, u, r) of a free root that its base brings, −∂a: those of its slides."""
+    every = [*d.coordinates, *d.speeds, *d.inputs]
+    found = {}
+    for rate, row in zip(tree.links[root].rates, tree.jacobian[tree.rates_of(root)], strict=True):
+        if not rate.turns:
+            along = next(x for x, axis in zip(base, rate.axis, strict=True) if axis)
+            speed = next(j for j, x in enumerate(row) if x)
+            for column, x in enumerate(accumulate(g, [(along, g.one)], every, limits=True)):
+                if x:
+                    found[len(d.coordinates) + speed, column] = g.neg(x)
+    return found
 
 
 # -------------------------------------------------------------------------------------------------------- one tree
@@ -214,7 +291,6 @@ def _joints(
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     """One part of the tree, of which some links have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
-    first, n = tree.first_rates, len(d.speeds)
     parent: list[int] = []
     last: dict[int, int] = {}
     for i in members:
@@ -226,15 +302,17 @@ def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
             parent.append(before)
             before = len(parent) - 1
         last[i] = before
-    rows = [tree.jacobian[k] for i in members for k in range(first[i], first[i] + len(links[i].rates))]
+    rows = [row for i in members for row in tree.jacobian[tree.rates_of(i)]]
     speed = [next(j for j, x in enumerate(row) if x) for row in rows]
-    own = [*(d.rates.index(d.speeds[u]) for u in speed), *(n + u for u in speed)]
+    free = len(links[members[0]].rates) if is_free(links[members[0]]) else 0
+    own = [*(d.rates.index(d.speeds[u]) for u in speed[free:]), *(len(d.coordinates) + u for u in speed)]
     every = [*d.coordinates, *d.speeds, *d.inputs]
     forces = [bodies.other_forces[u] for u in speed]
     slopes = [accumulate(g, [(force, g.one)], every, limits=True) for force in forces]
     others = [j for j in range(len(every)) if j not in own and any(row[j] for row in slopes)]
     columns = (*own, *others)
     return Tree(
+        free=free,
         parent=tuple(parent),
         speed=tuple(speed),
         columns=columns,

@@ -8,6 +8,10 @@
  *
  * All vectors are in inertial axes, and all moments about one point of the tree.  That point is taken as at
  * rest: what moves through it is described, not the point.
+ *
+ * The first joints of a tree may be the six of a free root, each of which moves with all of them.  Vectors
+ * are in the axes of the root then, where none depends on how the root is placed: these joints have no
+ * coordinates.
  */
 
 /* A joint's axis, and what is fixed behind it; the model fills it. */
@@ -28,37 +32,43 @@ typedef struct kc_moving {
     /* of the link: */
     kc_screw velocity, acceleration, gain; /* what udot adds */
     kc_screw rate, second;                 /* how the parent's motion changes the axis */
+    kc_screw changing;                     /* rate, and how the link's own motion changes the axis */
 } kc_moving;
 
 /*
- * The derivatives of xdot of trees of joints, each with a coordinate, a speed that is its rate, one axis.
+ * The derivatives of xdot of trees of joints, each with a speed that is its rate, one axis, and a coordinate
+ * of which the speed is the derivative unless the joint is of a free root.
  * Trees that stand on the ground side by side are linearized one after the other.
  */
 typedef struct kc_forest {
-    kc_saddle *equations;          /* room for those of the largest tree */
-    int n, columns, trees;         /* joints; coordinates, speeds and inputs; trees */
-    const int *size, *width;       /* (trees) joints, and columns that are not zero */
-    const int *parent;             /* (n) the joint before, counted from the tree's first, or -1 */
-    const int *coordinate, *speed; /* (n) of each joint */
-    const int *runs;               /* (trees) columns that go side by side into the result */
-    const int *run;                /* of each the first, where it goes, and how many they are */
-    kc_function *joints;           /* kc_joint (n), then the acceleration of the base */
-    kc_function *loads;            /* the entries of F and dF that are not zero */
-    int loaded;                    /* how many these are */
-    const int *at;                 /* (loaded) where: of each tree F, then dF row by row, in eights */
-    int widest, room;              /* for a row of dF, and for all of F and dF */
+    kc_saddle *equations;             /* room for those of the largest tree */
+    int n_q, n, columns, trees;       /* coordinates; joints; coordinates, speeds and inputs; trees */
+    const int *size, *n_free, *width; /* (trees) joints, those of a free root, columns that are not zero */
+    const int *parent;                /* (n) the joint before, counted from the tree's first, or -1 */
+    const int *limb_end;              /* (n) the joint after all that it carries, counted likewise */
+    const int *speed;                 /* (n) of each joint */
+    const int *runs;                  /* (trees) columns that go side by side into the result */
+    const int *run;                   /* of each the first, where it goes, and how many they are */
+    kc_function *joints;              /* kc_joint (n), then the acceleration of the base of each tree */
+    kc_function *loads;               /* the entries of F and dF that are not zero */
+    int loaded;                       /* how many these are */
+    const int *at;                    /* (loaded) where: of each tree F, then dF row by row, in eights */
+    int n_ones, n_others;             /* entries of the result that are one, and others to be added */
+    const int *ones, *others_at;      /* where these are */
+    kc_function *others;              /* (n_others) */
+    int room;                         /* for all of F and dF */
 } kc_forest;
 
 #define KC_NUMBERS(type) ((int)(sizeof(type) / sizeof(kc_real)))
 #define KC_HANDED_OVER   (KC_NUMBERS(kc_mass) + 4 * KC_NUMBERS(kc_vector) + KC_NUMBERS(kc_screw))
-#define KC_FOREST_ROOM(n, largest, widest, room, loaded)                                                     \
-    (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) + 3 +       \
-     (KC_NUMBERS(kc_moving) + 2 * KC_EIGHTS(largest) + (widest)) * (largest) + (room) + (loaded))
+#define KC_FOREST_ROOM(n, largest, trees, room, filled)                                                      \
+    (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) +           \
+     3 * (trees) + (KC_NUMBERS(kc_moving) + KC_EIGHTS(largest)) * (largest) + (room) + (filled))
 
 /* One of the trees. */
 typedef struct kc_tree {
-    int n;
-    const int *parent;
+    int n, free;
+    const int *parent, *limb_end;
     const kc_joint *joints;
     const kc_real *base; /* the acceleration of the base */
     kc_moving *moving;
@@ -88,19 +98,27 @@ KC_INLINE void kc_move(kc_tree s, const kc_real *u, const int *speed)
 {
     const kc_real *const base = s.base;
     kc_moving *const moving = s.moving;
-    const kc_screw none = KC_NO_SCREW;
+    const kc_screw none = KC_NO_SCREW, at_base = {KC_NO_VECTOR, {base[0], base[1], base[2]}};
+    kc_screw of_root = none;
+    for (int i = 0; i < s.free; i++)
+        of_root = kc_plus_screw(of_root, u[speed[i]], s.joints[i].axis);
     for (int i = 0; i < s.n; i++) {
         const int p = s.parent[i];
-        const kc_real rate = u[speed[i]];
         const kc_joint *const b = s.joints + i;
         kc_moving *const m = moving + i;
-        const kc_screw v = p < 0 ? none : moving[p].velocity;
-        const kc_screw a =
-            p < 0 ? (kc_screw){KC_NO_VECTOR, {base[0], base[1], base[2]}} : moving[p].acceleration;
         m->carried = b->body;
-        m->rate = kc_plus_carried(none, v, b->axis);
-        m->velocity = kc_plus_screw(v, rate, b->axis);
-        m->acceleration = kc_plus_screw(a, rate, m->rate);
+        if (i < s.free) {
+            m->rate = none;
+            m->changing = kc_plus_carried(none, of_root, b->axis);
+            m->velocity = of_root;
+            m->acceleration = at_base;
+        } else {
+            const kc_screw v = p < 0 ? none : moving[p].velocity;
+            m->rate = kc_plus_carried(none, v, b->axis);
+            m->changing = kc_plus_screw(m->rate, KC_REAL(1.0), m->rate);
+            m->velocity = kc_plus_screw(v, u[speed[i]], b->axis);
+            m->acceleration = kc_plus_screw(p < 0 ? at_base : moving[p].acceleration, u[speed[i]], m->rate);
+        }
         const kc_screw momentum = kc_spin(&b->body, m);
         m->wrench = kc_plus_carried_wrench(kc_inertia(&b->body, m->acceleration), m->velocity, momentum);
     }
@@ -164,35 +182,39 @@ KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
     }
 }
 
-/* dF - dtau in place of dF, of which rows are `stride` numbers apart. */
+/*
+ * dF - dtau in place of dF, of which rows are `stride` numbers apart: columns of the coordinates, of all
+ * joints but those of a free root, then of the speeds.
+ */
 KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
 {
-    const int n = s.n, *const parent = s.parent;
+    const int n = s.n, free = s.free, *const parent = s.parent;
     const kc_joint *const joints = s.joints;
     kc_moving *const moving = s.moving;
+    kc_real *const by_q = dF - free, *const by_u = dF + n - free; /* columns of the first joint */
     for (int i = n - 1; i >= 0; i--) {
         kc_moving *const m = moving + i;
-        const kc_screw axis = joints[i].axis, rate = m->rate;
-        const kc_screw carried = m->push;
+        const kc_screw axis = joints[i].axis, rate = m->rate, carried = m->push;
         const kc_vector twice = kc_add(m->momentum, m->momentum);
-        const kc_screw wrench = kc_plus_screw(m->wrench, KC_REAL(1.0), m->gained);
-        const kc_screw spun = {kc_times(m->spin, axis.turn), kc_cross(axis.turn, twice)};
-        const kc_screw turned = {kc_times(m->spin, rate.turn), kc_cross(rate.turn, twice)};
         const kc_vector row = kc_plus_cross(kc_transposed_times(m->spin, axis.turn), twice, axis.slide);
-        const kc_screw by_u = kc_plus_screw(spun, KC_REAL(2.0), kc_inertia(&m->carried, rate));
-        const kc_screw by_q = kc_plus_carried_wrench(
-            kc_plus_screw(turned, KC_REAL(1.0), kc_inertia(&m->carried, m->second)), axis, wrench);
-        kc_real *const own = dF + i * stride;
-        for (int j = i; j >= 0; j = parent[j]) {
-            const kc_screw *const other = &joints[j].axis;
-            const kc_moving *const a = moving + j;
-            kc_real *const above = dF + j * stride;
-            own[j] -= kc_dot(row, a->rate.turn) + kc_power(a->second, carried);
-            own[n + j] -= kc_dot(row, other->turn) + 2 * kc_power(a->rate, carried);
-            if (j == i)
-                continue;
-            above[i] -= kc_power(*other, by_q);
-            above[n + i] -= kc_power(*other, by_u);
+        const kc_screw spun = {kc_times(m->spin, axis.turn), kc_cross(axis.turn, twice)};
+        const kc_screw of_u = kc_plus_screw(spun, KC_REAL(1.0), kc_inertia(&m->carried, m->changing));
+        const int own = i * stride;
+        by_u[own + i] -= kc_dot(row, axis.turn) + kc_power(m->changing, carried);
+        for (int j = parent[i]; j >= 0; j = parent[j]) {
+            const kc_screw other = joints[j].axis;
+            by_u[own + j] -= kc_dot(row, other.turn) + kc_power(moving[j].changing, carried);
+            by_u[j * stride + i] -= kc_power(other, of_u);
+        }
+        if (i >= free) {
+            const kc_screw wrench = kc_plus_screw(m->wrench, KC_REAL(1.0), m->gained);
+            const kc_screw turned = {kc_times(m->spin, rate.turn), kc_cross(rate.turn, twice)};
+            const kc_screw of_q = kc_plus_carried_wrench(
+                kc_plus_screw(turned, KC_REAL(1.0), kc_inertia(&m->carried, m->second)), axis, wrench);
+            for (int j = i; j >= free; j = parent[j])
+                by_q[own + j] -= kc_dot(row, moving[j].rate.turn) + kc_power(moving[j].second, carried);
+            for (int j = parent[i]; j >= 0; j = parent[j])
+                by_q[j * stride + i] -= kc_power(joints[j].axis, of_q);
         }
         if (parent[i] >= 0)
             moving[parent[i]].gained = kc_plus_screw(moving[parent[i]].gained, KC_REAL(1.0), m->gained);
@@ -223,64 +245,51 @@ KC_INLINE kc_mask kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
     return positive;
 }
 
-/* The inverse of L' D L; rows of both are `apart` numbers apart. */
-KC_INLINE void kc_invert_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *inverse)
+/*
+ * Solve L' D L x = y in place, of y (n, stride): from the last joint to the first each takes what it carries,
+ * then each what carries it.  What a joint carries stands behind it, up to its end.
+ */
+KC_INLINE void kc_solve_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *y, ptrdiff_t stride)
 {
-    kc_clear(s.n * apart, inverse);
-    for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
-        kc_real *const x = inverse + d * apart;
-        const kc_real *const row = L + d * apart;
-        x[d] = KC_REAL(1.0);
-        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-            kc_take(apart, inverse + i * apart, row[i], x);
-        for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK)
-            *(kc_block *)(x + j) *= row[d];
-    }
-    for (ptrdiff_t d = 0; d < s.n; d++)
-        for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK) {
-            kc_block sum = *(kc_block *)(inverse + d * apart + j);
+    for (ptrdiff_t j = 0; j < stride; j += KC_BLOCK) {
+        for (ptrdiff_t i = s.n - 1; i >= 0; i--) {
+            kc_block sum = *(kc_block *)(y + i * stride + j);
+            for (ptrdiff_t d = i + 1; d < s.limb_end[i]; d++)
+                sum -= L[d * apart + i] * *(kc_block *)(y + d * stride + j);
+            *(kc_block *)(y + i * stride + j) = sum;
+        }
+        for (ptrdiff_t d = 0; d < s.n; d++) {
+            const kc_real *const row = L + d * apart;
+            kc_block sum = *(kc_block *)(y + d * stride + j) * row[d];
             for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-                sum -= L[d * apart + i] * *(kc_block *)(inverse + i * apart + j);
-            *(kc_block *)(inverse + d * apart + j) = sum;
+                sum -= row[i] * *(kc_block *)(y + i * stride + j);
+            *(kc_block *)(y + d * stride + j) = sum;
         }
-}
-
-/* out = b a, of a row b and a (n, n) with rows `apart` numbers apart. */
-KC_INLINE void kc_multiply_row(ptrdiff_t n, const kc_real *b, const kc_real *a, ptrdiff_t apart, kc_real *out)
-{
-    for (ptrdiff_t j = 0; j < apart; j += KC_BLOCK) {
-        kc_block sum = b[0] * *(const kc_block *)(a + j);
-        for (ptrdiff_t d = 1; d < n; d++)
-            sum += b[d] * *(const kc_block *)(a + d * apart + j);
-        *(kc_block *)(out + j) = sum;
     }
 }
 
-/* out = a b, of a (n, n) with rows `apart` numbers apart, and b (n, stride). */
-KC_INLINE void kc_multiply(ptrdiff_t n, const kc_real *a, ptrdiff_t apart, const kc_real *b, ptrdiff_t stride,
-                           kc_real *out)
+/* The same of one column. */
+KC_INLINE void kc_solve_tree_once(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *y)
 {
-    for (ptrdiff_t j = 0; j < stride; j += KC_BLOCK)
-        for (ptrdiff_t i = 0; i < n; i++) {
-            const kc_real *const row = a + i * apart, *column = b + j;
-            kc_block sum = row[0] * *(const kc_block *)column;
-            for (ptrdiff_t d = 1; d < n; d++) {
-                column += stride;
-                sum += row[d] * *(const kc_block *)column;
-            }
-            *(kc_block *)(out + i * stride + j) = sum;
-        }
+    for (ptrdiff_t d = s.n - 1; d >= 0; d--)
+        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+            y[i] -= L[d * apart + i] * y[d];
+    for (ptrdiff_t d = 0; d < s.n; d++) {
+        kc_real sum = y[d] * L[d * apart + d];
+        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
+            sum -= L[d * apart + i] * y[i];
+        y[d] = sum;
+    }
 }
 
 /*
- * Find udot of one tree in place of F, and its derivatives from dF, both with rows `stride` numbers apart;
- * `room` is for two matrices.  Returns 0, or KC_SINGULAR with a joint.
+ * Find udot of one tree in place of F, and its derivatives in place of dF, both with rows `stride` numbers
+ * apart; `L` is room for a matrix.  Returns 0, or KC_SINGULAR with a joint.
  */
-KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, const kc_real *u,
-                                     const int *speed, kc_real *F, kc_real *dF, int stride, kc_real *slopes)
+KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *L, const kc_real *u, const int *speed,
+                                     kc_real *F, kc_real *dF, int stride)
 {
     const int apart = KC_EIGHTS(s.n);
-    kc_real *const L = room, *const inverse = L + s.n * apart;
     kc_move(s, u, speed);
     kc_compose(s, F);
     kc_fill_triangle(s, L, apart);
@@ -292,18 +301,15 @@ KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *room, con
             return fault;
         kc_gain(s, F);
         kc_differentiate(s, dF, stride);
-        kc_copy(s.n * stride, slopes, dF);
-        return kc_eliminate_tree(s, e, slopes, stride);
+        return kc_eliminate_tree(s, e, dF, stride);
     }
 #else
     (void)e;
 #endif
-    kc_invert_tree(s, L, apart, inverse);
-    kc_multiply_row(s.n, F, inverse, apart, slopes); /* it is symmetric */
-    kc_copy(s.n, F, slopes);
+    kc_solve_tree_once(s, L, apart, F);
     kc_gain(s, F);
     kc_differentiate(s, dF, stride);
-    kc_multiply(s.n, inverse, apart, dF, stride, slopes);
+    kc_solve_tree(s, L, apart, dF, stride);
     return KC_UNLESS(positive);
 }
 
@@ -312,32 +318,39 @@ KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, 
                                      const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
-    const int n = s->n, columns = s->columns, *speed = s->speed, *run = s->run;
+    const int n = s->n, n_q = s->n_q, columns = s->columns, *speed = s->speed, *run = s->run;
     kc_real *const filled = kc_place_scratch(e, kc_place_equations(e, w));
-    kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *F = base + 3 + KC_NUMBERS(kc_moving) * e->n;
-    kc_real *const room = F + s->room, *const slopes = room + 2 * e->n * KC_EIGHTS(e->n);
-    kc_real *const work = slopes + e->n * s->widest;
-    kc_tree tree = {0, s->parent, (const kc_joint *)filled, base, (kc_moving *)(base + 3)};
+    kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *const moving = base + 3 * s->trees;
+    kc_real *F = moving + KC_NUMBERS(kc_moving) * e->n, *const L = F + s->room;
+    kc_real *const work = L + e->n * KC_EIGHTS(e->n);
+    kc_tree tree = {0, 0, s->parent, s->limb_end, (const kc_joint *)filled, base, (kc_moving *)moving};
     kc_fault failed = s->joints(t, x, r, c, work, filled);
     failed |= s->loads(t, x, r, c, work + s->loaded, work);
     kc_clear(s->room, F);
     for (int i = 0; i < s->loaded; i++)
         F[s->at[i]] = work[i];
-    kc_clear(2 * n * columns, out);
-    for (int i = 0; i < n; i++)
-        out[s->coordinate[i] * columns + n + speed[i]] = KC_REAL(1.0);
+    kc_clear((n_q + n) * columns, out);
     for (int i = 0; i < s->trees; i++) {
         const int size = tree.n = s->size[i], stride = KC_EIGHTS(s->width[i]);
         const int *const end = run + 3 * s->runs[i];
         kc_real *const dF = F + size;
-        const kc_fault fault = kc_linearize_tree(tree, e, room, x + n, speed, F, dF, stride, slopes);
+        tree.free = s->n_free[i];
+        const kc_fault fault = kc_linearize_tree(tree, e, L, x + n_q, speed, F, dF, stride);
         if (kc_stops(fault))
             return kc_model_fault(fault, speed, NULL);
         failed |= fault;
         for (; run < end; run += 3)
             for (int j = 0; j < size; j++)
-                kc_copy(run[2], out + (n + speed[j]) * columns + run[1], slopes + j * stride + run[0]);
-        tree.parent += size, tree.joints += size, speed += size, F = dF + size * stride;
+                kc_copy(run[2], out + (n_q + speed[j]) * columns + run[1], dF + j * stride + run[0]);
+        tree.parent += size, tree.limb_end += size, tree.joints += size, tree.base += 3;
+        speed += size, F = dF + size * stride;
+    }
+    for (int i = 0; i < s->n_ones; i++)
+        out[s->ones[i]] = KC_REAL(1.0);
+    if (s->n_others) {
+        failed |= s->others(t, x, r, c, work + s->n_others, work);
+        for (int i = 0; i < s->n_others; i++)
+            out[s->others_at[i]] += work[i];
     }
     return failed;
 }
