@@ -136,7 +136,10 @@ def forest(bodies: Bodies) -> Forest | None:
     g, parts = k.graph, _parts(tree)
     frames = _frames(g, tree)
     places = _places(g, tree, parts, frames)
-    joints, trees, bases, others = [], [], [], _slopes_of_rates(g, k.description)
+    joints: list[int] = []
+    trees: list[Tree] = []
+    bases: list[int] = []
+    others = _slopes_of_rates(g, k.description)
     for part in dict.fromkeys(parts[1:]):
         members = _depth_first(tree, part)
         joints += _joints(g, tree, members, frames, places)
