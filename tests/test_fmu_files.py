@@ -284,7 +284,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["rotating_tube"], "never got a value"),
         (["cart_pole", "--parameter", "zz=1"], "'zz'"),
         (["cart_pole", "--parameter", "m"], "it must be NAME=VALUE"),
-        (["cart_pole", "--parameter", "m=heavy"], "must be a number"),
+        (["cart_pole", "--parameter", "m=heavy"], "must be a finite number"),
         (["cart_pole", "--input", "zz=1"], "'zz'"),
         (["cart_pole", "--unit", "zz=m"], "'zz'"),
         (["cart_pole", "--state", "zz=1"], "'zz'"),
