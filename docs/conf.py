@@ -14,11 +14,22 @@ author = "The kanecore developers"
 project_copyright = "The kanecore developers, BSD-3-Clause"
 version = release = kanecore.__version__
 
-extensions = ["executed", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = [
+    "executed",
+    "formulas",
+    "moved",
+    "unlisted",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
 exclude_patterns = ["reference/kernels.*", "_build"]
 default_role = "code"  # in docstrings, `name` is code
 
-myst_enable_extensions = ["attrs_inline", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -33,6 +44,25 @@ html_title = f"kanecore {version}"
 html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
 html_show_sphinx = False
+html_math_renderer = "mathml"
+copybutton_prompt_text = "$ "
+copybutton_selector = "div:not(.output) > div.highlight > pre"
+
+# Addresses of earlier releases.
+FOLDERS = {
+    "start": "quickstart",
+    "tutorials": "double_pendulum segway slung_load quadruped",
+    "howto": "describe robots constraints motion sweeps pictures control results sensitivities identification audit"
+    " c_export fmu optimization jax other_languages wheels",
+    "background": "theory sources instant performance",
+    "reference": "errors",
+    "developers": "design pipeline",
+}
+moved_pages = {name: f"{folder}/{name}" for folder, names in FOLDERS.items() for name in names.split()} | {
+    "gallery": "gallery/index",
+    "reference/internals": "developers/internals",
+    "stiff": "howto/integrators",
+}
 
 SIGNATURE = re.compile(r"\w+\.\w+\(self\b.*\)")  # that Cython writes; of an alias autodoc leaves it
 LITERAL = re.compile(r"(``.*?``)|\|")

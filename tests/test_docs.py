@@ -94,7 +94,7 @@ def test_c_example_runs_without_python(root: Path, tmp_path: Path) -> None:
 
 def test_quick_start_shows_the_whole_example(root: Path) -> None:
     cells = re.findall(r"^# %% (.*)$", (root / "examples/quickstart.py").read_text(encoding="utf-8"), re.MULTILINE)
-    page = (root / "docs/quickstart.md").read_text(encoding="utf-8")
+    page = (root / "docs/start/quickstart.md").read_text(encoding="utf-8")
     assert re.findall(r"^:cell: (.*)$", page, re.MULTILINE) == cells
 
 
@@ -121,9 +121,9 @@ def test_readme_prints_what_it_says(root: Path, capsys: pytest.CaptureFixture[st
 
 def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "docs/gallery").glob("*.md")}
+    index = pages.pop("index")
     assert set(pages) == set(kc.models())
-    listed = re.findall(r"^gallery/(\w+)$", (root / "docs/gallery.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(pages)
+    assert sorted(re.findall(r"^(\w+)$", index, re.MULTILINE)) == sorted(pages)
     motions = re.findall(
         r'^    "(\w+)": Motion\(', (root / "docs/_ext/mechanisms.py").read_text(encoding="utf-8"), re.M
     )
@@ -139,7 +139,7 @@ def test_explained_errors_exist(root: Path) -> None:
     files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").rglob("*.p*")]
     sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
     sources = re.sub(r'"\s*\n\s*f?"', "", sources)  # strings that go on in the next line
-    page = (root / "docs/errors.md").read_text(encoding="utf-8")
+    page = (root / "docs/reference/errors.md").read_text(encoding="utf-8")
     quoted = [quote for line in page.splitlines() if line.startswith("| “") for quote in re.findall("“(.*?)”", line)]
     assert len(quoted) > 30
     pieces = [piece.strip() for quote in quoted for piece in quote.split("…")]
@@ -169,7 +169,7 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
 
 def test_named_tests_exist(root: Path) -> None:
     """The page "True only at an instant" names a test for each line."""
-    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
     assert len(lines) > 7
     for line in lines:
@@ -180,7 +180,7 @@ def test_named_tests_exist(root: Path) -> None:
 
 
 def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
-    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
     report = (root / "pysrc/kanecore/derive/reports/report.py").read_text(encoding="utf-8")
     for words in (
         "velocity as set by the user, which is the derivative of its position",
@@ -256,11 +256,11 @@ def named_files(text: str) -> list[str]:
 
 @pytest.mark.long
 def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path: Path) -> None:
-    """docs/design.md names each file where the way of one value, or that to check(), first enters it."""
+    """docs/developers/design.md names each file where the way of one value, or that to check(), first enters it."""
     environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
     done = subprocess.run([sys.executable, "-c", WAYS], env=environment, capture_output=True, text=True, check=True)
     of_value, of_check = (line.split() for line in done.stdout.splitlines())
-    page = (root / "docs/design.md").read_text(encoding="utf-8")
+    page = (root / "docs/developers/design.md").read_text(encoding="utf-8")
     value, check = page[page.index("### The way of one value") :].split("### From constraints to check()")
     assert named_files(value) == of_value
     named = named_files(check[: check.index("\n## ")])

@@ -165,9 +165,7 @@ class Index:
     """Small moving pictures of all mechanisms, each leading to its page."""
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f'<a href="gallery/{name}.html">{small(name)}<span>{html.escape(name)}</span></a>' for name in MOTIONS
-        )
+        cells = "".join(f'<a href="{name}.html">{small(name)}<span>{html.escape(name)}</span></a>' for name in MOTIONS)
         return f'<div class="mechanisms">{cells}</div>'
 
 
