@@ -16,10 +16,11 @@ P = pin.locatenew("P", a * A.x)
 R = P.locatenew("R", a * B.x)
 pin.set_vel(N, 0)
 
-bobs = [me.Particle("upper", P, m), me.Particle("lower", R, m)]
+upper, lower = me.Particle("upper", P, m), me.Particle("lower", R, m)
 weights = [(P, m * g * N.x), (R, m * g * N.x)]
 rates = [q1.diff() - u1, q2.diff() - u2]
-model = kc.Model(N, [q1, q2], [u1, u2], rates, bodies=bobs, forcelist=weights)
+bobs = [upper, lower]
+model = kc.Model(N, [q1, q2], [u1, u2], rates, bobs, weights)
 dyn = kc.compile(model, parameters={m: 1, a: 0.5, g: 9.81})
 sol = dyn.simulate((0, 5), {"q1": 2.0, "q2": 1.0})
 film = sol.animate(trace=["lower"], labels=False)
