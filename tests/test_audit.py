@@ -17,6 +17,7 @@ import sympy.physics.mechanics as me
 import sympy.physics.units as units
 
 import kanecore as kc
+from kanecore.audit import principle_audit
 from kanecore.audit.audit import Audit
 from kanecore.audit.unit_audit import exponents
 from kanecore.audit.verdicts import judged
@@ -351,6 +352,38 @@ def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
         if not dyn.audit(5).passed:
             return
     raise AssertionError(f"nobody misses {name}")
+
+
+PRINCIPLES = ("Jourdain", "Gauss", "Udwadia-Kalaba", "Maggi", "Boltzmann-Hamel", "Voronets")
+
+
+#: The rows that notice a kernel off by a thousandth; what a principle does not need may be wrong.
+NOTICES = {
+    "udot": ("Jourdain", "Gauss", "Udwadia-Kalaba", "Maggi"),
+    "generalized_inertia_forces": ("Boltzmann-Hamel", "Voronets"),
+    "forcing": ("Udwadia-Kalaba",),
+    "mass_matrix": ("Udwadia-Kalaba",),
+    "kinetic_energy": ("Maggi", "Boltzmann-Hamel", "Voronets"),
+    **dict.fromkeys(("generalized_active_forces", "multipliers", "inverse_dynamics"), ()),
+}
+
+
+def test_principles_judge_by_their_own_means() -> None:
+    dyn = compiled(wheel())
+    for kernel, wrong in NOTICES.items():
+        true = getattr(dyn, kernel)
+        setattr(dyn, kernel, lambda *a, true=true, **k: true(*a, **k) * np.float64(1.001))
+        rows = {word: row.verdict for word in PRINCIPLES for row in dyn.audit(3).rows if word in row.name}
+        delattr(dyn, kernel)
+        assert rows == {word: "fails" if word in wrong else "passes" for word in PRINCIPLES}, kernel
+
+
+def test_the_terms_of_quasi_coordinates_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without π·(...) T in the speeds gives other inertia forces: those of a wheel that slides, for one."""
+    monkeypatch.setattr(principle_audit._QuasiCoordinates, "_momentum", lambda self, rate: np.zeros(rate.shape[:-1]))
+    text = failing(kc.load("rolling_disc").audit(5))
+    assert "Boltzmann-Hamel" in text
+    assert "Voronets" in text
 
 
 def test_the_sign_of_all_loads() -> None:

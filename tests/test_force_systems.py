@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Force systems and velocity fields against the source's own examples, closed forms and numpy.
 
-The source is P. V. Gomes, "Forças Generalizadas" (CEFET-RJ), after Kane & Levinson 1985, sections 5.1 to 5.3.
+The source is P. V. Gomes, "Forças Generalizadas" (CEFET-RJ), after Kane & Levinson 1985, sections 4.1 to 4.3.
 """
 
 from __future__ import annotations

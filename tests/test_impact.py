@@ -159,7 +159,7 @@ def test_rimless_wheel() -> None:
     for half in (0.1, 0.3, np.pi / 4):
         dyn.parameters["alpha"] = half
         x0 = [0, length * np.cos(half), 0, -omega * length * np.cos(half), omega * length * np.sin(half), omega]
-        landing = dyn.impact(0.0, x0, dyn.jacobian("tip", 0.0, x0)[:2], full=True)
+        landing = dyn.impact(0.0, x0, dyn.jacobian("tip", 0.0, x0)[:2], mu={0: (1, np.inf)}, full=True)
         ratio = (inertia + mass * length**2 * np.cos(2 * half)) / (inertia + mass * length**2)
         assert landing.x[5] == pytest.approx(ratio * omega, rel=1e-13)
         assert landing.impulses[1] > 0
@@ -282,20 +282,28 @@ def test_a_block_that_rocks_would_be_pulled(inertia: float, pulling: tuple[str, 
 def test_friction_of_either_sign_is_no_pull(sign: int, speed: float) -> None:
     """A tilted rod hits with its end: the impulse along the plane has the sign of the tilt."""
     dyn = in_a_plane(0.5, {m: 2.0}, lambda C, B: {})
-    found = dyn.impact(0.0, [0, 0, 0, speed, -2.0, 0], [[0, 1, -sign], [1, 0, 2]], full=True)
+    x, rows = [0, 0, 0, speed, -2.0, 0], [[0, 1, -sign], [1, 0, 2]]
+    found = dyn.impact(0.0, x, rows, mu={1: (0, np.inf)}, full=True)
+    assert found.pulling == ()
+    assert found.impulses[0] > 0 > found.impulses[1] * -sign or speed
+    resting = sign < 0 and speed == 0.0  # nobody said that it is friction, and it does not move
+    with pytest.warns(kc.KanecoreWarning, match="name it in mu") if resting else nullcontext():
+        found = dyn.impact(0.0, x, rows, full=True)
     assert found.pulling == (("row 1",) if sign < 0 else ())
-    assert found.impulses[0] > 0
 
 
-def test_what_presses_tells_friction_from_a_pull() -> None:
-    """Under the block that rocks one row holds both corners along the plane, too: none of both presses normal to 0."""
+def test_what_is_told_of_friction_tells_a_pull() -> None:
+    """Under the block that rocks one row holds both corners along the plane, too."""
     dyn, rows = in_a_plane(6.0, {m: 2.0}, lambda C, B: {}), [[0, 1, -1], [0, 1, 1], [1, 0, 0.5]]
     with pytest.warns(kc.KanecoreWarning, match="contact 'row 0'") as caught:
         found = dyn.impact(0.0, [0, 0, 0, 0.3, -1.5, -1.5], rows, full=True)
     assert found.pulling == ("row 0", "row 2")
     assert len(caught) == 1
-    found = dyn.impact(0.0, [0, 0, 0, -3.0, -1.5, -1.5], rows, full=True)
-    assert found.pulling == ("row 0",)  # or row 2 presses, and rows 0 and 1 are friction on a wall
+    with pytest.warns(kc.KanecoreWarning) as caught:
+        found = dyn.impact(0.0, [0, 0, 0, 0.3, -1.5, -1.5], rows, mu={"row 2": ("row 1", 0.01)}, full=True)
+    assert found.pulling == ("row 0",)
+    assert [str(w.message).split(" of ")[0] for w in caught] == ["contact 'row 0'", "row 'row 2'"]
+    assert "would slide: to stick takes an impulse of 0.6" in str(caught[1].message)
 
 
 def test_contacts_between_two_bodies_pull() -> None:
@@ -324,6 +332,145 @@ def test_impulses_that_redundant_contacts_share_do_not_pull_for_sure() -> None:
     found = dyn.impact(0.0, [0, 0, 0, 0, -1.5, -1.5], rows, full=True)
     assert found.pulling == ("row 0",)
     assert found.undetermined == ("row 0", "row 1", "row 2")
+
+
+# ------------------------------------------------------------------------------------------------- given impulses
+
+
+def test_a_blow_at_the_end_of_a_rod() -> None:
+    """Δv = J/m and Δω = J·b/I; the point at I/(m b) beyond the mass centre, that of percussion, stays at rest."""
+    dyn = in_a_plane(
+        0.5, {m: 2.0}, lambda C, B: {"points": [C.locatenew("end", -1.5 * B.x), C.locatenew("far", B.x / 6)]}
+    )
+    found = dyn.impact(0.0, [0, 0, 0, 0, 0, 0], impulses={"end": (0.0, 3.0, 0.0)}, full=True)
+    np.testing.assert_allclose(found.x[3:], [0.0, 1.5, -9.0], rtol=1e-14)
+    np.testing.assert_allclose(found.generalized_impulses, [0.0, 3.0, -4.5], rtol=1e-14)
+    np.testing.assert_allclose(dyn.velocities(0.0, found.x)[dyn.points.index("far")], 0.0, atol=1e-15)
+
+
+def test_impulses_by_name_object_axes_and_kind() -> None:
+    """I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt, whatever the impulses are given by."""
+    kept: list[Any] = []
+
+    def ends(C: Any, B: Any) -> dict[str, Any]:
+        kept.extend([C.locatenew("end", -1.5 * B.x), B])
+        return {"points": kept[:1]}
+
+    dyn, x = in_a_plane(0.5, {m: 2.0}, ends), np.array([0.3, -0.2, 0.7, 0.4, 0.1, -2.0])
+    end, B = kept
+    c, s = np.cos(0.7), np.sin(0.7)
+    N = ground()[0]
+    push = np.array([0.6 * c - 0.8 * s, 0.6 * s + 0.8 * c, 0.0])  # along the axes of the body 0.6, 0.8
+    expected = x + np.array([0, 0, 0, push[0] / 2, push[1] / 2, (-1.5 * 0.8 + 0.9) / 0.5])
+    for key, value in (
+        ("end", push),
+        (end, push.tolist()),
+        ("end", 0.6 * B.x + 0.8 * B.y),
+        (end, push[0] * N.x + push[1] * N.y),
+    ):
+        for turn in ({"B": (0, 0, 0.9)}, {B: 0.9 * N.z}, {"omega": 0.9}, {dynamicsymbols("omega"): 0.9}):
+            np.testing.assert_allclose(dyn.impact(0.0, x, impulses={key: value, **turn}), expected, rtol=1e-13)
+
+
+def test_a_blow_on_what_is_held() -> None:
+    """A rod of two masses is a rigid body; a foot on the ground takes a blow from above."""
+    dyn, x = dumbbell(mass=2.0, length=3.0), np.array([0, 0, 3.0, 0, 0, 0, 0, 0])
+    found = dyn.impact(0.0, x, impulses={"A": (1.0, 6.0, 0.0)}, full=True)
+    np.testing.assert_allclose(found.x[4:], [0.25, 3.0, 0.25, 0.0], atol=1e-14)
+    below = dyn.impact(0.0, [0, 0, 3.0, 0, 0, 0, 0, 0], "tip", impulses={"A": (0.0, -6.0, 0.0)}, full=True)
+    np.testing.assert_allclose(below.x[4:], 0.0, atol=1e-14)
+    np.testing.assert_allclose(below.impulses, [6.0])
+    with pytest.warns(kc.KanecoreWarning, match="would have to pull"):
+        dyn.impact(0.0, x, "tip", impulses={"A": (0.0, 6.0, 0.0)})
+    away = dyn.impact(0.0, x, "tip", impulses={"A": (0.0, 6.0, 0.0)}, unilateral=True)
+    np.testing.assert_allclose(away[4:], [0.0, 3.0, 0.0, 0.0], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("impulses", "error", "message"),
+    [
+        ([1, 2, 3], TypeError, "it must be a mapping"),
+        ({"AA": (0, 0, 1)}, KeyError, "no point, frame or speed of 'dumbbell' is called 'AA'"),
+        ({"A": (0, 1)}, ValueError, r"the impulse of A has shape \(2,\)"),
+        ({"A": "up"}, TypeError, "it must be 3 numbers"),
+        ({"A": (0, np.inf, 0)}, ValueError, "the impulse of A is not finite"),
+        ({"A": l * me.ReferenceFrame("N").x}, TypeError, "holds symbols: put numbers"),
+        ({"A": me.ReferenceFrame("Q").x}, KeyError, "no frame of 'dumbbell'"),
+        ({"u1": (0, 1, 0)}, TypeError, "the generalized impulse of the speed u1 is .*; it must be a number"),
+        ({me.Point("Z"): (0, 1, 0)}, KeyError, "no point of 'dumbbell'"),
+    ],
+)
+def test_wrong_impulses(impulses: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        dumbbell().impact(0.0, falling(0.6), impulses=impulses)
+
+
+# ----------------------------------------------------------------------------------------- unilateral, with friction
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.5, 0.7])
+def test_rocking_block_of_housner(alpha: float) -> None:
+    """It turns about one corner until the other hits: that one opens, and ω⁺/ω⁻ = 1 − 3/2 sin² α (Housner 1963)."""
+    R, mass = 1.3, 2.0
+    b, h = R * np.sin(alpha), R * np.cos(alpha)
+    dyn = in_a_plane(mass * R**2 / 3, {m: mass}, lambda C, B: {})
+    rows = [[0, 1, -b], [0, 1, b], [1, 0, h]]  # the corner that stood, the one that hits, and that along the plane
+    x = [0, 0, 0, h, -b, -1.0]  # about the left corner, at (−b, −h)
+    found = dyn.impact(0.0, x, rows, unilateral=True, mu={2: (1, np.inf)}, full=True)
+    assert found.x[5] == pytest.approx(-(1 - 1.5 * np.sin(alpha) ** 2), rel=1e-12)
+    assert found.after[0] > 0
+    assert found.impulses[0] == 0.0
+    np.testing.assert_allclose(found.after[1:], 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("mu", "slides"), [(0.1, True), (0.3, False), (0.0, True), (np.inf, False)])
+@pytest.mark.parametrize("way", [-1.0, 1.0])
+def test_a_ball_slides_or_rolls_after_it_hits(mu: float, slides: bool, way: float) -> None:
+    """Δv = μ (1 + e) v_n while it slides; rolling takes 2/7 of the slip, for which μ ≥ 2/7 slip/((1 + e) v_n)."""
+    mass, r_, e, fall, slip = 2.0, 0.5, 0.6, 2.0, 3.0  # 2/7 · 3/(1.6 · 2) = 0.268
+    dyn = in_a_plane(0.4 * mass * r_**2, {m: mass}, lambda C, B: {})
+    rows, x = [[0, 1, 0], [1, 0, r_]], [0, 0, 0, way * slip, -fall, 0]
+    found = dyn.impact(0.0, x, rows, [e, 0], unilateral=True, mu={1: (0, mu)}, full=True)
+    change = min(mu * (1 + e) * fall, 2 / 7 * slip)
+    assert slides == (change < 2 / 7 * slip)
+    np.testing.assert_allclose(found.x[3:5], [way * (slip - change), e * fall], rtol=1e-12)
+    np.testing.assert_allclose(found.x[5], -way * change * r_ / (0.4 * r_**2), rtol=1e-12, atol=1e-14)
+
+
+def test_contacts_that_leave_are_left_alone() -> None:
+    dyn, x = dumbbell(), np.array([0, 0, 3.0, 0, 0, 1.0, 0, -1.0])
+    after = dyn.impact(0.0, x, [[0, 1, 0, 0], [0, 0, 0, 1]], 0.5, unilateral=True)
+    np.testing.assert_allclose(after[4:], [0, 1.0, 0, 0.5], atol=1e-14)
+
+
+def test_three_feet_in_a_row_share() -> None:
+    """Of a block that lands flat: which foot takes what is nobody's knowledge, and none pulls."""
+    dyn = in_a_plane(6.0, {m: 2.0}, lambda C, B: {})
+    found = dyn.impact(0.0, [0, 0, 0, 0, -1.5, -0.3], [[0, 1, -1], [0, 1, 1], [0, 1, 0]], unilateral=True, full=True)
+    assert (found.impulses >= -1e-12).all()
+    np.testing.assert_allclose(np.sum(found.impulses), 2.0 * (found.x[4] + 1.5), rtol=1e-12)
+    assert (found.after >= -1e-12).all()
+    assert set(found.undetermined) == {"row 0", "row 1", "row 2"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "error", "message"),
+    [
+        (["tip"], {"mu": 0.5}, TypeError, "which row is friction of which contact must be told"),
+        (["tip"], {"mu": {"tip": 0.5}}, TypeError, "mu of 'tip' is 0.5; write"),
+        (["tip"], {"mu": {"tap": ("tip", 0.5)}}, KeyError, "did you mean 'tip'"),
+        (["tip"], {"mu": {3: ("tip", 0.5)}}, KeyError, "3 is no row of this impact"),
+        (["tip", "stretch"], {"mu": {"stretch": ("tip", -0.5)}}, ValueError, "not negative"),
+        (["tip"], {"mu": {"tip": ("tip", 0.5)}}, ValueError, "as friction, and as the contact of"),
+        (np.ones((13, 4)), {"unilateral": True}, ValueError, "13 unilateral rows; at most 12"),
+        (["stretch"], {"unilateral": True}, kc.ModelError, "no choice of contacts of 'dumbbell'"),
+    ],
+)
+def test_wrong_unilateral_arguments(rows: Any, options: Any, error: type[Exception], message: str) -> None:
+    x = falling(0.6)
+    x[4] += 1.0
+    with pytest.raises(error, match=message):
+        dumbbell().impact(0.0, x, rows, **options)
 
 
 # ---------------------------------------------------------------------------------------------------------- errors

@@ -488,7 +488,7 @@ def test_gravity_above_a_slope_and_of_a_changing_mass() -> None:
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_speeds_that_are_components_of_an_angular_velocity(sign: int) -> None:
-    """u = ±ω by axes of the body: Euler's equations I ω̇ = −ω × I ω (Kane & Levinson, section 1.15)."""
+    """u = ±ω by axes of the body: Euler's equations I ω̇ = −ω × I ω."""
     q, u, (N, O) = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4"), ground()  # noqa: E741
     B = me.ReferenceFrame("B")
     B.orient_body_fixed(N, q, "XYZ")

@@ -426,3 +426,58 @@ def test_lagranges_methods_of_sympy(module: str, name: str, monkeypatch: pytest.
     expected = np.array(lm.eom.subs(at).evalf(), dtype=float).ravel()
     found = dyn.equations_residual(0.3, state, udot, force)[:n]
     np.testing.assert_allclose(found, -expected, rtol=1e-11, atol=1e-11)
+
+
+# ------------------------------------------------------------------------------------------------------- dissipation
+def test_a_damped_oscillator_decays_as_rayleigh_says() -> None:
+    """m ẍ + c ẋ + k x = 0: x = e^(−δt) (cos ωt + δ/ω sin ωt); 2 R is the power that is lost (Goldstein, 1.5)."""
+    model = kc.Model.from_lagrangian(m * x.diff() ** 2 / 2 - k * x**2 / 2, [x], dissipation=c * x.diff() ** 2 / 2)
+    assert model.symbolic("generalized_active_forces", nested=True)[0].equals(-k * x - c * model.speeds[0])
+    dyn = compiled(model, m=2.0, k=18.0, c=1.2)
+    delta, end = 0.3, 5.0
+    omega = np.sqrt(9.0 - delta**2)
+    run = dyn.simulate((0.0, end), [1.0, 0.0], rtol=1e-12, atol=1e-12)
+    expected = np.exp(-delta * end) * (np.cos(omega * end) + delta / omega * np.sin(omega * end))
+    assert run.q[-1, 0] == pytest.approx(expected, abs=1e-10)
+    assert run.energy_drift < 1e-9
+    assert dyn.power(0.0, [0.3, 0.7], [0.0]) == pytest.approx(-1.2 * 0.7**2)
+
+
+def test_a_dissipation_function_is_a_force_beside_the_lagrangian() -> None:
+    """Any R(q, q̇, r): the same motion as with the force −∂R/∂q̇ in forcelist, also in canonical equations."""
+    mu = me.dynamicsymbols("mu")
+    L, R = FREE - m * g * y, mu * sm.sqrt(x.diff() ** 2 + y.diff() ** 2 + c**2) * (1 + y**2)
+    point = place(x * N.x + y * N.y)
+    pull = [(point, -R.diff(x.diff()) * N.x - R.diff(y.diff()) * N.y)]
+    dissipated = kc.Model.from_lagrangian(L, [x, y], dissipation=R, name="R")
+    values = {"m": 1.3, "g": 9.81, "c": 0.4}
+    pulled = kc.Model.from_lagrangian(L, [x, y], forcelist=pull, frame=N)
+    one, other = (compiled(model, **values) for model in (dissipated, pulled))
+    state = np.array([0.2, -0.5, 1.1, -0.7])
+    np.testing.assert_allclose(one.udot(0.0, state, r=[0.8]), other.udot(0.0, state, r=[0.8]), rtol=1e-14)
+    assert one.input_names == ("mu",)
+    assert one.audit(10).passed
+    assert "the dissipation function" in dissipated.report()
+    canonical = compiled(dissipated.canonical(), **values)
+    momenta = np.r_[state[:2], 1.3 * state[2:]]
+    np.testing.assert_allclose(canonical.udot(0.0, momenta, r=[0.8]) / 1.3, one.udot(0.0, state, r=[0.8]), rtol=1e-13)
+    free = wire(dissipation=c * x.diff() ** 2 / 2).free("wire")
+    assert "the dissipation function" in free.explain()
+    assert "lambda_wire of a freed constraint" in free.explain()
+
+
+@pytest.mark.parametrize(
+    ("dissipation", "message"),
+    [
+        (c * x**2, "holds no derivative of a coordinate, and gives no force"),
+        (5, "holds no derivative"),
+        (c * x.diff() * x.diff(t, 2), "the derivative of a speed is what is solved for"),
+        ("c*v**2", "no expression of a scalar"),
+    ],
+)
+def test_a_dissipation_function_that_is_none(dissipation: Any, message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model.from_lagrangian(FREE, [x, y], dissipation=dissipation)
+    F = me.dynamicsymbols("F")
+    with pytest.raises(kc.ModelError, match="differentiated by speeds"):
+        kc.Model.from_lagrangian(FREE, [x, y], dissipation=F * x.diff(), feedback={F: -x.diff()})

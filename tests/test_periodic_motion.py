@@ -213,7 +213,7 @@ def test_a_rimless_wheel() -> None:
     rolling, free = kc.compile(model), kc.compile(model.free("along", "up"))
 
     def heel_strike(t: float, x: Array) -> Array:
-        x = free.impact(t, x, ["next along", "next up"])
+        x = free.impact(t, x, ["next along", "next up"], mu={"next along": ("next up", np.inf)})
         x[2] -= 2 * a
         return x
 

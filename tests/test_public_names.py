@@ -51,8 +51,8 @@ generalized_momenta gibbs gravity_forces hamiltonian inertia_forces inertial_par
 joint_positions joint_regressor kinetic_energy kinetic_energy_parts latex left_out mass_matrix momenta multipliers
 n_constraints n_p n_q n_r n_u n_x name noncontributing orientations output_jacobian outputs parameters
 partial_accelerations partial_angular_accelerations partial_angular_velocities partial_velocities positions
-potential_energy power qdot reactions regressor report rhs rhs_parameter_jacobian rhs_time_derivative speed_matrices
-speeds symbolic udot values velocities velocity_remainders velocity_residual whole
+potential_energy power qdot reactions regressor report rhs rhs_parameter_jacobian rhs_time_derivative routhian
+speed_matrices speeds symbolic udot values velocities velocity_remainders velocity_residual whole
 """
 OF_MODEL = _OF_MODEL.split()
 """Names of a Model before those of kernels were hidden."""

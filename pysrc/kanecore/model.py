@@ -19,6 +19,7 @@ from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
+from kanecore.derive.formulations.routhian import routhian
 from kanecore.derive.position_origin import check_origin
 from kanecore.derive.reports import explanation, model_picture, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
@@ -150,6 +151,7 @@ class Model(Expressions):
     Changed into another model::
 
         canonical         Model in the generalized momenta, by Hamilton's equations.
+        routhian          Model without its cyclic coordinates, by Routh's reduction.
         free              Model without some constraints, their forces brought in evidence.
 
     Read::
@@ -319,6 +321,7 @@ class Model(Expressions):
         q: Sequence[Any] | None = None,
         *,
         forcelist: Sequence[Any] | None = None,
+        dissipation: Any = None,
         frame: Any = None,
         nonholonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
         holonomic_constraints: Sequence[Any] | Mapping[str, Any] | None = None,
@@ -334,7 +337,7 @@ class Model(Expressions):
         origin: Any = None,
         name: str | None = None,
     ) -> Model:
-        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
+        """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q − ∂R/∂q̇ + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
 
         The speeds are q̇, named ``theta_d`` for a coordinate ``theta``.  L may be any function of the rates.
 
@@ -348,6 +351,11 @@ class Model(Expressions):
             The coordinates.
         forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
             Forces and torques in addition to L.
+        dissipation : expression, optional
+            A function R(q, q̇, t) of the generalized forces Q_k = −∂R/∂q̇_k in addition to L: Rayleigh's is quadratic in
+            q̇, as c q̇²/2 of a damper with the force −c q̇, and then 2 R is the power that is lost; F₀ √(q̇² + ε²) is
+            nearly dry friction (Goldstein, Poole & Safko 2002, section 1.5; Kane & Levinson 1985, section 5.3).  It may
+            hold parameters and inputs.
         frame : ReferenceFrame
             The inertial frame, where there are forces, points or frames.
         nonholonomic_constraints : sequence of expressions, optional
@@ -365,7 +373,7 @@ class Model(Expressions):
         Raises
         ------
         ModelError
-            L is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
+            L, or R, is no scalar, holds second derivatives or no derivatives; or as :class:`Model`.
         TypeError
             An argument that a LagrangesMethod holds is given as well.
         """
@@ -373,6 +381,7 @@ class Model(Expressions):
             L,
             q=q,
             forcelist=forcelist,
+            dissipation=dissipation,
             frame=frame,
             nonholonomic_constraints=nonholonomic_constraints,
             holonomic_constraints=holonomic_constraints,
@@ -551,6 +560,53 @@ class Model(Expressions):
             description=d,
             symbols={**self._symbols, **{name: function_of_time(name) for name in d.speed_names}},
             written={name: e for name, e in self._written.items() if str(name) in without_udot},
+            noncontributing=(),
+            n_loads=0,
+        )
+        model._contradictions = []
+        return model
+
+    def routhian(self, *cyclic: Any) -> Model:
+        """The model without cyclic coordinates φ, by Routh's reduction: d/dt ∂𝓡/∂q̇ − ∂𝓡/∂q = Q, 𝓡 = L − Σ p_φ φ̇.
+
+        φ is cyclic where ∂L/∂φ = 0 at constant q̇ and no other force acts along it, so that p_φ = ∂L/∂φ̇ is constant.
+        The reduced model has the other coordinates and their rates, ``theta_d`` of ``theta``, and is made of 𝓡: an
+        equilibrium of it is a steady motion, and its U the effective potential energy.  The momenta are parameters,
+        ``p_phi`` of ``phi``: ``dyn.generalized_momenta(t, x)`` of the whole model gives their values.  The rates φ̇ are
+        outputs, ``phi_d``.  Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, section 8.3, whose Routhian
+        is −𝓡.
+
+        Parameters
+        ----------
+        *cyclic : dynamicsymbol or str
+            Coordinates; default: all that are cyclic.
+
+        Returns
+        -------
+        Model
+            With the energies, outputs that hold neither φ nor ``u.diff()``, and no bodies.
+
+        Raises
+        ------
+        ModelError
+            A coordinate is not cyclic, with the reason; none is, or all are; their momenta are not linear in their
+            rates; or there is no L(q, q̇, t), as for `canonical`.
+        KeyError
+            There is no such coordinate.
+
+        Examples
+        --------
+        ``spherical_pendulum.build().routhian()``
+        """
+        names = [each if isinstance(each, str) else function_name(each) for each in cyclic]
+        d = routhian(self._description, names)
+        new = {name: function_of_time(name) for name in d.speed_names}
+        new |= {name: Symbol(name) for name in d.parameter_names[len(self._description.parameters) :]}
+        left = {name for name, _ in d.outputs}
+        model = self._with(
+            description=d,
+            symbols={**self._symbols, **new},
+            written={name: e for name, e in self._written.items() if str(name) in left},
             noncontributing=(),
             n_loads=0,
         )

@@ -22,6 +22,7 @@ from kanecore.audit import (
     equation_audit,
     force_audit,
     hamiltonian_audit,
+    principle_audit,
     velocity_audit,
 )
 from kanecore.audit.audit_states import random_states, whole_number
@@ -87,6 +88,7 @@ _PARTS = (
     force_audit,
     hamiltonian_audit,
     equation_audit,
+    principle_audit,
     constraint_audit,
     derivative_audit,
 )
@@ -112,10 +114,12 @@ class Audit(Verdicts):
 def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
     """Compare the equations of motion with the results of other principles, at n random states on the constraints.
 
-    Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, and Gibbs-Appell; velocities beside
-    derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions, power, rank and derivatives beside
-    each other. Inputs are random, and parameters are the current ones; one on which ẋ does not depend, such as the
-    inertia of a body that does not turn, may be missing, and is 1; the table and `Audit.assumed` name it.
+    Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, Gibbs-Appell, Boltzmann-Hamel and
+    Voronets; u̇ beside Jourdain's virtual power, Gauss's least constraint, Maggi's equations and Udwadia and Kalaba's
+    pseudoinverse; velocities beside derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions,
+    power, rank and derivatives beside each other. Inputs are random, and parameters are the current ones; one on which
+    ẋ does not depend, such as the inertia of a body that does not turn, may be missing, and is 1; the table and
+    `Audit.assumed` name it.
 
     Parameters
     ----------

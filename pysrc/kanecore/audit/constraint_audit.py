@@ -120,12 +120,12 @@ _LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at 
 
 def _reactions(name: str, b: Bodies) -> Row:
     """Row for the balance of each body by itself: loads, reactions, constraints and inertia add up to zero."""
-    udot = b.states.call("udot")
+    udot = b.udot
     given = _reaction_kernel(b)
     total, sizes = _balances(b, given)
     for part, size in (_loads_on_bodies(b, b.load_vectors(udot)), _attached(b)):
         total, sizes = total + part, sizes + size
-    rates = b.momentum_rates(udot)
+    rates = b.rates_of_motion
     total, sizes = total - rates.value, sizes + _norms(rates.value)
     sizes[..., 1] += _reach(b) * sizes[..., 0]  # forces that cancel leave a reaction of rounding, at a joint's arm
     difference = _norms(total)
@@ -248,8 +248,8 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
     points, frames, rows = places[:, :n_points], places[:, n_points:], partials[:, 3 * (n_points + n_frames) :]
     if row := _untold_row(b, points, frames):
         return Row(name, FAILS, reason="nobody told what its force along the auxiliary speeds is", worst=row)
-    udot = states.call("udot")
-    rates = b.momentum_rates(udot)
+    udot = b.udot
+    rates = b.rates_of_motion
     moved = [frames[:, at] if kind else points[:, at] for kind, at, *_ in b.loads]
     turned = np.zeros((len(partials), len(b.point), *places.shape[2:]))
     turned[:, b.frame >= 0] = frames[:, b.frame[b.frame >= 0]]

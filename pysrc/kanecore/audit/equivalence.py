@@ -390,7 +390,7 @@ def _load_works(b: Bodies) -> tuple[Array, list[str]]:
 def _inertial(name: str, pair: _Pair) -> Row:
     works = []
     for b in pair.bodies:
-        parts, count = inertia_works(b, b.states.udot)[0], len(b.point)
+        parts, count = inertia_works(b)[0], len(b.point)
         works.append(np.sum(parts[..., : 3 * count].reshape(*parts.shape[:-1], 3, count), axis=-2))
     powers = [_virtual(s, "generalized_inertia_forces", s.udot) for s in (pair.ours, pair.theirs)]
     terms = sum(np.sum(np.abs(part), axis=-1) for part in works) + np.abs(powers[0])

@@ -15,7 +15,7 @@ from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, NotApplicable, Row, blame, judged
 from kanecore.run.numerical_derivatives import Slope
 
-__all__ = ["CHECKS", "inertia_works", "potential_works"]
+__all__ = ["CHECKS", "displacement_gap", "inertia_works", "lagrange_powers", "potential_works", "why_not_energy"]
 
 Array = npt.NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: li
     )
 
 
-def _displacement_gap(b: Bodies, sizes: Array) -> Array:
+def displacement_gap(b: Bodies, sizes: Array) -> Array:
     """Uncertainty of displacements, as work of forces (n, ...) of these sizes: (3, n)."""
     moved = b.displacement
     gap = np.max(moved.points.uncertainty, axis=(-2, -1), initial=0.0)
@@ -63,7 +63,7 @@ def _active_forces(name: str, b: Bodies) -> Row:
     if not len(b.point):
         return _forces_of_lagrangian(name, b)
     loads, names = b.load_vectors(), list(b.load_names)
-    works, gaps = b.virtual_works(loads), _displacement_gap(b, np.abs(loads))
+    works, gaps = b.virtual_works(loads), displacement_gap(b, np.abs(loads))
     if b.dyn.n_potentials:
         given = potential_works(b)
         works = np.concatenate([works, given.value], axis=-1)
@@ -84,6 +84,8 @@ def _active_power(b: Bodies) -> Array:
 def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
     """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless loads beside L have a potential in U."""
     forces = _active_power(b)
+    if b.dyn._table_info.get("dissipation"):
+        raise NotApplicable("F holds forces without a potential beside L, which the row of power counts")
     if b.loads:
         raise NotApplicable("the potential energy of L and that of loads beside it are one")
     dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)
@@ -92,9 +94,9 @@ def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
     return _sum_of_works(name, forces, -loss.value[..., np.newaxis], loss.uncertainty, ["the potential energy"], reason)
 
 
-def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
+def inertia_works(b: Bodies) -> tuple[Array, Array, list[str]]:
     """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of loads in u̇; their uncertainty."""
-    rates = b.momentum_rates(udot)
+    rates = b.rates_at_random
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
     works = [
@@ -104,16 +106,16 @@ def inertia_works(b: Bodies, udot: Array) -> tuple[Array, Array, list[str]]:
     ]
     names = [f"{part} of {body}" for part in ("m a", "I·α", "ω × I·ω") for body in b.body_names]
     if b.has_inertial_loads:
-        works.append(b.virtual_works(b.inertial_loads(udot)))
+        works.append(b.virtual_works(b.inertial_loads(b.states.udot)))
         names += [f"the part with udot of {load}" for load in b.load_names]
     gaps = np.einsum("nbc,knbc->kn", rates.uncertainty[..., :3], np.abs(moved))
     gaps += np.einsum("nbc,knbc->kn", rates.uncertainty[..., 3:], np.abs(turned))
-    return np.concatenate(works, axis=-1), gaps + _displacement_gap(b, np.abs(rates.value)), names
+    return np.concatenate(works, axis=-1), gaps + displacement_gap(b, np.abs(rates.value)), names
 
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
     b.require_bodies()
-    works, gaps, names = inertia_works(b, b.states.udot)
+    works, gaps, names = inertia_works(b)
     forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
     return _sum_of_works(name, forces, works, gaps, names, "it is not the virtual work of -d(m v)/dt and -dH/dt")
 
@@ -142,6 +144,12 @@ def _why_not_lagrange(b: Bodies) -> str:
     scale = np.max(np.abs(rates), axis=-1, keepdims=True)
     if (np.linalg.svd(rates / np.where(scale > 0.0, scale, 1.0), compute_uv=False)[:, -1] < 1e-6).any():
         return "the speeds do not follow from the rates of the coordinates at some states"
+    return why_not_energy(b)
+
+
+def why_not_energy(b: Bodies) -> str:
+    """Reason why T in q and speeds does not tell all inertia forces; empty if it does."""
+    dyn = b.dyn
     if b.adrift or any(frame in b.unoriented for frame in b.frame.tolist()):
         return "velocities are not all derivatives of positions and orientations"
     if dyn.n_constraints and not _fits_everywhere(b):
@@ -196,43 +204,49 @@ def _lagrange(name: str, b: Bodies) -> Row:
     """
     if not len(b.point):
         return _inertia_of_lagrangian(name, b)
+    powers, terms, gaps = lagrange_powers(b, b.states.udot)
+    forces = _along(b, b.states.call("generalized_inertia_forces", b.states.udot))
+    works = np.sum(b.virtual_works(b.inertial_loads(b.states.udot)), axis=-1)
+    difference, terms = forces - works + powers, terms + np.abs(forces)
+    return judged(
+        name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="d/dt ∂T/∂q̇ - ∂T/∂q is not -F*"
+    )
+
+
+def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
+    """D/dt (∂T/∂q̇·η) − ∂T/∂q·η along η = Y δu, its terms, and their uncertainty: (3, n) each."""
     if reason := _why_not_lagrange(b):
         raise NotApplicable(reason)
     states, n_q = b.states, b.dyn.n_q
     eta = states.coordinate_change(states.virtual)
-    motion = np.concatenate([states.qdot, states.udot], axis=-1)
-    qddot = states.slope("qdot", motion, 1.0, states.input_rates)
+    qddot = states.rate("qdot", udot).value
 
     def energy(t: Array, q: Array, qdot: Array, r: Array) -> Array:
         return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, r), r=r)
 
-    def momentum(t: Array, y: Array, r: Array) -> Array:
-        q, qdot = y[..., :n_q], y[..., n_q:]
-        q = np.broadcast_to(q, np.broadcast_shapes(q.shape, eta.shape))
+    def momentum(t: Array, x: Array, r: Array, qdot: Array) -> Array:
+        q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
         return 0.5 * (energy(t, q, qdot + eta, r) - energy(t, q, qdot - eta, r))
 
-    def bent(t: Array, x: Array, r: Array) -> Array:
-        """Along q + q̇ τ, q̇ + q̈ τ."""
-        tau = (t - states.t)[..., np.newaxis]
-        return momentum(t, np.concatenate([x[..., :n_q], states.qdot + qddot.value * tau], axis=-1), r)
-
-    over = np.broadcast_to(motion, (len(states.virtual), *motion.shape))
-    first = states.along(bent, over, 1.0, states.input_rates)
-    sideways = np.concatenate([eta, np.zeros_like(states.virtual)], axis=-1)
+    over = np.broadcast_to(_held(states.qdot, udot), (len(states.virtual), *states.x.shape))
+    first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
+    size = np.max(np.abs(qddot) / states.sizes[:n_q], axis=-1, initial=0.0)
+    size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇: a q̈ of other size than η would lose digits
+    at = (states.t, states.x, states.r)
+    pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
         lambda t, x, r: energy(t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), r),
-        sideways,
+        _held(eta, states.virtual),
         0.0,
         np.zeros_like(states.r),
     )
-    forces = _along(b, states.call("generalized_inertia_forces", states.udot))
-    works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
-    difference = forces - works + first.value - second.value
-    terms = np.abs(forces) + np.abs(first.value) + np.abs(second.value)
-    gaps = first.uncertainty + second.uncertainty
-    return judged(
-        name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="d/dt ∂T/∂q̇ - ∂T/∂q is not -F*"
-    )
+    terms = np.abs(first.value) + np.abs(pushed) + np.abs(second.value)
+    return first.value + pushed - second.value, terms, first.uncertainty + second.uncertainty
+
+
+def _held(dq: Array, speeds: Array) -> Array:
+    """Directions in which coordinates change, and speeds do not."""
+    return np.concatenate([dq, np.zeros_like(speeds)], axis=-1)
 
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:

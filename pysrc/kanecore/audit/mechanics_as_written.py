@@ -193,6 +193,21 @@ class Bodies:
                     "instant: its acceleration is that of vectors as written"
                 )
 
+    @cached_property
+    def udot(self) -> Array:
+        """The u̇ of the motion, (n, n_u)."""
+        return self.states.call("udot")
+
+    @cached_property
+    def rates_of_motion(self) -> Slope:
+        """Those of `momentum_rates` at the u̇ of the motion."""
+        return self.momentum_rates(self.udot)
+
+    @cached_property
+    def rates_at_random(self) -> Slope:
+        """Those of `momentum_rates` at the random u̇ of the states."""
+        return self.momentum_rates(self.states.udot)
+
     def momentum_rates(self, udot: Array) -> Slope:
         """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
         self.require_accelerations()

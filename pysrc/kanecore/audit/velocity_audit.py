@@ -169,7 +169,7 @@ def _momenta(name: str, b: Bodies) -> Row:
 
 def _inertia_forces(name: str, b: Bodies) -> Row:
     b.require_bodies()
-    rates, given = b.momentum_rates(b.states.udot), b.states.call("inertia_forces", b.states.udot)
+    rates, given = b.rates_at_random, b.states.call("inertia_forces", b.states.udot)
     omega, raw = b.of_frames(b.omega), b.momenta()
     parts = (slice(0, 3), slice(3, 6))
     difference = np.stack([_norm(given[..., part] + rates.value[..., part]) for part in parts], axis=-1)

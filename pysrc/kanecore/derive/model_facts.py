@@ -105,7 +105,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
     inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
     where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
     ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis; where
-    it is moved, its place; of a mesh, place and file.
+    it is moved, its place; of a mesh, place and file.  ``dissipation``: generalized forces stand beside a Lagrangian.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -117,7 +117,8 @@ def places(derivation: Derivation) -> dict[str, Any]:
             for x in d.loads
         ],
         "joints": [[joint.parent, joint.child, int(is_free(derivation.kinematics, joint))] for joint in d.joints],
-        "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.name in d.input_names],
+        "unlocated": [d.input_names.index(x.name) for x in d.generalized_forces if x.is_constraint],
+        **({"dissipation": True} if not all(x.is_constraint for x in d.generalized_forces) else {}),
         **_untold(derivation),
         **_positions(derivation),
         **_loose(derivation),

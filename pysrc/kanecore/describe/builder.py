@@ -23,6 +23,7 @@ from .checks import (
     check_constraint,
     check_count,
     check_dependent,
+    check_dissipation,
     check_inertia,
     check_lagrangian,
     check_load,
@@ -39,7 +40,19 @@ from .checks import (
     check_vector,
     check_velocity,
 )
-from .description import Attachment, Body, Constraint, Description, FirstOrder, Frame, Joint, Load, Point, Tendon
+from .description import (
+    Attachment,
+    Body,
+    Constraint,
+    Description,
+    FirstOrder,
+    Frame,
+    GeneralizedForce,
+    Joint,
+    Load,
+    Point,
+    Tendon,
+)
 from .frame_paths import Ancestry
 from .gravity import steady_part_first
 from .joints import GROUND, Attachments
@@ -109,6 +122,7 @@ class Builder(Variables):
         self._tendons: list[Tendon] = []
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
+        self._dissipation: int | None = None
         self._first_order: FirstOrder | None = None
         self._needs_bodies = True
         self._outputs: list[tuple[str, int]] = []
@@ -314,6 +328,14 @@ class Builder(Variables):
         check_lagrangian(self.graph, node, self._speeds)
         self._lagrangian = node
 
+    def dissipation(self, node: int) -> None:
+        """Set a function R(q, q̇, t, r) beside a Lagrangian, of the forces Q = −∂R/∂q̇; the speeds are q̇."""
+        check_nodes(self.graph, [node], "the dissipation function")
+        if self._lagrangian is None or self._dissipation is not None:
+            raise ModelError("one dissipation function stands beside a Lagrangian, which comes first: add several")
+        check_dissipation(self.graph, node, self._speeds)
+        self._dissipation = node
+
     # -------------------------------------------------------------- constraints
     def constraint(self, kind: str, node: int, name: str | None = None, written: object = "") -> None:
         """An expression that vanishes.
@@ -476,6 +498,13 @@ class Builder(Variables):
         check_dependent(d)
         return d
 
+    def _generalized_forces(self) -> tuple[GeneralizedForce, ...]:
+        """The forces −∂R/∂q̇ of a dissipation function."""
+        if self._dissipation is None:
+            return ()
+        slopes = accumulate(self.graph, [(self._dissipation, self.graph.one)], list(self._speeds), SPEED)
+        return (GeneralizedForce("the dissipation function", tuple(map(self.graph.neg, slopes)), "dissipation"),)
+
     def _check_complete(self) -> None:
         if self._lagrangian is not None:
             self._check_lagrangian()
@@ -577,6 +606,7 @@ class Builder(Variables):
             left_out_inputs=self._left_out[1],
             guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
             lagrangian=self._lagrangian,
+            generalized_forces=self._generalized_forces(),
             first_order=self._first_order,
             shapes=tuple(self._shapes),
             functions=tuple(self._functions),

@@ -27,6 +27,7 @@ __all__ = [
     "check_constraint",
     "check_count",
     "check_dependent",
+    "check_dissipation",
     "check_inertia",
     "check_lagrangian",
     "check_load",
@@ -142,6 +143,8 @@ def _pieces(d: Description) -> Iterator[tuple[str, Sequence[int]]]:
         yield f"potential {number}", [energy]
     if d.lagrangian is not None:
         yield "the Lagrangian", [d.lagrangian]
+    for force in d.generalized_forces:
+        yield force.name, force.components
     for each in d.constraints:
         yield each.name, [each.node]
     for a in d.attachments:
@@ -266,6 +269,20 @@ def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
         raise ModelError(
             "the Lagrangian holds no derivative of a coordinate, and gives no equation of motion: write L = T - U with "
             "the kinetic energy T in q.diff()"
+        )
+
+
+def check_dissipation(g: Graph, node: int, speeds: Iterable[int]) -> None:
+    """R(q, q̇, t, r) is a function of rates, and of none higher."""
+    if g.depends[node] & ACCELERATION:
+        raise ModelError(
+            "the dissipation function holds derivatives of speeds: its force is -dR/dq', and R(q, q', t) that of "
+            "coordinates, their first derivatives, inputs and time"
+        )
+    if set(speeds).isdisjoint(g.below([node])):
+        raise ModelError(
+            "the dissipation function holds no derivative of a coordinate, and gives no force: write R in q.diff(), "
+            "such as c*q.diff()**2/2 for the force -c*q.diff()"
         )
 
 

@@ -139,20 +139,30 @@ class Load:
 
 @dataclass(frozen=True)
 class GeneralizedForce:
-    """Force of which only the generalized forces are known, such as that of a freed constraint.
+    """Force of which only the generalized forces are known, such as that of a freed constraint or of dissipation.
 
     Attributes
     ----------
     name : str
     components : tuple of int
         Of the speeds, then of the auxiliary speeds.
-    kind : {"configuration", "velocity", "acceleration"}
-        Of the constraint: one on velocities tells those of auxiliary speeds.
+    kind : {"configuration", "velocity", "acceleration", "dissipation", "reduction"}
+        Of the constraint: one on velocities tells those of auxiliary speeds; or of no constraint.
     """
 
     name: str
     components: tuple[int, ...]
     kind: str
+
+    @property
+    def is_constraint(self) -> bool:
+        """Test whether it is the force of a freed constraint."""
+        return self.kind not in ("dissipation", "reduction")
+
+    @property
+    def title(self) -> str:
+        """Name in reports."""
+        return f"{self.name} of a freed constraint" if self.is_constraint else self.name
 
 
 @dataclass(frozen=True)
@@ -369,6 +379,11 @@ class Description:
 def momentum_name(coordinate: str) -> str:
     """The name of the generalized momentum of a coordinate."""
     return f"p_{coordinate}"
+
+
+def rate_name(coordinate: str) -> str:
+    """The name of the speed that is the rate of a coordinate."""
+    return f"{coordinate}_d"
 
 
 def fingerprint(d: Description) -> str:

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Impacts: speeds jump while coordinates stay, because impulses act at contacts and on the constraints.
 
-    M Δu = GᵀΛ + WᵀΛ_n,    G Δu = 0,    W Δu = −(1 + e) v_n
+    M Δu = GᵀΛ + WᵀΛ_n + I,    G Δu = 0,    W Δu = −(1 + e) v_n
 
-Finite forces have no effect in zero time, so f is absent.  With Δu = P z, whose columns span what G allows and are
-orthonormal in the metric of the masses, the rows W P are all that is left.  They fix some directions of z, and no
-impulse acts along the others.
+I are generalized impulses that are given.  Finite forces have no effect in zero time, so f is absent.  With Δu = P z,
+whose columns span what G allows and are orthonormal in the metric of the masses, the rows W P are all that is left.
+They fix some directions of z, and along the others no contact acts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,9 @@ import numpy.typing as npt
 
 from kanecore.constraints.consistent_states import state_of
 from kanecore.constraints.constraint_state import ConstraintState, count_near
-from kanecore.errors import ModelError, SingularError, warn
+from kanecore.errors import ModelError, SingularError, unknown_name, warn
+from kanecore.motion.contact_modes import MOST_ROWS, Friction, decided
+from kanecore.motion.given_impulses import generalized_impulses
 from kanecore.rank import equilibrated, rank_of, size_of, speed_units
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
@@ -31,8 +33,6 @@ __all__ = ["Impact", "impact"]
 
 Array = npt.NDArray[np.float64]
 
-_NORMAL = 1e-6  # the cosine of an angle that is right, and what is nothing beside forces and torques
-_FEW = 30  # bodies, of which each pair may touch
 _REFINEMENTS = 3  # light bodies, such as feet of 1e-9 of all mass, cost each solution half of its digits
 
 
@@ -52,10 +52,12 @@ class Impact:
     impulses : ndarray, (k,)
         Λ_n of the contacts: positive where an impulse pushes the way in which v_n grows.
     pulling : tuple of str
-        Contacts with Λ_n < 0.  If v_n grows as the bodies separate, no contact can pull: leave such contacts out.  Only
-        the user knows the meaning of v_n; a row of friction may have either sign.
+        Contacts with Λ_n < 0, without the rows that ``mu`` names as friction.  If v_n grows as the bodies separate, no
+        contact can pull: leave such contacts out, or let ``unilateral`` do that.
     constraint_impulses : ndarray, (n_constraints,)
         Λ of the rows of G.
+    generalized_impulses : ndarray, (n_u,)
+        I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt of the impulses that were given.
     undetermined : tuple of str
         Contacts and constraints whose impulses are not unique, since redundant rows share them: of least norm.
     """
@@ -69,6 +71,7 @@ class Impact:
     impulses: Array
     pulling: tuple[str, ...]
     constraint_impulses: Array
+    generalized_impulses: Array
     undetermined: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -87,27 +90,29 @@ def impact(
     dyn: Kernels,
     t: float,
     x: _Values,
-    rows: Any,
+    rows: Any = (),
     e: npt.ArrayLike = 0.0,
     *,
+    impulses: Mapping[Any, Any] | None = None,
+    unilateral: bool = False,
+    mu: Mapping[Any, Any] | None = None,
     full: bool = False,
     r: Any = None,
     p: Any = None,
 ) -> Any:
-    """The state right after an impact, by Newton's law of restitution: v_n⁺ = −e v_n⁻ of each contact.
+    """The state right after an impact: given impulses, and Newton's law of restitution v_n⁺ = −e v_n⁻ of each contact.
 
-    Coordinates stay.  Speeds change by M Δu = GᵀΛ + WᵀΛ_n with G Δu = 0, all contacts and constraints at once: impulses
-    act along the contacts, and along the constraints that hold meanwhile (Kane & Levinson, *Dynamics: Theory and
-    Applications*, 1985, section 4.11; Glocker, *Set-Valued Force Laws*, 2001; Featherstone, *Rigid Body Dynamics
-    Algorithms*, 2008, section 11.7).
+    Coordinates stay.  Speeds change by M Δu = GᵀΛ + WᵀΛ_n + I with G Δu = 0, all contacts and constraints at once:
+    impulses act along the contacts, and along the constraints that hold meanwhile (Kane & Levinson, *Dynamics: Theory
+    and Applications*, 1985, chapter 7, on generalized impulse and on collisions; Glocker, *Set-Valued Force Laws*,
+    2001; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 11.7).
 
-    Each row is an equation that holds.  Nothing decides whether a contact is closed, approaches or would have to pull:
-    give the contacts that take part.  Where v_n grows as the bodies separate, v_n < 0 before the impact says that a
-    contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always does, of several at once maybe
-    not, as at both corners of a rocking block: with ``full`` `Impact.pulling` names those, and one is left out.
-    Friction is a row along the contact plane, with e = 0 where it sticks, and its impulse may have either sign.  A
-    KanecoreWarning names a row that pulls and is no friction: v_n ≤ 0, and no row that presses acts normal to it, as
-    friction has one.
+    Each row is an equation that holds, unless ``unilateral``.  Nothing decides then whether a contact is closed,
+    approaches or would have to pull: give the contacts that take part.  Where v_n grows as the bodies separate, v_n < 0
+    before the impact says that a contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always
+    does, of several at once maybe not, as at both corners of a rocking block: `Impact.pulling` names those that pull,
+    and a KanecoreWarning one that stood.  Friction is a row along the contact plane, with e = 0 where it sticks.  Its
+    impulse may have either sign.  With ``mu``, which says what is friction, all others are warned of.
 
     Parameters
     ----------
@@ -117,9 +122,21 @@ def impact(
     rows : str, list of str, or array_like, (n_u,) or (k, n_u)
         The contacts.  Names of outputs of the model are velocities v_n that are linear in the speeds, such as
         ``tip.vel(N).dot(N.y)``, also where prescribed motions or t move a body.  An array W gives v_n = W u, such as
-        a row of ``dyn.jacobian("tip", t, x)``.
+        a row of ``dyn.jacobian("tip", t, x)``.  Default: none.
     e : float, or array_like, (k,)
         Coefficients of restitution: 0 where a contact stays closed, 1 where nothing is lost.
+    impulses : mapping, optional
+        Impulses that are given, beside those of the contacts: {point: ∫R dt, in N s}, {frame: ∫T dt, in N m s}, by
+        names or SymPy's objects, each 3 numbers in inertial axes or a Vector of SymPy; {speed: generalized impulse}.
+        I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt.
+    unilateral : bool
+        Decide which contacts close, 0 ≤ Λ_n ⊥ v_n⁺ + e v_n⁻ ≥ 0, and which friction rows stick or slide.  For up to 12
+        rows, and where the constraints leave M positive definite.  Of several solutions that friction may have, the
+        one with most contacts closed and rows sticking.
+    mu : mapping, optional
+        {friction row: (contact row, coefficient)}, rows by name or number.  |Λ_t| ≤ μ Λ_n of each row, by itself;
+        ``math.inf`` where it sticks whatever it takes.  Without ``unilateral`` such rows stick, with a KanecoreWarning
+        if that takes more.
     full : bool
         Return impulses as well.
     r, p : optional
@@ -128,30 +145,42 @@ def impact(
     Returns
     -------
     ndarray, (n_x,)
-        With ``full`` an `Impact`.  Where nothing is prescribed T does not grow at one contact with e ≤ 1, nor at
-        several with one e.
+        With ``full`` an `Impact`.  Where nothing is prescribed or given, T does not grow at one contact with e ≤ 1, nor
+        at several with one e.
 
     Raises
     ------
     ModelError
         The constraints, or other contacts, do not let a contact change as it must; an output is not linear in the
-        speeds, or holds their derivatives; a constraint is not linear in the speeds and changes its direction.
+        speeds, or holds their derivatives; a constraint is not linear in the speeds and changes its direction; with
+        ``unilateral`` no choice of contacts satisfies the laws.
     SingularError
         The mass matrix is singular in the motions that contacts and constraints leave free, or a constraint is lost at
         x.
     KeyError
-        No such output.
+        No such output, point, frame, speed or row.
     ValueError, TypeError
-        Shapes, numbers that are not finite, a negative e.
+        Shapes, numbers that are not finite, a negative e or coefficient of friction; more than 12 unilateral rows.
+
+    Examples
+    --------
+    ``dyn.impact(0.0, x, impulses={"P": (0.3, 0.0, 0.0)})``
     """
     state = state_of(dyn, t, x, r, p)
     contacts = _contacts(state, rows)
-    equations = _Equations(state, contacts, _restitution(e, len(contacts.names)))
+    friction = _friction(contacts.names, mu)
+    given = generalized_impulses(state, impulses)
+    if unilateral and len(contacts.names) > MOST_ROWS:
+        n = len(contacts.names)
+        raise ValueError(f"{n} unilateral rows; at most {MOST_ROWS} are decided at once: leave some out")
+    coefficients = _restitution(e, len(contacts.names))
+    equations = _Equations(state, contacts, coefficients, given, friction if unilateral else None)
     after = state.x.copy()
     after[dyn.n_q :] += equations.change
     _require_constant_rows(state, state.moved(after), contacts)
-    found = equations.result(after)
-    _warn_of_pulling(state, contacts, found)
+    found = equations.result(after, friction)
+    if not unilateral:
+        _warn_of_pulling(contacts, friction, mu is not None, found)
     return found if full else after
 
 
@@ -174,6 +203,8 @@ class _Contacts:
 
 def _contacts(state: ConstraintState, given: Any) -> _Contacts:
     names = [given] if isinstance(given, str) else given
+    if isinstance(names, list | tuple) and not names:
+        given = np.zeros((0, state.dyn.n_u))
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
         return _of_outputs(state, [state.dyn._index("output", name) for name in names])
     rows, n = np.asarray(given), state.dyn.n_u
@@ -222,6 +253,39 @@ def _restitution(e: npt.ArrayLike, k: int) -> Array:
     return np.broadcast_to(values.astype(np.float64), (k,))
 
 
+def _friction(names: tuple[str, ...], mu: Mapping[Any, Any] | None) -> Friction:
+    """Friction rows by number, with the contacts and coefficients that limit them."""
+    if mu is None:
+        return Friction({}, {})
+    form = "{friction row: (contact row, coefficient)}, such as {'slip': ('normal', 0.4)}"
+    if not isinstance(mu, Mapping):
+        raise TypeError(f"mu is {mu!r}; which row is friction of which contact must be told: {form}")
+    normal, coefficient = dict[int, int](), dict[int, float]()
+    for key, pair in mu.items():
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise TypeError(f"mu of {key!r} is {pair!r}; write {form}")
+        row = _row(names, key)
+        normal[row], value = _row(names, pair[0]), np.asarray(pair[1])
+        if value.dtype.kind not in "fiub" or value.shape or not value >= 0.0:
+            raise ValueError(f"mu of {key!r} is {pair[1]!r}; a coefficient of friction is a number, and not negative")
+        coefficient[row] = float(value)
+    for row, contact in normal.items():
+        if contact in normal:
+            raise ValueError(f"mu names {names[contact]!r} as friction, and as the contact of {names[row]!r}")
+    return Friction(normal, coefficient)
+
+
+def _row(names: tuple[str, ...], key: Any) -> int:
+    """The number of a row, by its name or number."""
+    if isinstance(key, str):
+        if key not in names:
+            raise unknown_name("row of this impact is called", key, names)
+        return names.index(key)
+    if isinstance(key, bool) or not isinstance(key, int | np.integer) or not 0 <= key < len(names):
+        raise KeyError(f"{key!r} is no row of this impact: there are {len(names)}, from 0")
+    return int(key)
+
+
 def _require_constant_rows(before: ConstraintState, after: ConstraintState, contacts: _Contacts) -> None:
     """Raise ModelError if rows depend on the speeds: the impulse along them would depend on the impact's course."""
     dyn, units = before.dyn, before.speed_units
@@ -252,10 +316,13 @@ def _differ(rows: Array, others: Array, units: Array) -> npt.NDArray[np.bool_]:
 
 
 class _Equations:
-    """M Δu = GᵀΛ + WᵀΛ_n, G Δu = 0, W Δu = −(1 + e) v_n at one state."""
+    """M Δu = GᵀΛ + WᵀΛ_n + I, G Δu = 0 and W Δu = −(1 + e) v_n, or the laws of unilateral contacts, at one state."""
 
-    def __init__(self, state: ConstraintState, contacts: _Contacts, e: Array) -> None:
+    def __init__(
+        self, state: ConstraintState, contacts: _Contacts, e: Array, given: Array, unilateral: Friction | None
+    ) -> None:
         self._state, self._contacts, self._e = state, contacts, e
+        self._given, self._unilateral = given, unilateral
 
     @cached_property
     def _units(self) -> Array:
@@ -315,8 +382,15 @@ class _Equations:
         return equilibrated(self._contacts.rows, self._units) @ self._allowed
 
     @cached_property
-    def _solution(self) -> tuple[Array, Array]:
-        """Δu in units, and Λ_n of the rows of equal size."""
+    def _push(self) -> Array:
+        """Given impulses along the motions that the constraints allow."""
+        return np.asarray(self._allowed.T @ (self._given * self._units))
+
+    @cached_property
+    def _solution(self) -> tuple[Array, Array, Array]:
+        """Δu in units, Λ_n of the rows of equal size, and columns that may be added to Λ_n and change no motion."""
+        if self._unilateral is not None:
+            return self._decided(self._unilateral)
         of_rows, _, of_columns, rank = self._contact_factors
         jump = -(1.0 + self._e) * self._contacts.velocities / self._size
         self._require_agreement(jump, of_rows[:, rank:])
@@ -327,9 +401,32 @@ class _Equations:
             raise self._undecided()
         z, impulses = np.zeros(len(mass)), np.zeros(len(rows))
         for _ in range(_REFINEMENTS):
-            more = self._solved(mass, inner, rows.T @ impulses - mass @ z, jump - rows @ z)
+            more = self._solved(mass, inner, self._push + rows.T @ impulses - mass @ z, jump - rows @ z)
             z, impulses = z + more[0], impulses + more[1]
-        return self._allowed @ z, impulses
+        return self._allowed @ z, impulses, of_rows[:, rank:]
+
+    def _decided(self, friction: Friction) -> tuple[Array, Array, Array]:
+        """The same by the laws of unilateral contacts."""
+        mass, size = self._allowed.T @ self._mass @ self._allowed, self._size
+        free = np.linalg.norm(self._rows, axis=1, keepdims=True) > FEASIBLE  # others follow from the constraints
+        rows = np.where(free, self._rows, 0.0)
+        values = np.linalg.eigvalsh(mass)
+        if values.size and not values[0] > RANK * values[-1]:
+            raise self._undecided()
+        mobility = np.linalg.solve(mass, np.column_stack([rows.T, self._push]))
+        start = (1.0 + self._e) * self._contacts.velocities / size + rows @ mobility[:, -1]
+        scaled = {row: mu * size[row] / size[friction.normal[row]] for row, mu in friction.coefficient.items()}
+        decision = decided(rows @ mobility[:, :-1], start, Friction(friction.normal, scaled))
+        if decision is None:
+            raise ModelError(
+                f"no choice of contacts of {self._state.dyn.name!r} that close, slide or stick satisfies the laws of "
+                "contact and friction: with less friction there is one"
+            )
+        shared = np.zeros((len(rows), len(decision.equations)))
+        of_rows, s, _ = np.linalg.svd(rows[decision.equations])
+        shared[decision.equations] = of_rows
+        change = mobility[:, :-1] @ decision.impulses + mobility[:, -1]
+        return self._allowed @ change, decision.impulses, shared[:, int(np.sum(s > FEASIBLE)) :]
 
     def _solved(self, mass: Array, inner: Array, momentum: Array, jump: Array) -> tuple[Array, Array]:
         """[z, Λ] of M z − BᵀΛ = momentum, B z = jump, with B = U diag(s) Vᵀ: z = V_1 y + V_0 w, where B V_0 = 0."""
@@ -353,18 +450,20 @@ class _Equations:
         """Δu: (n_u,)."""
         return self._solution[0] * self._units
 
-    def result(self, x: Array) -> Impact:
+    def result(self, x: Array, friction: Friction) -> Impact:
         """Result of the impact, with the state after it."""
         contacts, dyn = self._contacts, self._state.dyn
-        (change, scaled), (of_rows, _, _, rank) = self._solution, self._contact_factors
-        impulses, shared = _least(scaled, of_rows[:, rank:], self._size)
+        change, scaled, free = self._solution
+        impulses, shared = _least(scaled, free, self._size)
         of_rows, s, of_columns, count = self._constraint_factors
-        right = of_columns[:count] @ (self._mass @ change - self._units * (contacts.rows.T @ impulses))
+        acting = contacts.rows.T @ impulses + self._given
+        right = of_columns[:count] @ (self._mass @ change - self._units * acting)
         size = size_of(self._state.rows * self._units) if dyn.n_constraints else np.zeros(0)
         others, also = _least(of_rows[:, :count] @ (right / s[:count]), of_rows[:, count:], size)
         names = (*contacts.names, *dyn.constraint_names)
         alike = impulses * self._size
         pulling = alike < -NOISE * np.max(np.abs(alike), initial=0.0)
+        pulling[list(friction.normal)] = False
         return Impact(
             name=dyn.name,
             x=x,
@@ -375,6 +474,7 @@ class _Equations:
             impulses=impulses,
             pulling=tuple(name for name, pulls in zip(contacts.names, pulling, strict=True) if pulls),
             constraint_impulses=others,
+            generalized_impulses=self._given,
             undetermined=tuple(name for name, free in zip(names, [*shared, *also], strict=True) if free),
         )
 
@@ -402,59 +502,29 @@ class _Equations:
 # ------------------------------------------------------------------------------------------------ which contacts pull
 
 
-def _warn_of_pulling(state: ConstraintState, contacts: _Contacts, found: Impact) -> None:
-    """Warn of contacts that would have to pull, unless the model leaves it open whether they are friction."""
-    if not found.pulling or len(contacts.names) == 1:
-        return
-    sure = set(found.pulling).difference(found.undetermined)  # impulses that redundant rows share may be others
-    closed = contacts.velocities <= NOISE * contacts.terms
-    pulls = [i for i, name in enumerate(contacts.names) if name in sure and closed[i]]
-    if not pulls:
-        return
-    directions = _directions(state, contacts.rows)
-    pressing = [
-        direction
-        for direction, name, impulse in zip(directions, contacts.names, found.impulses, strict=True)
-        if name in found.undetermined or (name not in sure and impulse > 0.0)
-    ]
-    for i in pulls:
-        told = all([directions[i], *pressing])
-        if told and not any(abs(np.dot(a, b)) < _NORMAL for other in pressing for a in directions[i] for b in other):
-            warn(
-                f"contact {contacts.names[i]!r} of {found.name!r} would have to pull, with an impulse of "
-                f"{found.impulses[i]:.6g}: a contact that only pushes opens instead; leave it out of rows"
-            )
+def _warn_of_pulling(contacts: _Contacts, friction: Friction, told: bool, found: Impact) -> None:
+    """Warn of contacts that would have to pull, and of friction beyond its limit.
 
-
-def _directions(state: ConstraintState, rows: Array) -> list[list[Array]]:
-    """The directions of the forces that act as each row: on one body, or between two; empty where the model tells none.
-
-    W = f·v + m·ω, and f is unique where no f·v is some m·ω.
+    Impulses that redundant rows share may be others, and a contact that separated before the impact is meant to be
+    held.  Where nothing is told of friction, a row that moves may be some: then contacts that stood are named.
     """
-    dyn, units = state.dyn, state.speed_units[:, np.newaxis]
-    points, frames = np.reshape(np.array(dyn._table_info.get("bodies", []), dtype=np.intp), (-1, 2)).T
-    velocities = np.asarray(dyn.partial_velocities(state.t, state.x, **state.values))[points] * units
-    omegas = np.asarray(dyn.partial_angular_velocities(state.t, state.x, **state.values))[frames[frames >= 0]] * units
-    turning = [np.zeros((dyn.n_u, 0)) for _ in points]
-    for body, omega in zip(np.flatnonzero(frames >= 0), omegas, strict=True):
-        turning[body] = omega
-    acting = list(zip(velocities, turning, strict=True))
-    if len(points) <= _FEW:
-        for (v, w), (other, turn) in combinations(list(acting), 2):
-            acting.append((v - other, np.hstack([w, turn])))
-    directions: list[list[Array]] = [[] for _ in rows]
-    for v, w in acting:
-        both = np.hstack([v / (np.linalg.norm(v) or 1.0), w / (np.linalg.norm(w) or 1.0)])
-        rank, *parts = (np.linalg.matrix_rank(part, _NORMAL) for part in (both, both[:, :3], both[:, 3:]))
-        for found, row in zip(directions, rows * units[:, 0], strict=True):
-            wrench = np.linalg.lstsq(both, row, rcond=_NORMAL)[0]
-            size = float(np.linalg.norm(wrench[:3]))
-            if np.linalg.norm(both @ wrench - row) > _NORMAL * np.linalg.norm(row):
-                continue
-            if rank < sum(parts) or size <= _NORMAL * np.linalg.norm(wrench):
-                return [[] for _ in rows]  # another force, or a torque, does the same
-            found.append(wrench[:3] / size)
-    return directions
+    slow = NOISE * contacts.terms
+    pushes = contacts.velocities <= slow if told else np.abs(contacts.velocities) <= slow
+    for name, impulse, alone in zip(contacts.names, found.impulses, pushes, strict=True):
+        if alone and name in found.pulling and name not in found.undetermined:
+            warn(
+                f"contact {name!r} of {found.name!r} would have to pull, with an impulse of {impulse:.6g}: a contact "
+                "that only pushes opens instead; leave it out of rows, or let unilateral=True decide; if it is "
+                "friction, name it in mu"
+            )
+    for row, normal in friction.normal.items():
+        name, beside, mu = contacts.names[row], contacts.names[normal], friction.coefficient[row]
+        needed, limit = abs(found.impulses[row]), mu * max(found.impulses[normal], np.finfo(np.float64).tiny)
+        if needed > limit * (1.0 + EQUAL) and {name, beside}.isdisjoint(found.undetermined):
+            warn(
+                f"row {name!r} of {found.name!r} would slide: to stick takes an impulse of {needed:.6g}, and {mu:g} "
+                f"times that of {beside!r} is {limit:.6g}; unilateral=True lets it slide"
+            )
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinetic and potential energy, and the power of everything that has no potential.
 
-    T = ½ Σ m v·v + ω·I·ω,
+    T = ½ Σ (m v·v + ω·I·ω),
     U = −Σ F·r over constant forces, the energy of springs and fields (:mod:`.spring_potentials`), and the user's
     potentials, d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) −
     Σ ½ ṁ v·v,
 
 with loads in full where they hold u̇;
-F*_t being the inertia forces along the remainders v_t, ω_t: what a drive of a prescribed motion gives.
+F*_t being the inertia forces along the remainders v_t, ω_t.  The drive of a prescribed motion gives −F*_t − F_t.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from kanecore.graph.vectors import ZERO, dot
 from .formulation import named_pivots
 from .hamiltonian import set_velocity
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "why_no_phase_space"]
 
 STATES = 3  # random ones, of random parameters as well: at one of them a mass matrix is positive definite
 
@@ -51,6 +51,18 @@ def canonical(description: Description) -> Description:
 def _obstacle(derivation: Derivation) -> str:
     """Reason why q and p cannot be the state of a model; empty if they can."""
     d = derivation.description
+    if reason := why_no_phase_space(derivation):
+        return reason
+    taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
+    clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
+    if clash:
+        return f"the name {clash[0]} of a momentum is taken: rename the other"
+    return _not_linear(derivation)
+
+
+def why_no_phase_space(derivation: Derivation) -> str:
+    """Reason why Lagrange's equations in independent q with momenta p = ∂L/∂q̇ are not those of a model; else empty."""
+    d = derivation.description
     if d.first_order is not None:
         return "it is in q and p already"
     if d.constraints:
@@ -59,11 +71,7 @@ def _obstacle(derivation: Derivation) -> str:
         return "it has auxiliary speeds"
     if derivation.has_inertial_loads:
         return "a load holds derivatives of speeds, which no momentum accounts for"
-    taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
-    clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
-    if clash:
-        return f"the name {clash[0]} of a momentum is taken: rename the other"
-    return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics) or _not_linear(derivation)
+    return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics)
 
 
 def _changing(k: Kinematics) -> str:

@@ -77,7 +77,7 @@ def _active(model: Described, shares: _Shares) -> list[str]:
     for number, energy in enumerate(d.potentials):
         lines += [f"  potential {number}:", *shares.lines(active_forces(k, (), [energy]), "F")]
     for force in d.generalized_forces:
-        lines += [f"  {force.name} of a freed constraint:", *shares.lines(active_forces(k, (), (), [force]), "F")]
+        lines += [f"  {force.title}:", *shares.lines(active_forces(k, (), (), [force]), "F")]
     if model.noncontributing:
         lines.append("  left out, as no F_r depends on it: " + ", ".join(map(vsstrrepr, model.noncontributing)))
     return lines

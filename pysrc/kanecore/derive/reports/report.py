@@ -227,7 +227,7 @@ def _loads(model: Described) -> Iterator[str]:
     for number, _ in enumerate(d.potentials):
         yield f"  potential {number}"
     for force in d.generalized_forces:
-        yield f"  {force.name} of a freed constraint"
+        yield f"  {force.title}"
 
 
 def _gravity(derivation: Derivation) -> str:

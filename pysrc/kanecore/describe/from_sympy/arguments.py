@@ -53,6 +53,8 @@ class Arguments:
         False if a Lagrangian replaces bodies, or if the user wrote ``bodies=[]``.
     lagrangian : expression or None
         Lagrangian in place of bodies.
+    dissipation : expression or None
+        Function of the forces −∂R/∂q̇ beside it.
     """
 
     name: str
@@ -82,6 +84,7 @@ class Arguments:
     needs_bodies: bool = True
     origin: Any = None
     lagrangian: Any = None
+    dissipation: Any = None
 
     @classmethod
     def of(cls, **given: Any) -> Arguments:
@@ -108,6 +111,7 @@ class Arguments:
             unit=_groups_of_four(given["unit"]),
             origin=given["origin"],
             lagrangian=given["lagrangian"],
+            dissipation=given["dissipation"],
         )
 
 

@@ -5,7 +5,7 @@ Forces on a body are bound to lines, and its angular velocity is bound to the in
 
     R = Σ v_i,        M^P = Σ r^{P P_i} × v_i + Σ T_j,        M^P = M^Q + r^{PQ} × R,
 
-v_i bound to a line through P_i, and T_j free (Kane & Levinson 1985, sections 5.1 and 5.2).  The points where |M| is
+v_i bound to a line through P_i, and T_j free (Kane & Levinson 1985, sections 4.1 and 4.2).  The points where |M| is
 least are the central axis, on which M is parallel to R (Poinsot).  Forces need no motion for this.
 """
 
@@ -233,7 +233,7 @@ class ForceSystem:
 
         R = Σ F_i,        M^{S/P} = Σ r^{P P_i} × F_i + Σ T_j,        M^{S/P} = M^{S/Q} + r^{PQ} × R
 
-    (Kane & Levinson 1985, sections 5.1 to 5.3).  In the ``forcelist`` of a `Model`, ``(frame, system)`` is a load: its
+    (Kane & Levinson 1985, sections 4.1 to 4.3).  In the ``forcelist`` of a `Model`, ``(frame, system)`` is a load: its
     forces act at their points, and its torques on that frame.
 
     Parameters

@@ -110,11 +110,15 @@ class Reader:
         return bodies, loads
 
     def _read_lagrangian(self) -> None:
-        e = self._arguments.lagrangian
-        if e is None:
+        a = self._arguments
+        if a.lagrangian is None:
             return
         with self._symbols.reading("lagrangian"):
-            self._builder.lagrangian(self._scalar("the Lagrangian", e))
+            self._builder.lagrangian(self._scalar("the Lagrangian", a.lagrangian))
+        if a.dissipation is None:
+            return
+        with self._symbols.reading("dissipation"):
+            self._builder.dissipation(self._scalar("the dissipation function", a.dissipation))
 
     def _read_constraints(self) -> None:
         for kind, expressions in self._arguments.constraints.items():

@@ -29,6 +29,7 @@ _RATES_ALLOWED = {
     "rate": "kinematical equations, which are solved for the derivatives of the coordinates",
     "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
     "lagrangian": "a Lagrangian, which is a function of coordinates, their first derivatives, inputs and time",
+    "dissipation": "a dissipation function, of coordinates, their first derivatives, inputs and time",
     "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
     "law": "feedback; write the force itself into forcelist, where it may be affine in it",
     "load": "loads but once differentiated",
@@ -39,6 +40,7 @@ _HOLDS_UDOT = ("load", "acceleration", "output")
 _NOT_FED_BACK = {
     "kinematics": "motion that follows a law is motion with generalized speeds of its own",
     "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
+    "dissipation": "a dissipation function is differentiated by speeds, and so would be the law; write it into loads",
     "potential": "a potential is differentiated by coordinates, and so would be the law; write the force into loads",
 }
 
@@ -336,7 +338,7 @@ class Symbols:
         if x in self.q:
             if order == 1:
                 return self.rates[self.q.index(x)]
-            if self.stage == "lagrangian":
+            if self.stage in ("lagrangian", "dissipation"):
                 raise self._is_solved_for(e)
             raise ModelError(
                 f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unilateral impacts with friction: which contacts close, and which of their rows stick or slide.
+
+With v⁺ = v⁻ + B M⁻¹ (I + BᵀΛ) of the rows B of all contacts, and ξ = v⁺ + e v⁻,
+
+    0 ≤ Λ_n ⊥ ξ_n ≥ 0,        |Λ_t| ≤ μ Λ_n,        Λ_t = −μ Λ_n sign ξ_t where ξ_t is not zero
+
+(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 8; Moreau's law of impact).  This is a
+linear complementarity problem.  It has few rows, so the modes are tried one by one: of each contact open, or closed
+with each of its friction rows sticking, or sliding one way or the other.  The first that satisfies all is taken, those
+with most contacts closed and sticking first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.tolerances import EQUAL, RANK
+
+__all__ = ["MOST_ROWS", "Friction", "decided"]
+
+Array = npt.NDArray[np.float64]
+Mode = tuple[tuple[bool, tuple[int, ...]], ...]  # of each contact: closed?, and 0, 1, −1 of its friction rows
+
+MOST_ROWS = 12
+"""How many rows may be decided at once: 4 contacts with two directions of friction have 10,000 modes."""
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Friction rows of an impact.
+
+    Attributes
+    ----------
+    normal : mapping of int to int
+        Row of the contact whose normal impulse limits each friction row.
+    coefficient : mapping of int to float
+        μ of each friction row; infinite where it sticks.
+    """
+
+    normal: Mapping[int, int]
+    coefficient: Mapping[int, float]
+
+    def of(self, contact: int) -> list[int]:
+        """Friction rows of a contact."""
+        return [row for row, normal in self.normal.items() if normal == contact]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Impulses Λ of all rows, (k,), and the rows that are equations, of which some may share theirs."""
+
+    impulses: Array
+    equations: list[int]
+
+
+def decided(delassus: Array, start: Array, friction: Friction) -> Decision | None:
+    """Impulses that satisfy the laws of contact and friction; None if no mode does.
+
+    Parameters
+    ----------
+    delassus : ndarray, (k, k)
+        B M⁻¹ Bᵀ.
+    start : ndarray, (k,)
+        ξ without impulses at the contacts, (1 + e) v⁻ + B M⁻¹ I.
+    """
+    contacts = [i for i in range(len(start)) if i not in friction.normal]
+    tangents = [friction.of(contact) for contact in contacts]
+    problem = _Problem(delassus, start, friction, contacts, tangents)
+    return next(filter(None, map(problem.solved, _modes(friction, tangents))), None)
+
+
+def _modes(friction: Friction, tangents: Sequence[Sequence[int]]) -> Iterator[Mode]:
+    """All modes, those with most contacts closed and rows sticking first."""
+    of_contacts = []
+    for rows in tangents:
+        slides = [(0,) if np.isinf(friction.coefficient[row]) else (0, 1, -1) for row in rows]
+        of_contacts.append([*((True, signs) for signs in product(*slides)), (False, ())])
+    yield from sorted(product(*of_contacts), key=lambda mode: sum(not closed or any(signs) for closed, signs in mode))
+
+
+@dataclass(frozen=True)
+class _Problem:
+    delassus: Array
+    start: Array
+    friction: Friction
+    contacts: list[int]
+    tangents: list[list[int]]
+
+    def solved(self, mode: Mode) -> Decision | None:
+        """Impulses of one mode; None if they break a law."""
+        equations, spread = list[int](), np.zeros((len(self.start), len(self.start)))
+        for contact, rows, (closed, signs) in zip(self.contacts, self.tangents, mode, strict=True):
+            if not closed:
+                continue
+            equations.append(contact)
+            spread[contact, contact] = 1.0
+            for row, sign in zip(rows, signs, strict=True):
+                if sign:
+                    spread[row, contact] = -sign * self.friction.coefficient[row]
+                else:
+                    equations.append(row)
+                    spread[row, row] = 1.0
+        columns = spread[:, equations]
+        matrix, right = (self.delassus @ columns)[equations], -self.start[equations]
+        impulses = columns @ np.linalg.lstsq(matrix, right, rcond=RANK)[0]
+        after = self.start + self.delassus @ impulses
+        slow, weak = (EQUAL * np.max(np.abs(x), initial=0.0) for x in (self.start, impulses))
+        if (np.abs(after[equations]) > slow).any():
+            return None
+        for contact, rows, (closed, signs) in zip(self.contacts, self.tangents, mode, strict=True):
+            if (impulses[contact] < -weak) if closed else (after[contact] < -slow):
+                return None
+            for row, sign in zip(rows, signs, strict=False):  # an open contact has none
+                limit = self.friction.coefficient[row] * max(impulses[contact], 0.0) if impulses[row] else 0.0
+                if sign * after[row] < -slow or (not sign and abs(impulses[row]) > limit + weak):
+                    return None
+        return Decision(impulses, equations)
