@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A plant in ROS 2: steps the RRP robot at 1 kHz, takes efforts from /efforts, publishes /joint_states.
+// A plant in ROS 2: steps the RRP robot at 1 kHz by the efforts of /efforts,
+// and publishes /joint_states.
 // The files rrp.c and rrp.h are those of dyn.export_c("rrp_c").
 #include "rrp.h"
 
@@ -37,7 +38,7 @@ class Plant : public rclcpp::Node
         const int status = rrp_step(time, dt, x.data(), r.data(), constants.data(),
                                     work.data(), next.data());
         if (status != rrp_ok) {
-            RCLCPP_ERROR(get_logger(), "the model has no next state: status %d", status);
+            RCLCPP_ERROR(get_logger(), "no next state: status %d", status);
             return;
         }
         x = next;

@@ -267,3 +267,18 @@ def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path:
     rare = {"constraints/newton_iteration.py"}
     assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
     assert {file for file in of_check if file.startswith(("run/", "constraints/"))} <= set(named)
+
+
+CODE = re.compile(
+    r"^ *(`{3,})(?:\{run\}|python|c|cpp|rust|cmake|console|sh)(?: .*)?\n((?:.*\n)*?) *\1 *$", re.MULTILINE
+)
+COLUMNS = 88  # of a code block at 1400 pixels
+
+
+def test_no_code_of_the_pages_is_cut(root: Path) -> None:
+    """Blocks of all pages, and the examples, which pages show."""
+    pages = {page: CODE.findall(page.read_text(encoding="utf-8")) for page in (root / "docs").rglob("*.md")}
+    assert sum(map(len, pages.values())) > 400
+    codes = [(page, code) for page, blocks in pages.items() for _, code in blocks]
+    codes += [(file, file.read_text(encoding="utf-8")) for file in (root / "examples").iterdir() if file.is_file()]
+    assert [(file.name, line) for file, code in codes for line in code.splitlines() if len(line) > COLUMNS] == []
