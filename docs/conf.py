@@ -18,6 +18,7 @@ extensions = [
     "executed",
     "formulas",
     "moved",
+    "searched",
     "unlisted",
     "myst_parser",
     "sphinx_copybutton",

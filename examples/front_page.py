@@ -20,7 +20,7 @@ upper, lower = me.Particle("upper", P, m), me.Particle("lower", R, m)
 weights = [(P, m * g * N.x), (R, m * g * N.x)]
 rates = [q1.diff() - u1, q2.diff() - u2]
 bobs = [upper, lower]
-model = kc.Model(N, [q1, q2], [u1, u2], rates, bobs, weights)
+model = kc.Model(N, [q1, q2], [u1, u2], rates, bodies=bobs, forcelist=weights)
 dyn = kc.compile(model, parameters={m: 1, a: 0.5, g: 9.81})
 sol = dyn.simulate((0, 5), {"q1": 2.0, "q2": 1.0})
 film = sol.animate(trace=["lower"], labels=False)

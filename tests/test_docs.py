@@ -119,6 +119,12 @@ def test_readme_prints_what_it_says(root: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.splitlines() == expected
 
 
+def test_readme_leads_to_what_exists(root: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (root / "README.md").read_text(encoding="utf-8"))
+    assert len(links) > 30
+    assert [link for link in links if not (root / link).is_file()] == []
+
+
 def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "docs/gallery").glob("*.md")}
     index = pages.pop("index")
