@@ -129,8 +129,10 @@ class Page:
         self.waiting: list[Block] = []  # found in the cache, not executed
 
     def result(self, block: Block) -> Result:
-        """The result of a block: its key is of the package, the blocks above it and itself."""
-        self.key = hashlib.sha256(f"{self.key}{block.without_place()}".encode()).hexdigest()
+        """The result of a block: its key is of the package, the blocks above it, itself and helpers that it imports."""
+        helpers = [file for file in Path(__file__).parent.glob("*.py") if f"import {file.stem}\n" in block.code]
+        texts = [file.read_text(encoding="utf-8") for file in helpers]
+        self.key = hashlib.sha256(f"{self.key}{block.without_place()}{texts}".encode()).hexdigest()
         file = self.folder / f"{self.key}.json"
         if file.is_file():
             self.waiting.append(block)
@@ -206,14 +208,14 @@ class Block:
 
 @functools.cache
 def _sources() -> str:
-    """A digest of what the blocks run: the package, the helpers of the pages, Python and what they import."""
+    """A digest of what all blocks run: the package, this module, Python and other packages."""
     digest = hashlib.sha256(sys.version.encode())
     for name in ("numpy", "sympy", "matplotlib", "scipy"):
         digest.update(importlib.metadata.version(name).encode())
-    for folder in (Path(kanecore.__file__).parent, Path(__file__).parent):
-        for file in sorted(folder.rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
-                digest.update(str(file.relative_to(folder)).encode() + file.read_bytes())
+    package = Path(kanecore.__file__).parent
+    for file in [Path(__file__), *sorted(package.rglob("*"))]:
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(file.name.encode() + file.read_bytes())
     return digest.hexdigest()
 
 
