@@ -27,7 +27,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
-exclude_patterns = ["reference/kernels.*", "_build"]
+exclude_patterns = ["reference/kernels.*", "_build", "_extra"]
 default_role = "code"  # in docstrings, `name` is code
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
@@ -44,6 +44,8 @@ html_theme = "furo"
 html_title = f"kanecore {version}"
 html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
+html_js_files = ["kanecore.js"]
+html_extra_path = ["_extra"]
 html_show_sphinx = False
 html_math_renderer = "mathml"
 copybutton_prompt_text = "$ "

@@ -173,6 +173,12 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
     assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
 
 
+def test_reference_lists_every_public_name(root: Path) -> None:
+    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`kanecore\.(\w+)`", page)) | set(re.findall(r"^.. autoexception:: (\w+)$", page, re.M))
+    assert listed == set(kc.__all__)
+
+
 def test_named_tests_exist(root: Path) -> None:
     """The page "True only at an instant" names a test for each line."""
     page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
