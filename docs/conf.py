@@ -61,13 +61,19 @@ FOLDERS = {
     "reference": "errors",
     "developers": "design pipeline",
 }
-moved_pages = {name: f"{folder}/{name}" for folder, names in FOLDERS.items() for name in names.split()} | {
+moved_pages = {
+    name: f"{folder}/{name}"
+    for folder, names in FOLDERS.items()
+    for name in names.split()
+} | {
     "gallery": "gallery/index",
     "reference/internals": "developers/internals",
     "stiff": "howto/integrators",
 }
 
-SIGNATURE = re.compile(r"\w+\.\w+\(self\b.*\)")  # that Cython writes; of an alias autodoc leaves it
+SIGNATURE = re.compile(
+    r"\w+\.\w+\(self\b.*\)"
+)  # that Cython writes; of an alias autodoc leaves it
 LITERAL = re.compile(r"(``.*?``)|\|")
 
 
@@ -77,7 +83,10 @@ def as_it_stands(app, what, name, obj, options, lines):
         del lines[0]
     lines[:] = [LITERAL.sub(lambda m: m[0] if m[1] else "\\|", line) for line in lines]
     if what in ("property", "attribute"):
-        lines[:0] = ["..", ""]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
+        lines[:0] = [
+            "..",
+            "",
+        ]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
 
 
 def setup(app):
