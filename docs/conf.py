@@ -14,11 +14,23 @@ author = "The kanecore developers"
 project_copyright = "The kanecore developers, BSD-3-Clause"
 version = release = kanecore.__version__
 
-extensions = ["executed", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-exclude_patterns = ["reference/kernels.*", "_build"]
+extensions = [
+    "executed",
+    "formulas",
+    "moved",
+    "searched",
+    "unlisted",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["reference/kernels.*", "_build", "_extra"]
 default_role = "code"  # in docstrings, `name` is code
 
-myst_enable_extensions = ["attrs_inline", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
@@ -32,9 +44,36 @@ html_theme = "furo"
 html_title = f"kanecore {version}"
 html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
+html_js_files = ["kanecore.js"]
+html_extra_path = ["_extra"]
 html_show_sphinx = False
+html_math_renderer = "mathml"
+copybutton_prompt_text = "$ "
+copybutton_selector = "div:not(.output) > div.highlight > pre"
 
-SIGNATURE = re.compile(r"\w+\.\w+\(self\b.*\)")  # that Cython writes; of an alias autodoc leaves it
+# Addresses of earlier releases.
+FOLDERS = {
+    "start": "quickstart",
+    "tutorials": "double_pendulum segway slung_load quadruped",
+    "howto": "describe robots constraints motion sweeps pictures control results sensitivities identification audit"
+    " c_export fmu optimization jax other_languages wheels",
+    "background": "theory sources instant performance",
+    "reference": "errors",
+    "developers": "design pipeline",
+}
+moved_pages = {
+    name: f"{folder}/{name}"
+    for folder, names in FOLDERS.items()
+    for name in names.split()
+} | {
+    "gallery": "gallery/index",
+    "reference/internals": "developers/internals",
+    "stiff": "howto/integrators",
+}
+
+SIGNATURE = re.compile(
+    r"\w+\.\w+\(self\b.*\)"
+)  # that Cython writes; of an alias autodoc leaves it
 LITERAL = re.compile(r"(``.*?``)|\|")
 
 
@@ -44,7 +83,10 @@ def as_it_stands(app, what, name, obj, options, lines):
         del lines[0]
     lines[:] = [LITERAL.sub(lambda m: m[0] if m[1] else "\\|", line) for line in lines]
     if what in ("property", "attribute"):
-        lines[:0] = ["..", ""]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
+        lines[:0] = [
+            "..",
+            "",
+        ]  # an empty comment: napoleon takes what precedes a colon in the first line for a type
 
 
 def setup(app):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A compiled model without Python: this file, the C text of a model, and kanecore.h.
- * Drops the model from rest at x = 0 for a tenth of a second, with the semi-implicit Euler method.
+ * Drops the model from rest at x = 0 for a tenth of a second, by Euler's
+ * semi-implicit method.
  */
 #include "kanecore.h"
 
@@ -29,7 +30,7 @@ int main(void)
         work[0] = KC_OK;
         m->rhs(step * dt, x, r, c, work, xdot);
         if (work[0] == KC_SINGULAR) {
-            fprintf(stderr, "no motion of %s follows from the forces\n", m->u_names[(int)work[1]]);
+            fprintf(stderr, "no motion of %s\n", m->u_names[(int)work[1]]);
             return EXIT_FAILURE;
         }
         for (uint32_t i = 0; i < m->n_u; i++)

@@ -7,7 +7,10 @@ from cffi import FFI
 import kanecore as kc
 
 ffi = FFI()
-ffi.cdef("typedef void kc_kernel(double, const double *, const double *, const double *, double *, double *);")
+ffi.cdef(
+    "typedef void kc_kernel(double, const double *, const double *, const double *, "
+    "double *, double *);"
+)
 
 dyn = kc.load("rrp")
 rhs = ffi.cast("kc_kernel *", dyn.address("rhs"))  # valid while dyn lives

@@ -11,7 +11,7 @@
 
 using Numbers = std::vector<double>;
 
-// The table and the constants are shared; a thread's work, state and results are its own.
+// Table and constants are shared; a thread's work, state and results are its own.
 static void fall(const kc_model &m, const Numbers &c, Numbers &x)
 {
     const double dt = 1e-3;

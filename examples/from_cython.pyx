@@ -9,9 +9,10 @@ from kanecore cimport kc_kernel
 
 def fall(dyn, double[::1] x, double dt, int steps):
     """Semi-implicit Euler steps, in x; the status of the last call."""
-    cdef kc_kernel *rhs = <kc_kernel *><size_t>dyn.address("rhs")    # valid while dyn lives
+    cdef kc_kernel *rhs = <kc_kernel *><size_t>dyn.address("rhs")  # while dyn lives
     cdef const double[::1] c = dyn.prepared
-    cdef double[::1] r = np.zeros(dyn.n_r + 1), work = np.zeros(dyn.sizes["work"]), xdot = np.zeros(dyn.n_x)
+    cdef double[::1] r = np.zeros(dyn.n_r + 1), xdot = np.zeros(dyn.n_x)
+    cdef double[::1] work = np.zeros(dyn.sizes["work"])
     cdef int i, step, n_q = dyn.n_q, n_u = dyn.n_u
     with nogil:
         for step in range(steps):

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-//! A kernel of a compiled model in Rust, as a library that Python gives the kernel's address and arrays.
+//! A kernel of a compiled model in Rust: a library to which Python gives the address
+//! of the kernel, and arrays.
 //! Semi-implicit Euler steps from many starts, shared among threads.
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 /// `kc_kernel` of kanecore.h: t, x, r, c, work, out.
-type Kernel = unsafe extern "C" fn(f64, *const f64, *const f64, *const f64, *mut f64, *mut f64);
+type Kernel =
+    unsafe extern "C" fn(f64, *const f64, *const f64, *const f64, *mut f64, *mut f64);
 
 /// What threads share: it never changes.
 #[repr(C)]
@@ -19,10 +21,12 @@ pub struct Model {
     n_work: usize,
 }
 
-/// Steps of `dt` from each of `rows` states, which become the ends; the number of rows that failed.
+/// Steps of `dt` from each of `rows` states, which become the ends; returns the
+/// number of rows that failed.
 ///
 /// # Safety
-/// `r`, `c` and `states` have `n_r`, `n_prepared` and `rows * (n_q + n_u)` numbers, and the model lives.
+/// `r`, `c` and `states` have `n_r`, `n_prepared` and `rows * (n_q + n_u)` numbers, and
+/// the model lives.
 #[no_mangle]
 pub unsafe extern "C" fn fall(
     model: Model,
@@ -53,7 +57,14 @@ pub unsafe extern "C" fn fall(
 }
 
 /// One row; 1 where the kernel finds no solution.
-fn row(model: &Model, r: &[f64], c: &[f64], x: &mut [f64], dt: f64, steps: usize) -> usize {
+fn row(
+    model: &Model,
+    r: &[f64],
+    c: &[f64],
+    x: &mut [f64],
+    dt: f64,
+    steps: usize,
+) -> usize {
     let (mut work, mut xdot) = (vec![0.0; model.n_work], vec![0.0; x.len()]);
     for step in 0..steps {
         work[0] = 0.0;

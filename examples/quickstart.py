@@ -14,7 +14,9 @@ import kanecore as kc
 
 # %% describe
 m, length, g, b = sm.symbols("m l g b")  # mass, length, gravity, friction of the pin
-q, u, tau = me.dynamicsymbols("q u tau")  # angle from the vertical, its rate, torque of the motor
+q, u, tau = me.dynamicsymbols(
+    "q u tau"
+)  # angle from the vertical, its rate, torque of the motor
 
 N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
 A.orient_axis(N, N.z, q)
@@ -38,7 +40,9 @@ model = kc.Model(
 print(model.report())
 
 # %% symbols
-print(model.symbolic("mass_matrix", nested=True), model.symbolic("forcing", nested=True))
+print(
+    model.symbolic("mass_matrix", nested=True), model.symbolic("forcing", nested=True)
+)
 
 # %% compile
 dyn = kc.compile(model, parameters={m: 1.0, length: 0.5, g: 9.81, b: 0.02})
@@ -54,7 +58,9 @@ dyn.parameters["l"] = 0.6  # from now on
 angles = np.array([0.0, 0.5, 1.0, 1.5])
 states = np.stack([angles, np.zeros(4)], axis=-1)
 print(states.shape, dyn.udot(0.0, states).shape, dyn.mass_matrix(0.0, states).shape)
-print(dyn.udot(0.0, states, p={"l": np.array([0.3, 0.4, 0.5, 0.6])})[:, 0])  # each row its own length
+print(
+    dyn.udot(0.0, states, p={"l": np.array([0.3, 0.4, 0.5, 0.6])})[:, 0]
+)  # each row its own length
 
 # %% names
 print(dyn.state(q=0.5), dyn.udot(0.0, {"q": angles}, r={"tau": 1.0})[:, 0])
@@ -71,22 +77,30 @@ figure = sol.plot()
 
 # %% rollout
 starts = dyn.state(q=np.linspace(-3.0, 3.0, 1000))
-torques = np.random.default_rng(0).uniform(-0.1, 0.1, (1000, 200, 1))  # one for each row and step
-X = dyn.rollout(starts, torques, dt=0.01, steps=200, parameters={"m": np.linspace(0.3, 0.5, 1000)})
+torques = np.random.default_rng(0).uniform(
+    -0.1, 0.1, (1000, 200, 1)
+)  # one for each row and step
+X = dyn.rollout(
+    starts, torques, dt=0.01, steps=200, parameters={"m": np.linspace(0.3, 0.5, 1000)}
+)
 print(X.shape, X[500, -1])
 
 # %% diverging rows
 lengths = np.array([0.4, 0.5, 0.0, 0.6])  # a pendulum without length has no inertia
-X, status = dyn.rollout([3.0, 0.0], dt=0.01, steps=200, parameters={"l": lengths}, return_status=True)
+X, status = dyn.rollout(
+    [3.0, 0.0], dt=0.01, steps=200, parameters={"l": lengths}, return_status=True
+)
 print(status.codes, status.last_good_step, X[:, -1, 0])
 
 # %% control
 TOP = np.pi
-weight = dyn.parameters["m"] * dyn.parameters["g"] * dyn.parameters["l"]  # the largest torque of gravity, N m
+weight = (
+    dyn.parameters["m"] * dyn.parameters["g"] * dyn.parameters["l"]
+)  # the largest torque of gravity, N m
 
 
 def swing_up(t, x):
-    """A third of that torque at most pumps energy; near the top, springs and dampers hold the bob."""
+    """A third of that torque pumps energy; near the top a spring and a damper hold."""
     angle, rate = (x[0] - TOP + np.pi) % (2 * np.pi) - np.pi, x[1]
     if abs(angle) < 0.3 and abs(rate) < 3.0:
         return [-3.0 * weight * angle - weight * rate]
@@ -95,7 +109,10 @@ def swing_up(t, x):
 
 
 sol = dyn.simulate((0.0, 10.0), [0.0, 0.0], inputs=swing_up, rtol=1e-6)
-print(f"at t = 10 s: {sol.x[-1].round(4)}; {sol.nfev} evaluations, energy drift {sol.energy_drift:.0e}")
+print(
+    f"at t = 10 s: {sol.x[-1].round(4)}; {sol.nfev} evaluations, energy drift "
+    f"{sol.energy_drift:.0e}"
+)
 assert abs(sol.q[-1, 0] % (2 * np.pi) - TOP) < 1e-3
 
 # %% control plot

@@ -94,7 +94,7 @@ def test_c_example_runs_without_python(root: Path, tmp_path: Path) -> None:
 
 def test_quick_start_shows_the_whole_example(root: Path) -> None:
     cells = re.findall(r"^# %% (.*)$", (root / "examples/quickstart.py").read_text(encoding="utf-8"), re.MULTILINE)
-    page = (root / "docs/quickstart.md").read_text(encoding="utf-8")
+    page = (root / "docs/start/quickstart.md").read_text(encoding="utf-8")
     assert re.findall(r"^:cell: (.*)$", page, re.MULTILINE) == cells
 
 
@@ -119,11 +119,17 @@ def test_readme_prints_what_it_says(root: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.splitlines() == expected
 
 
+def test_readme_leads_to_what_exists(root: Path) -> None:
+    links = re.findall(r"\]\(([^)]+)\)", (root / "README.md").read_text(encoding="utf-8"))
+    assert len(links) > 30
+    assert [link for link in links if not (root / link).is_file()] == []
+
+
 def test_each_model_of_the_gallery_has_its_page(root: Path) -> None:
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (root / "docs/gallery").glob("*.md")}
+    index = pages.pop("index")
     assert set(pages) == set(kc.models())
-    listed = re.findall(r"^gallery/(\w+)$", (root / "docs/gallery.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(pages)
+    assert sorted(re.findall(r"^(\w+)$", index, re.MULTILINE)) == sorted(pages)
     motions = re.findall(
         r'^    "(\w+)": Motion\(', (root / "docs/_ext/mechanisms.py").read_text(encoding="utf-8"), re.M
     )
@@ -139,7 +145,7 @@ def test_explained_errors_exist(root: Path) -> None:
     files = [*(root / "pysrc/kanecore").rglob("*.py"), *(root / "kanecore").rglob("*.p*")]
     sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
     sources = re.sub(r'"\s*\n\s*f?"', "", sources)  # strings that go on in the next line
-    page = (root / "docs/errors.md").read_text(encoding="utf-8")
+    page = (root / "docs/reference/errors.md").read_text(encoding="utf-8")
     quoted = [quote for line in page.splitlines() if line.startswith("| “") for quote in re.findall("“(.*?)”", line)]
     assert len(quoted) > 30
     pieces = [piece.strip() for quote in quoted for piece in quote.split("…")]
@@ -167,9 +173,15 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
     assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
 
 
+def test_reference_lists_every_public_name(root: Path) -> None:
+    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`kanecore\.(\w+)`", page)) | set(re.findall(r"^.. autoexception:: (\w+)$", page, re.M))
+    assert listed == set(kc.__all__)
+
+
 def test_named_tests_exist(root: Path) -> None:
     """The page "True only at an instant" names a test for each line."""
-    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
     assert len(lines) > 7
     for line in lines:
@@ -180,7 +192,7 @@ def test_named_tests_exist(root: Path) -> None:
 
 
 def test_words_of_the_report_are_quoted_as_they_are(root: Path) -> None:
-    page = (root / "docs/instant.md").read_text(encoding="utf-8")
+    page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
     report = (root / "pysrc/kanecore/derive/reports/report.py").read_text(encoding="utf-8")
     for words in (
         "velocity as set by the user, which is the derivative of its position",
@@ -256,14 +268,29 @@ def named_files(text: str) -> list[str]:
 
 @pytest.mark.long
 def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path: Path) -> None:
-    """docs/design.md names each file where the way of one value, or that to check(), first enters it."""
+    """docs/developers/design.md names each file where the way of one value, or that to check(), first enters it."""
     environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
     done = subprocess.run([sys.executable, "-c", WAYS], env=environment, capture_output=True, text=True, check=True)
     of_value, of_check = (line.split() for line in done.stdout.splitlines())
-    page = (root / "docs/design.md").read_text(encoding="utf-8")
+    page = (root / "docs/developers/design.md").read_text(encoding="utf-8")
     value, check = page[page.index("### The way of one value") :].split("### From constraints to check()")
     assert named_files(value) == of_value
     named = named_files(check[: check.index("\n## ")])
     rare = {"constraints/newton_iteration.py"}
     assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
     assert {file for file in of_check if file.startswith(("run/", "constraints/"))} <= set(named)
+
+
+CODE = re.compile(
+    r"^ *(`{3,})(?:\{run\}|python|c|cpp|rust|cmake|console|sh)(?: .*)?\n((?:.*\n)*?) *\1 *$", re.MULTILINE
+)
+COLUMNS = 88  # of a code block at 1400 pixels
+
+
+def test_no_code_of_the_pages_is_cut(root: Path) -> None:
+    """Blocks of all pages, and the examples, which pages show."""
+    pages = {page: CODE.findall(page.read_text(encoding="utf-8")) for page in (root / "docs").rglob("*.md")}
+    assert sum(map(len, pages.values())) > 400
+    codes = [(page, code) for page, blocks in pages.items() for _, code in blocks]
+    codes += [(file, file.read_text(encoding="utf-8")) for file in (root / "examples").iterdir() if file.is_file()]
+    assert [(file.name, line) for file, code in codes for line in code.splitlines() if len(line) > COLUMNS] == []

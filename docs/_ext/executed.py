@@ -4,6 +4,9 @@
 The blocks of a page share one namespace, from top to bottom.  What a page shows is therefore what this version of the
 package does; a block that fails stops the build, and so does one that should fail and does not (``raises``).
 Executing one page needs nothing but the page: no notebook, no kernel, no second format.
+
+Results are kept among the doctrees, under a key of the code and of the package: a build after a change of prose
+executes nothing.  A fresh clone has no such folder, so there all is executed.
 """
 
 from __future__ import annotations
@@ -11,10 +14,16 @@ from __future__ import annotations
 import ast
 import base64
 import contextlib
+import dataclasses
+import functools
+import hashlib
 import html
+import importlib.metadata
 import io
+import json
 import linecache
 import os
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +36,8 @@ from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
+
+import kanecore
 
 CELL = "# %% "  # opens a named cell of a script, as editors know it
 
@@ -72,40 +83,113 @@ class Run(SphinxDirective):
             _, file = self.env.relfn2path(self.arguments[0])
             self.env.note_dependency(file)
             code = _cell(Path(file), self.options.get("cell"))
-        namespace = self.env.temp_data.setdefault("executed", {"__name__": "__main__"})
-        with _compiler("compiler" in self.options):
-            printed, value = self._execute(f"{code}\n{self.options.get('show', '')}", namespace)
-            output = self._output(printed, value)
+        page = self.env.temp_data.setdefault("executed", Page(Path(self.env.doctreedir, "executed")))
+        result = page.result(self._block(code))
         shown = [] if "hide-code" in self.options else [nodes.literal_block(code, code, language="python")]
+        output = self._nodes(result)
         return shown + (_folded(output, self.options["fold"]) if "fold" in self.options else output)
 
-    def _output(self, printed: str, value: Any) -> list[nodes.Node]:
+    def _block(self, code: str) -> Block:
+        source, line = self.get_source_info()
+        return Block(
+            f"{code}\n{self.options.get('show', '')}",
+            f"<{source}:{line}>",
+            self.options.get("raises"),
+            "compiler" in self.options,
+            "math" in self.options,
+        )
+
+    def _nodes(self, result: Result) -> list[nodes.Node]:
         """What was printed, then the value."""
-        result: list[nodes.Node] = []
-        formula = value if "math" in self.options else None
-        page = None if formula is not None or not hasattr(value, "_repr_html_") else value._repr_html_()
-        if value is not None and formula is None and page is None and not isinstance(value, Figure):
-            printed += f"{value!r}\n"
-        if " at 0x" in printed:
-            raise ExtensionError(f"a block prints an address, which is another in each build: {printed.strip()}")
-        if printed:
-            text = printed.rstrip("\n")
-            block = nodes.literal_block(text, text, language=self.options.get("language", "text"), classes=["output"])
-            result.append(block)
-        if formula is not None:
+        shown: list[nodes.Node] = []
+        if result.printed:
+            text = result.printed.rstrip("\n")
+            language = self.options.get("language", "text")
+            shown.append(nodes.literal_block(text, text, language=language, classes=["output"]))
+        if result.formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
-            result.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
-        if page is not None:
-            result.append(nodes.raw("", page, format="html"))
-        if isinstance(value, Figure):
-            result.append(nodes.raw("", _picture(value, self.options.get("alt", "figure")), format="html"))
+            formula = result.formula
+            shown.append(nodes.math_block(formula, formula, docname=self.env.docname, **options))
+        if result.html is not None:
+            shown.append(nodes.raw("", result.html, format="html"))
+        if result.picture is not None:
+            alt = html.escape(self.options.get("alt", "figure"))
+            image = f'<img class="executed" alt="{alt}" src="data:image/svg+xml;base64,{result.picture}">'
+            shown.append(nodes.raw("", image, format="html"))
+        return shown
+
+
+class Page:
+    """The blocks of a page, executed in one namespace when the first of them is not in the cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.namespace: dict[str, Any] = {"__name__": "__main__"}
+        self.key = _sources()
+        self.waiting: list[Block] = []  # found in the cache, not executed
+
+    def result(self, block: Block) -> Result:
+        """The result of a block: its key is of the package, the blocks above it, itself and helpers that it imports."""
+        helpers = [file for file in Path(__file__).parent.glob("*.py") if f"import {file.stem}\n" in block.code]
+        texts = [file.read_text(encoding="utf-8") for file in helpers]
+        self.key = hashlib.sha256(f"{self.key}{block.without_place()}{texts}".encode()).hexdigest()
+        file = self.folder / f"{self.key}.json"
+        if file.is_file():
+            self.waiting.append(block)
+            return Result(**json.loads(file.read_text(encoding="utf-8")))
+        for earlier in self.waiting:
+            earlier.execute(self.namespace)
+        self.waiting.clear()
+        result = block.execute(self.namespace)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(dataclasses.asdict(result)), encoding="utf-8")
         return result
 
-    def _execute(self, code: str, namespace: dict[str, Any]) -> tuple[str, Any]:
-        source, line = self.get_source_info()
-        name = f"<{source}:{line}>"
+
+@dataclasses.dataclass
+class Result:
+    """What a block printed, and its value: LaTeX, HTML or an SVG in base64."""
+
+    printed: str = ""
+    formula: str | None = None
+    html: str | None = None
+    picture: str | None = None
+
+
+@dataclasses.dataclass
+class Block:
+    """Code of a page, with its place in the page and how it is to be executed."""
+
+    code: str
+    place: str
+    raises: str | None
+    compiler: bool
+    math: bool
+
+    def without_place(self) -> tuple[object, ...]:
+        return self.code, self.raises, self.compiler, self.math
+
+    def execute(self, namespace: dict[str, Any]) -> Result:
+        with _compiler(self.compiler):
+            printed, value = self._execute(namespace)
+            result = self._result(printed, value)
+        if " at 0x" in result.printed:
+            raise ExtensionError(f"a block prints an address, which is another in each build: {result.printed.strip()}")
+        return result
+
+    def _result(self, printed: str, value: Any) -> Result:
+        if value is None or self.math:
+            return Result(printed, formula=value)
+        if isinstance(value, Figure):
+            return Result(printed, picture=_picture(value))
+        if hasattr(value, "_repr_html_"):
+            return Result(printed, html=value._repr_html_())
+        return Result(f"{printed}{value!r}\n")
+
+    def _execute(self, namespace: dict[str, Any]) -> tuple[str, Any]:
+        code, name = self.code, self.place
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)  # for tracebacks
-        value, expected, printed = None, self.options.get("raises"), io.StringIO()
+        value, printed = None, io.StringIO()
         try:
             tree = ast.parse(code, name)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -114,12 +198,25 @@ class Run(SphinxDirective):
                 if last is not None:
                     value = eval(compile(ast.Expression(last.value), name, "eval"), namespace)
         except Exception as error:
-            if type(error).__name__ != expected:
-                raise ExtensionError(f"{source}:{line}: a block of code failed\n{traceback.format_exc()}") from None
-            return f"{printed.getvalue()}{expected}: {error.args[0]}\n", None
-        if expected:
-            raise ExtensionError(f"{source}:{line}: a block of code should raise {expected}, and did not")
+            if type(error).__name__ != self.raises:
+                raise ExtensionError(f"{name}: a block of code failed\n{traceback.format_exc()}") from None
+            return f"{printed.getvalue()}{self.raises}: {error.args[0]}\n", None
+        if self.raises:
+            raise ExtensionError(f"{name}: a block of code should raise {self.raises}, and did not")
         return printed.getvalue(), value
+
+
+@functools.cache
+def _sources() -> str:
+    """A digest of what all blocks run: the package, this module, Python and other packages."""
+    digest = hashlib.sha256(sys.version.encode())
+    for name in ("numpy", "sympy", "matplotlib", "scipy"):
+        digest.update(importlib.metadata.version(name).encode())
+    package = Path(kanecore.__file__).parent
+    for file in [Path(__file__), *sorted(package.rglob("*"))]:
+        if file.is_file() and "__pycache__" not in file.parts:
+            digest.update(file.name.encode() + file.read_bytes())
+    return digest.hexdigest()
 
 
 @contextlib.contextmanager
@@ -152,12 +249,11 @@ def _folded(output: list[nodes.Node], title: str) -> list[nodes.Node]:
     return [nodes.raw("", before, format="html"), *output, nodes.raw("", "</details>", format="html")]
 
 
-def _picture(figure: Figure, alt: str) -> str:
-    """A figure as an element that carries its own picture, so that no file is written beside the sources."""
+def _picture(figure: Figure) -> str:
+    """A figure as text that a page carries itself, so that no file is written beside the sources."""
     image = io.BytesIO()
     figure.savefig(image, format="svg", metadata={"Date": None})
-    data = base64.b64encode(image.getvalue()).decode("ascii")
-    return f'<img class="executed" alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+    return base64.b64encode(image.getvalue()).decode("ascii")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -120,6 +121,24 @@ def module(name: str) -> ModuleType:
     return import_module(f"kanecore.gallery.{name}")
 
 
+HELD = {  # by springs: nothing else keeps the fingers in their hand
+    "panda": {"tau_panda_finger_joint1": lambda t, x: -500.0 * (x[7] - 0.02) - 20.0 * x[15]},
+}
+CLASSES = {
+    "Pendulums and tops": "double_pendulum cart_pole cart_pendulum furuta_pendulum spherical_pendulum spinning_top"
+    " gyroscope rotating_hoop chain40",
+    "Robot arms": "planar_2r rrp rrp_redundant arm7 puma560 ur5e iiwa14 panda",
+    "Legged, flying, floating": "anymal_c g1 biped quadrotor free_body tree30",
+    "Rolling and sliding": "rolling_disc whipple_bicycle ball_turntable car snakeboard chaplygin_sleigh knife_edge"
+    " appell_hamel",
+    "Closed loops": "four_bar slider_crank five_bar five_bar_bodies andrews_squeezer bricard stewart stewart_platform",
+    "Textbook examples": "rotating_tube two_rods rod_gravity wire_particle kepler constant_speed_particle",
+}
+FOLLOWED = ("rolling_disc", "whipple_bicycle", "car", "snakeboard")  # the picture goes along with them
+SCATTERED = ("rrp_redundant",)  # bodies with coordinates of their own: lines join them in their order
+BUSY = 8  # bodies, from which on their axes would hide them
+
+
 @cache
 def run(name: str) -> kc.Trajectory:
     """The motion of a mechanism, from its library."""
@@ -128,7 +147,9 @@ def run(name: str) -> kc.Trajectory:
     x = np.array([values.get(state, 0.0) for state in (*dyn.coordinate_names, *dyn.speed_names)])
     for unit in dyn.unit:
         x[list(unit)] /= np.linalg.norm(x[list(unit)])
-    return dyn.simulate((0.0, motion.end), x, inputs=dict(motion.inputs), parameters=motion.parameters)
+    return dyn.simulate(
+        (0.0, motion.end), x, inputs={**motion.inputs, **HELD.get(name, {})}, parameters=motion.parameters
+    )
 
 
 def picture(name: str) -> Figure:
@@ -162,13 +183,20 @@ def forcing(name: str) -> str:
 
 
 class Index:
-    """Small moving pictures of all mechanisms, each leading to its page."""
+    """Small moving pictures of the mechanisms of one class, each leading to its page."""
+
+    def __init__(self, title: str) -> None:
+        self.names = CLASSES[title].split()
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f'<a href="gallery/{name}.html">{small(name)}<span>{html.escape(name)}</span></a>' for name in MOTIONS
-        )
+        cells = "".join(f'<a href="{name}.html">{small(name)}<span>{title(name)}</span></a>' for name in self.names)
         return f'<div class="mechanisms">{cells}</div>'
+
+
+def title(name: str) -> str:
+    """The heading of a mechanism's page."""
+    page = Path(__file__).parent.parent / f"gallery/{name}.md"
+    return html.escape(page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# "))
 
 
 def small(name: str) -> str:
@@ -177,10 +205,18 @@ def small(name: str) -> str:
     scene, (right, up, _) = film_.scene, film_.view.basis
     shapes = [line[:, :: 6 if line.shape[1] == 49 else 1] for line in scene.shapes]  # circles by fewer points
     lines = [*shapes, *(scene.places[:, list(pair)] for pair in scene.lines)]
-    lines += [axis for body in scene.rigid for axis in scene.triad(body, TRIAD * scene.size)]
-    lines += [film(name).scene.places[np.newaxis, :, place] for place in film_.traces]
-    flat = [line @ np.stack([right, -up], axis=-1) for line in lines]
-    dots = [scene.places[:, [place, place]] @ np.stack([right, -up], axis=-1) for place in scene.centres]
+    if len(scene.rigid) < BUSY:
+        lines += [axis for body in scene.rigid for axis in scene.triad(body, TRIAD * scene.size)]
+    dots = [scene.places[:, [place, place]] for place in scene.centres]
+    if name in SCATTERED:
+        lines.append(scene.places[:, [0, *scene.centres]])
+    if name in FOLLOWED:
+        lines = [line for line in lines if np.ptp(line, axis=0).any()]
+        middle = scene.places[:, list(scene.centres)].mean(axis=1)[:, np.newaxis]
+        lines, dots = [line - middle for line in lines], [dot - middle for dot in dots]
+    else:
+        lines += [scene.places[np.newaxis, :, place] for place in film_.traces]
+    flat, dots = ([line @ np.stack([right, -up], axis=-1) for line in each] for each in (lines, dots))
     places = np.concatenate([line.reshape(-1, 2) for line in flat + dots])
     low, extent = places.min(axis=0), np.ptp(places, axis=0)
     scale = 0.9 * min(WIDTH / (extent[0] or 1e-300), HEIGHT / (extent[1] or 1e-300))

@@ -46,9 +46,9 @@ HEADERS = (_HEADER, "kc_kernels.h", "kc_status.h")
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
 # straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
-# fast as -O2 does, in 0.7 of the time (docs/design.md); gcc clears the upper halves of wide registers at the end of a
-# function, without which processors run what comes next 3 to 5 times slower, only with -fexpensive-optimizations, and
-# clang always: it warns of the flag.
+# fast as -O2 does, in 0.7 of the time (docs/developers/design.md); gcc clears the upper halves of wide registers at the
+# end of a function, without which processors run what comes next 3 to 5 times slower, only with
+# -fexpensive-optimizations, and clang always: it warns of the flag.
 CODE = (
     *("-O1", "-fno-math-errno", "-ffp-contract=off", "-fno-tree-slp-vectorize"),
     *("-fexpensive-optimizations", "-Wno-ignored-optimization-argument"),
@@ -71,7 +71,7 @@ _NATIVE = {
 
 # Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
 # runs on other machines than the one that built it.  Nearly all processors have this level; on the few others a model
-# is compiled when it is loaded (docs/design.md).
+# is compiled when it is loaded (docs/developers/design.md).
 _V3 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
 _V4 = {"x86-64-v4": (*_V3["x86-64-v3"], *(f"-mavx512{part}" for part in ("f", "bw", "cd", "dq", "vl")))}
 _LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3, "amd64": _V3}

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Queries that readers type, each with the page that it should find (``search_queries.tsv``), tried on the built index.
+
+A query that does not find its page among the first three results is a warning.  The ranking is that of Sphinx's
+``searchtools.js``, for queries of words.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+from sphinx.util import logging
+
+FIRST = 3  # results that a reader looks at
+EXACT_NAME, PART_OF_NAME, PRIORITIES = 11, 6, {0: 15, 1: 5, 2: -5}
+TITLE, PART_OF_TITLE, WORD, PART_OF_WORD = 15, 7, 5, 2
+
+
+class SearchIndex:
+    """The index that the search of the site reads."""
+
+    def __init__(self, file: Path) -> None:
+        text = file.read_text(encoding="utf-8")
+        self.index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+        self.language = SearchEnglish({})
+
+    def pages(self, query: str) -> list[str]:
+        """The pages of the results, best first, each once."""
+        found = [*self._titles(query.lower()), *self._objects(query.lower().split()), *self._words(query)]
+        found.sort(key=lambda result: (-result[0], result[1].lower()))
+        names = self.index["docnames"]
+        return list(dict.fromkeys(names[page] for _, _, page in found))
+
+    def _titles(self, query: str) -> Iterator[tuple[float, str, int]]:
+        pages = self.index["titles"]
+        for title, places in self.index["alltitles"].items():
+            if query in title.lower() and len(query) >= len(title) / 2:
+                for page, _ in places:
+                    yield round(TITLE * len(query) / len(title)) + (pages[page] == title), pages[page], page
+
+    def _objects(self, words: list[str]) -> Iterator[tuple[float, str, int]]:
+        for prefix, members in self.index["objects"].items():
+            for page, _, priority, _, name in members:
+                full = f"{prefix}.{name}" if prefix else name
+                last = full.lower().rpartition(".")[2]
+                for word in words:
+                    others = f"{full} {self.index['titles'][page]}".lower()
+                    if word in full.lower() and all(other in others for other in words):
+                        score = EXACT_NAME if word in (full.lower(), last) else PART_OF_NAME if word in last else 0
+                        yield score + PRIORITIES.get(priority, 0), full, page
+
+    def _words(self, query: str) -> Iterator[tuple[float, str, int]]:
+        words = {word.lower() for word in re.findall(r"\w+", query)}
+        words = {word for word in words if word not in self.language.stopwords and not word.isdigit()}
+        stems = {self.language.stem(word) for word in words}
+        scores: dict[int, dict[str, float]] = {}
+        for stem in stems:
+            for page, score in self._pages_of(stem):
+                scores.setdefault(page, {})[stem] = score
+        for page, of_stems in scores.items():
+            if len(of_stems) in (len(stems), sum(len(stem) > 2 for stem in stems)):
+                yield max(of_stems.values()), self.index["titles"][page], page
+
+    def _pages_of(self, stem: str) -> Iterator[tuple[int, float]]:
+        """As in the site a later, weaker match takes the place of a stronger one."""
+        for table, whole in (("terms", WORD), ("titleterms", TITLE)):
+            yield from ((page, whole) for page in _listed(self.index[table].get(stem, [])))
+        for table, part in (("terms", PART_OF_WORD), ("titleterms", PART_OF_TITLE)):
+            if len(stem) > 2 and stem not in self.index[table]:
+                for term, pages in self.index[table].items():
+                    if stem in term:
+                        yield from ((page, part) for page in _listed(pages))
+
+
+def _listed(pages: int | list[int]) -> list[int]:
+    return [pages] if isinstance(pages, int) else pages
+
+
+def try_queries(app: Sphinx, error: Exception | None) -> None:
+    file, index = Path(app.srcdir, "search_queries.tsv"), Path(app.outdir, "searchindex.js")
+    if error is not None or app.builder.format != "html" or not index.is_file():
+        return
+    search, logger = SearchIndex(index), logging.getLogger(__name__)
+    for line in file.read_text(encoding="utf-8").splitlines():
+        query, page = line.split("\t")
+        first = search.pages(query)[:FIRST]
+        if page not in first:
+            logger.warning("search_queries.tsv: %r finds %s, not %s", query, first, page)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("build-finished", try_queries)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
