@@ -13,7 +13,7 @@ from kanecore.statuses import BY_NUMBER, NUMBER_OF, STATUSES, Status
 
 def test_numbers_are_those_of_the_docs(root: Path) -> None:
     """Programs in C have them, so that they never change; and rows stand in their order."""
-    said = (root / "docs/other_languages.md").read_text(encoding="utf-8").replace("\n", " ")
+    said = (root / "docs/howto/other_languages.md").read_text(encoding="utf-8").replace("\n", " ")
     for pattern, name in (
         (r"(\d+) for a singular mass\s+matrix", "singular"),
         (r"(\d+) for a row of \$G\$ that is lost", "lost"),
