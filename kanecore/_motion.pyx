@@ -4,6 +4,7 @@
 """Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
 
 ====================  ====================================================================================
+`_inputs.pxi`           `Inputs` of a run
 `_integration.pxi`      integration in time
 `_tableau.pxi`        the numbers of an integration method
 `_events.pxi`         `Watch`: the events of a run
@@ -39,6 +40,7 @@ cnp.import_array()
 
 cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 
+include "binding/_inputs.pxi"
 include "binding/_integration.pxi"
 include "binding/_tableau.pxi"
 include "binding/_events.pxi"

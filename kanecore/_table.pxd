@@ -3,6 +3,21 @@
 from libc.stdint cimport int32_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
+    ctypedef enum kc_status:
+        KC_OK
+        KC_SINGULAR
+        KC_NONFINITE
+        KC_STEP_SIZE
+        KC_MAX_STEPS
+        KC_STOPPED
+        KC_CONTRADICTORY
+        KC_LOST
+        KC_UNSATISFIED_ROW
+        KC_UNSATISFIED_CONFIGURATION
+        KC_CHATTER
+        KC_JUMP
+        KC_STALLED
+
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
     ctypedef void kc_prepare(const double *p, double *c) noexcept nogil

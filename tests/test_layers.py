@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "kernels": set(),
     "tolerances": set(),
     "speed_matrices": set(),
+    "statuses": set(),
     "shapes": set(),
     "robots": {"errors"},
     "rank": {"tolerances"},
@@ -56,7 +57,7 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "kernels", "graph", "describe", "derive", "program", "functions", "tolerances"),
         "program.bytecode_format",
     },
-    "build": {"errors", "kernels", "tolerances", "program.garbage_collection", "emit"},
+    "build": {"errors", "kernels", "statuses", "tolerances", "program.garbage_collection", "emit"},
     # what a user holds: a description, and what is derived from it
     "model": {
         *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms", "derive"),
@@ -68,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     "run": {"errors", "kernels", "_library", "_native"},
     "constraints": {"errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "_library", "_native"},
     "motion": {
-        *("errors", "functions", "tolerances", "rank", "run", "constraints", "show"),
+        *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
         *("_library", "_motion", "_native"),
     },
     "control": {"errors", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
@@ -93,8 +94,8 @@ ALLOWED: dict[str, set[str]] = {
     "audit.equivalence": {"errors", "model", "_compile", "compiled_model", "run", "constraints", "audit"},
     # what a compiled model becomes for others
     "export": {
-        *("errors", "kernels", "tolerances", "program.bytecode_format", "graph", "describe", "derive", "program"),
-        *("emit", "build", "run", "constraints", "audit", "compiled_model", "prebuilt", "_motion"),
+        *("errors", "kernels", "statuses", "tolerances", "program.bytecode_format", "graph", "describe", "derive"),
+        *("program", "emit", "build", "run", "constraints", "audit", "compiled_model", "prebuilt", "_motion"),
     },
     "cli": {"errors"},
     "cli.demo": {"emit", "_compile", "compiled_model", "motion", "gallery"},
@@ -124,7 +125,8 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
 }
 
 WITHOUT_SYMPY = {
-    *("errors", "_old_paths", "functions", "kernels", "tolerances", "rank", "robots", "shapes", "speed_matrices"),
+    *("errors", "_old_paths", "functions", "kernels", "statuses", "tolerances", "rank", "robots", "shapes"),
+    "speed_matrices",
     *(
         "program.bytecode_format",
         "program.garbage_collection",

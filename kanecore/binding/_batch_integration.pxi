@@ -11,7 +11,7 @@ cdef class RowsRun:
     Attributes
     ----------
     codes : ndarray of uint8, (rows,)
-        A key of `STATUS` each.
+        A kc_status each.
     numbers : ndarray of int32, (rows,)
         Where a model has no solution: the ``row`` of a `SingularError`; else -1.
     ends : ndarray, (rows,)
@@ -23,14 +23,14 @@ cdef class RowsRun:
     cdef Model model
     cdef kc_system system
     cdef kc_plan plan
-    cdef object function, address
-    cdef object x, knots, coefficients, constants, times, tolerance, out
+    cdef Inputs inputs
+    cdef object x, constants, times, tolerance, out
     cdef readonly object codes, numbers, ends, counts
     cdef bint stop
 
-    cdef int read(self, x, knots, coefficients, constants, times, out, atol) except -1:
+    cdef int read(self, x, inputs, constants, times, out, atol) except -1:
         n = len(x)
-        self.x, self.knots, self.coefficients, self.constants, self.times = x, knots, coefficients, constants, times
+        self.x, self.inputs, self.constants, self.times = x, inputs, constants, times
         self.tolerance, self.out = atol, out
         self.codes, self.numbers = np.zeros(n, dtype=np.uint8), np.full(n, -1, dtype=np.int32)
         self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
@@ -45,12 +45,10 @@ cdef class RowsRun:
         cdef Model m = self.model
         cdef Py_ssize_t n_work, i
         cdef Py_ssize_t one_set = 0 if len(self.constants) == 1 else m.n_prepared
-        cdef Py_ssize_t one_input = 0 if len(self.coefficients) == 1 else (len(self.knots) - 1) * m.n_r * 4
+        cdef Py_ssize_t n_row = self.inputs.n_row
         cdef Py_ssize_t n_times = len(self.times)
-        cdef InputFunction caller = InputFunction.__new__(InputFunction)
         cdef double *x = data(self.x)
         cdef double *c = data(self.constants)
-        cdef double *polynomials = data(self.coefficients)
         cdef double *out = data(self.out)
         cdef unsigned char *codes = <unsigned char *>cnp.PyArray_DATA(self.codes)
         cdef int32_t *numbers = <int32_t *>cnp.PyArray_DATA(self.numbers)
@@ -63,7 +61,7 @@ cdef class RowsRun:
         cdef kc_stats stats
         cdef Record record
         memset(&record, 0, sizeof(record))
-        fill_signal(m, &signal, self.knots, self.coefficients.reshape(-1), self.function, self.address, caller)
+        cdef InputFunction caller = self.inputs.fill(&signal, first)
         system.signal = &signal
         system.interrupted, system.context = told_to_end, &record
         plan.accept, plan.context, plan.interpolate_from = record_step, &record, &record.interpolate_from
@@ -75,7 +73,7 @@ cdef class RowsRun:
         try:
             with nogil:
                 for i in range(first, end):
-                    system.c, signal.coefficients = c + i * one_set, polynomials + i * one_input
+                    system.c = c + i * one_set
                     record.states, record.status = out + i * n_times * m.n_x, KC_OK
                     memcpy(memory, x + i * m.n_x, m.n_x * sizeof(double))
                     sample_start(&record, plan.t0, memory)
@@ -88,6 +86,7 @@ cdef class RowsRun:
                     fill_nan(record.states + record.reached * m.n_x, (n_times - record.reached) * m.n_x)
                     if record.interruption != NULL or self.stop or codes[i] == KC_STOPPED:
                         break
+                    signal.coefficients += n_row
         finally:
             PyMem_Free(memory)
         if record.interruption != NULL:
@@ -103,15 +102,14 @@ cdef void fill_nan(double *to, Py_ssize_t n) noexcept nogil:
         to[i] = NAN
 
 
-def integrate_rows(Model model, str method, double t0, double t1, x, *, double rtol, atol, double step, double max_step,
-                   uint64_t max_steps, knots, coefficients, function, address, constants, times, out, bint project,
-                   baumgarte, threads):
+def integrate_rows(Model model, str method, double t0, double t1, x, Inputs inputs not None, *, double rtol, atol,
+                   double step, double max_step, uint64_t max_steps, constants, times, out, bint project, baumgarte,
+                   threads):
     """The states of many runs at the same times, ``out`` (rows, len(times), n_x); NaN behind the end of one that fails.
 
     Parameters
     ----------
     x : ndarray, (rows, n_x)
-    coefficients : ndarray, (rows or 1, n_knots - 1, n_r, 4)
     constants : ndarray, (rows or 1, n_prepared)
     others
         As of `integrate`.
@@ -122,12 +120,12 @@ def integrate_rows(Model model, str method, double t0, double t1, x, *, double r
     """
     cdef RowsRun run = RowsRun.__new__(RowsRun)
     cdef const kc_method *chosen = kc_find_method(method.encode())
-    run.model, run.function, run.address = model, function, address
+    run.model = model
     run.plan.method, run.plan.t0, run.plan.t1, run.plan.step = chosen, t0, t1, step
     run.plan.rtol, run.plan.max_step, run.plan.max_steps, run.plan.atol = rtol, max_step, max_steps, data(atol)
     fill_system(model, &run.system, project)
     fill_equations(model, &run.system, chosen, baumgarte)
-    run.read(x, knots, coefficients, constants, times, out, atol)
+    run.read(x, inputs, constants, times, out, atol)
     n, n_threads = len(x), thread_count(threads)
     n_parts = max(1, min(n, n_threads * PARTS_OF_RUNS)) if n_threads > 1 else 1
     bounds = [n * i // n_parts for i in range(n_parts + 1)]

@@ -3,10 +3,12 @@
 
 from time import monotonic
 
+from kanecore.statuses import BY_NUMBER
+
 from kanecore cimport KC_OK
 from kanecore._ode cimport (
     KC_PATIENCE, KC_SWITCHES, kc_find_method, kc_integrate, kc_interpolate, kc_is_adaptive, kc_method, kc_methods, kc_n_dense,
-    kc_ode_work, kc_plan, kc_signal, kc_smallest_step, kc_stats, kc_step, kc_system,
+    kc_ode_work, kc_plan, kc_smallest_step, kc_stats, kc_step, kc_system,
 )
 
 cdef dict table_of_methods():
@@ -20,13 +22,6 @@ cdef dict table_of_methods():
 
 METHODS = table_of_methods()
 """Methods of `integrate`, and whether each chooses its steps."""
-
-STATUS = {
-    0: "success", 1: "singular", 2: "nonfinite", 3: "step_size", 4: "max_steps", 5: "stopped", 6: "contradictory",
-    7: "lost", 8: "unsatisfied", 9: "unsatisfied", 10: "chatter", 11: "jump",
-    12: "stalled",
-}
-"""kc_status by number."""
 
 cdef struct Record:
     size_t n_x
@@ -173,7 +168,7 @@ cdef class Run:
     Attributes
     ----------
     status : str
-        A value of `STATUS`; "full": more steps than may be kept; or "event": an event ended it.
+        The word of a row of `kanecore.statuses`; "full": more steps than may be kept; or "event": an event ended it.
     error : BaseException or None
         The error that ended it: raised by the input function, by Ctrl-C, for want of memory, or because the constraints
         could not be kept at one of the chosen times.
@@ -262,125 +257,6 @@ cdef int told_to_end(void *context) noexcept nogil:
         return (<Reporter>record.reporter).tell(record.now)
 
 
-def checked_inputs(Model model, returned, double t):
-    """What a function r(t, x) returned at ``t`` as an array, (n_r,); an error where it is something else."""
-    mapping = hasattr(returned, "keys")
-    values = None if mapping else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
-    if mapping or values.shape != (model.n_r,):
-        raise ValueError(f"inputs(t, x) returned {'a mapping' if mapping else f'shape {values.shape}'}; it must return "
-                         f"({model.n_r},), the values of {', '.join(model.input_names)} in this order")
-    if not np.isfinite(values).all():
-        raise ValueError(f"inputs(t, x) returned {values.tolist()} at t = {t!r}, which is not finite")
-    return values
-
-
-cdef bint are_numbers(returned, Py_ssize_t n, double *r):
-    """Test whether a list or tuple of n floats was returned; they go to r in a tenth of an array's time."""
-    cdef Py_ssize_t i
-    if (type(returned) is not list and type(returned) is not tuple) or len(returned) != n:
-        return False
-    for i in range(n):
-        if type(returned[i]) is not float and type(returned[i]) is not np.float64:
-            return False
-        r[i] = returned[i]
-    return True
-
-
-ctypedef void (*input_function)(double t, const double *x, double *r) noexcept nogil
-
-
-cdef class InputFunction:
-    """A function r(t, x) as the integrators call it; keeps the exception that ends a run, and the values of samples."""
-
-    cdef object function, error
-    cdef Model model
-    cdef input_function in_c        # NULL: Python gives the inputs
-    cdef object held                # of the samples; else None
-    cdef object kept                # (room, 1 + n_r), of which n_kept: their times and values
-    cdef double *rows               # of that; NULL: nothing is kept
-    cdef Py_ssize_t n_kept, room
-
-    cdef int call(self, double t, const double *x, double *r) noexcept:
-        try:
-            returned = self.function(t, vector_of(x, self.model.n_x))
-            if not are_numbers(returned, self.model.n_r, r):
-                if not is_plain_vector(returned, self.model.n_r):
-                    returned = checked_inputs(self.model, returned, t)
-                memcpy(r, data(returned), self.model.n_r * sizeof(double))
-            if not finite_numbers(r, self.model.n_r, False):
-                checked_inputs(self.model, returned, t)
-            self.keep(t, r)
-        except BaseException as error:
-            self.error = error
-            return 1
-        return 0
-
-    cdef int call_in_c(self, double t, const double *x, double *r) noexcept nogil:
-        self.in_c(t, x, r)
-        if finite_numbers(r, self.model.n_r, False) and (self.rows == NULL or self.n_kept < self.room):
-            self.put(t, r)
-            return 0
-        with gil:
-            try:
-                checked_inputs(self.model, vector_of(r, self.model.n_r), t)
-                self.keep(t, r)
-            except BaseException as error:
-                self.error = error
-                return 1
-        return 0
-
-    cdef void put(self, double t, const double *r) noexcept nogil:
-        cdef double *row
-        if self.rows != NULL:
-            row = self.rows + self.n_kept * (1 + self.model.n_r)
-            row[0] = t
-            memcpy(row + 1, r, self.model.n_r * sizeof(double))
-            self.n_kept += 1
-
-    cdef int keep(self, double t, const double *r) except -1:
-        """Note the value of a sample."""
-        if self.rows != NULL and self.n_kept == self.room:
-            self.room = 2 * self.room
-            self.kept = np.resize(self.kept, (self.room, 1 + self.model.n_r))
-            self.rows = data(self.kept)
-        self.put(t, r)
-        return 0
-
-
-cdef int call_python(double t, const double *x, double *r, void *context) noexcept with gil:
-    return (<InputFunction>context).call(t, x, r)
-
-
-cdef int call_in_c(double t, const double *x, double *r, void *context) noexcept nogil:
-    return (<InputFunction>context).call_in_c(t, x, r)
-
-
-cdef int fill_signal(Model model, kc_signal *signal, knots, coefficients, function, address, InputFunction caller) except -1:
-    """The inputs of a run, in two arrays; ``caller`` calls the function that gives them, if there is one."""
-    memset(signal, 0, sizeof(kc_signal))
-    signal.n_r = <uint32_t>model.n_r
-    signal.n_knots = <uint32_t>knots.size
-    signal.knots = data(knots) if knots.size else NULL
-    signal.coefficients = data(coefficients) if coefficients.size else NULL
-    if function is not None:
-        caller.function, caller.model = function, model
-        caller.in_c = <input_function><uintptr_t>(address or 0)
-        signal.call = call_in_c if address else call_python
-        signal.context = <void *>caller
-    return 0
-
-
-cdef int hold_samples(kc_signal *signal, InputFunction caller, double period, double t0, held) except -1:
-    """Call the function of the inputs once a period; ``held`` is its value at the start."""
-    if period:
-        caller.held, caller.room = held, 64
-        caller.kept = np.empty((caller.room, 1 + signal.n_r))
-        caller.rows = data(caller.kept)
-        signal.held, signal.period = data(held), period
-        caller.keep(t0, signal.held)
-    return 0
-
-
 cdef object constants_of(Model model, object p, Py_ssize_t rank):
     """The prepared constants of a run; the last is the number of rows of G that count."""
     cdef Block block = model.resolve_parameters(p, K_RHS)
@@ -408,9 +284,8 @@ def smallest_step(double t0, double t1):
     return kc_smallest_step(t0, t1)
 
 
-def integrate(Model model, str method, double t0, double t1, x0, *, double rtol, atol, double step, double max_step,
-              uint64_t max_steps, knots, coefficients, function=None, address=None, double sample_time=0.0, held=None,
-              p=None, Py_ssize_t rank=-1, bint project=True,
+def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs not None, *, double rtol, atol, double step,
+              double max_step, uint64_t max_steps, p=None, Py_ssize_t rank=-1, bint project=True,
               baumgarte=None, Watch watch=None, times=None, bint interpolants=True, size_t room, bint drop,
               report=None):
     """Integrate xdot = rhs(t, x, r(t)) from t0 to t1 with an integrator of kc_ode.h.
@@ -422,16 +297,6 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     x0, atol : ndarray, (n_x,)
     step : float
         Length of fixed steps; of adaptive methods the first, 0 to have it chosen.
-    knots, coefficients : ndarray
-        The inputs as in kc_signal: (n_knots,) and (n_knots - 1, n_r, 4).
-    function : callable, optional
-        ``r(t, x)`` in their place; it is called with the GIL held.
-    address : int, optional
-        That of the same in C, ``void f(double t, const double *x, double *r)``, which is called instead.
-    sample_time : float
-        How long each answer of the function is held; 0: it is asked at every evaluation.
-    held : ndarray, (n_r,)
-        Its answer at the start, where it is held; becomes that of the period that runs.
     p : array_like or mapping, optional
         Parameters of this run.
     rank : int
@@ -458,10 +323,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     Run
     """
     constants = constants_of(model, p, rank)
-    cdef InputFunction caller = InputFunction.__new__(InputFunction)
     cdef Reporter reporter = Reporter.__new__(Reporter)
     tolerance, x = np.ascontiguousarray(atol, dtype=np.float64), np.array(x0, dtype=np.float64)
-    knots, coefficients = np.ascontiguousarray(knots, dtype=np.float64), np.ascontiguousarray(coefficients, dtype=np.float64)
     cdef const kc_method *chosen = kc_find_method(method.encode())
     cdef kc_signal signal
     cdef kc_system system
@@ -471,8 +334,8 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
     memset(&record, 0, sizeof(record))
     memset(&stats, 0, sizeof(stats))
     memset(&plan, 0, sizeof(plan))
-    fill_signal(model, &signal, knots, coefficients, function, address, caller)
-    hold_samples(&signal, caller, sample_time, t0, held)
+    cdef InputFunction caller = inputs.fill(&signal, 0)
+    inputs.hold(&signal, caller, t0)
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = data(constants), &signal
@@ -505,7 +368,7 @@ def integrate(Model model, str method, double t0, double t1, x0, *, double rtol,
         run.status = "event"
     elif record.status != KC_OK and run.error is None:
         run.error = interpolation_error(model, record.status, wanted[record.reached], sampled[record.reached], work[1])
-    if sample_time:
+    if signal.period:
         kept = caller.kept[:caller.n_kept].copy()
         run.samples = kept[:, 0], kept[:, 1:]
     run.times, run.sampled = wanted[:record.reached], sampled[:record.reached]
@@ -553,7 +416,7 @@ cdef Run run_through(Model model, const kc_system *system, const kc_plan *plan, 
         take_steps(run, record)
     finally:
         forget(record)
-    run.status = "full" if record.full else STATUS[status]
+    run.status = "full" if record.full else BY_NUMBER[status].word
     run.evaluations, run.rejected = stats.evaluations, stats.rejected
     run.jacobians, run.factorizations = stats.jacobians, stats.factorizations
     run.switches = stats.switches
@@ -572,13 +435,13 @@ cdef object interpolation_error(Model model, int status, double t, object x, obj
     return failure(model, K_PROJECT, outcome, &at, None, None)
 
 
-def interpolate(Model model, str method, t, x, dense, steps, times, *, knots, coefficients, function=None, address=None,
-                p=None, Py_ssize_t rank=-1, bint project=True):
+def interpolate(Model model, str method, t, x, dense, steps, times, Inputs inputs not None, *, p=None,
+                Py_ssize_t rank=-1, bint project=True):
     """The states at ``times``, each in the step that ``steps`` names: (len(times), n_x).
 
     ``t``, ``x`` and ``dense`` are as in `Run`: ends of steps, states there, interpolants.
 
-    ``knots`` to ``project`` are those of the run.
+    ``inputs`` to ``project`` are those of the run.
 
     Raises
     ------
@@ -586,8 +449,6 @@ def interpolate(Model model, str method, t, x, dense, steps, times, *, knots, co
         No state on the constraints was found at a time.
     """
     constants = constants_of(model, p, rank)
-    cdef InputFunction caller = InputFunction.__new__(InputFunction)
-    knots, coefficients = np.ascontiguousarray(knots, dtype=np.float64), np.ascontiguousarray(coefficients, dtype=np.float64)
     cdef kc_signal signal
     cdef kc_system system
     cdef kc_step step
@@ -603,7 +464,7 @@ def interpolate(Model model, str method, t, x, dense, steps, times, *, knots, co
     cdef double *wanted = data(times)
     cdef double *result = data(out)
     cdef int64_t *step_of = <int64_t *>cnp.PyArray_DATA(steps)
-    fill_signal(model, &signal, knots, coefficients, function, address, caller)
+    cdef InputFunction caller = inputs.fill(&signal, 0)
     fill_system(model, &system, project)
     system.c, system.signal = data(constants), &signal
     step.method, step.system = kc_find_method(method.encode()), &system

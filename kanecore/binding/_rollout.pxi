@@ -66,7 +66,7 @@ cdef class Rollout:
     Attributes
     ----------
     codes : ndarray of uint8, (rows,)
-        A kc_status, by the names of `STATUS`.
+        A kc_status each.
     numbers : ndarray of int32, (rows,)
         Where a model has no solution: the ``row`` of a `SingularError`; else -1.
     last : ndarray of int64, (rows,)

@@ -35,21 +35,7 @@ extern "C" {
 /* Raised when a field changes meaning; the table may grow at its end without it. */
 #define KC_ABI_VERSION 7u
 
-typedef enum kc_status {
-    KC_OK = 0,
-    KC_SINGULAR = 1,                  /* the mass matrix has no pivot; work[1]: for this speed */
-    KC_NONFINITE = 2,                 /* finite input led to a result that is not */
-    KC_STEP_SIZE = 3,                 /* an adaptive integrator would need a step below rounding */
-    KC_MAX_STEPS = 4,                 /* ... or more steps than allowed */
-    KC_STOPPED = 5,                   /* a callback asked for the end */
-    KC_CONTRADICTORY = 6,             /* a row of G contradicts the others: no accelerations satisfy all */
-    KC_LOST = 7,                      /* a row of G is lost at this state */
-    KC_UNSATISFIED_ROW = 8,           /* `project`: a row of G on velocities cannot be satisfied */
-    KC_UNSATISFIED_CONFIGURATION = 9, /* `project`: a constraint on coordinates cannot be satisfied */
-    KC_CHATTER = 10,                  /* an adaptive integrator crosses a jump of the slopes forth and back */
-    KC_JUMP = 11,                     /* an integrator met constraints that ask for a jump of the state */
-    KC_STALLED = 12                   /* steps of an adaptive integrator shrink, and t comes to an end */
-} kc_status;
+#include "kc_status.h" /* what kernels write to work[0], and integrators return */
 
 /*
  * A kernel is a total function: it returns in every case.  On entry work[0] is ignored.  A kernel

@@ -11,10 +11,22 @@ from kanecore._binding import Model, _Array, _Kind, _Values
 
 FIXED_STEP_METHODS: tuple[str, ...]
 METHODS: dict[str, bool]
-STATUS: dict[int, str]
 
 def checked_inputs(model: Model, returned: Any, t: float) -> _Array: ...
 def smallest_step(t0: float, t1: float) -> float: ...
+
+@final
+class Inputs:
+    def __init__(
+        self,
+        model: Model,
+        knots: _Array,
+        coefficients: _Array,
+        function: Any = None,
+        address: int | None = None,
+        period: float = 0.0,
+        held: _Array | None = None,
+    ) -> None: ...
 
 @final
 class Tableau:
@@ -52,18 +64,13 @@ def integrate(
     t0: float,
     t1: float,
     x0: _Array,
+    inputs: Inputs,
     *,
     rtol: float,
     atol: _Array,
     step: float,
     max_step: float,
     max_steps: int,
-    knots: _Array,
-    coefficients: _Array,
-    function: Any = None,
-    address: int | None = None,
-    sample_time: float = 0.0,
-    held: _Array | None = None,
     p: Any = None,
     rank: int = -1,
     project: bool = True,
@@ -83,11 +90,8 @@ def interpolate(
     dense: _Array,
     steps: np.ndarray[Any, np.dtype[np.int64]],
     times: _Array,
+    inputs: Inputs,
     *,
-    knots: _Array,
-    coefficients: _Array,
-    function: Any = None,
-    address: int | None = None,
     p: Any = None,
     rank: int = -1,
     project: bool = True,
@@ -105,16 +109,13 @@ def integrate_rows(
     t0: float,
     t1: float,
     x: _Array,
+    inputs: Inputs,
     *,
     rtol: float,
     atol: _Array,
     step: float,
     max_step: float,
     max_steps: int,
-    knots: _Array,
-    coefficients: _Array,
-    function: Any,
-    address: int | None,
     constants: _Array,
     times: _Array,
     out: _Array,

@@ -56,7 +56,7 @@ NO_COMPILER = "none"
 _LAYOUT = "kanecore cache 3"
 
 _HEADER = "kanecore.h"
-_HEADERS = (_HEADER, "kc_kernels.h")
+_HEADERS = (_HEADER, "kc_kernels.h", "kc_status.h")
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
 # straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the generated source files from the rows of `kanecore.kernels`, and from `kanecore.tolerances`.
+"""Write the generated source files from `kanecore.kernels`, `kanecore.statuses` and `kanecore.tolerances`.
 
 ``python -m kanecore.build.generated_sources`` in the source folder does so.  The files are checked in, since people
 read them; a test compares them with the rows.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.kernels import KERNELS, Kernel
+from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
 
 __all__ = ["check", "generated", "main"]
@@ -37,6 +38,8 @@ _PXD = """\
 from libc.stdint cimport int32_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
+    ctypedef enum kc_status:
+{statuses}
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
     ctypedef void kc_prepare(const double *p, double *c) noexcept nogil
@@ -87,8 +90,9 @@ def generated() -> dict[str, str]:
     check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
+        "kanecore/include/kc_status.h": _c_statuses(),
         "kanecore/src/kc_tolerances.h": _c_tolerances(),
-        "kanecore/_table.pxd": f"{_HASH}{_PXD}{_lines('        kc_kernel *{}', _names(KERNELS))}",
+        "kanecore/_table.pxd": _cython_declarations(),
         "kanecore/binding/_kernel_numbers.pxi": _cython_numbers(),
         "kanecore/binding/_kernels.pxi": _cython_tables(),
         "kanecore/binding/_methods.pxi": _cython_methods(),
@@ -215,6 +219,18 @@ def _c_tolerances() -> str:
     )
 
 
+def _c_statuses() -> str:
+    commas = [","] * (len(STATUSES) - 1) + [""]
+    rows = "".join(
+        f"    KC_{status.name} = {status.number}{comma} /* {status.meaning} */\n"
+        for status, comma in zip(STATUSES, commas, strict=True)
+    )
+    return (
+        "/* Generated from statuses.py by kanecore.build.generated_sources. */\n"
+        f"/* {_LICENCE} */\n/* clang-format off */\ntypedef enum kc_status {{\n{rows}}} kc_status;\n"
+    )
+
+
 def _c_members() -> str:
     lines = [_STAR + "/* clang-format off */"]
     lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
@@ -240,6 +256,11 @@ def _c_test() -> str:
 
 
 # --------------------------------------------------------------------------------------------------------- Cython
+def _cython_declarations() -> str:
+    statuses = _lines("        KC_{}", [status.name for status in STATUSES])
+    return f"{_HASH}{_PXD.format(statuses=statuses)}{_lines('        kc_kernel *{}', _names(KERNELS))}"
+
+
 def _cython_numbers() -> str:
     numbers = [_number(kernel) for kernel in KERNELS]
     udot = " or ".join(f"k == {_number(kernel)}" for kernel in KERNELS if kernel.reads_udot)

@@ -15,12 +15,13 @@ from kanecore.emit.solver_calls import function, room
 from kanecore.emit.sources import version
 from kanecore.emit.work_space import widest
 from kanecore.kernels import KERNELS, Kernel
+from kanecore.statuses import STATUSES
 
 from .c_names import identifiers
 from .exported_library import in_one_file
 from .operation_bounds import FRAME, Bounds
 
-__all__ = ["FILES", "Source", "comment", "filled"]
+__all__ = ["FILES", "Source", "comment", "filled", "outcomes"]
 
 FILES = Path(__file__).with_name("c_files")
 """C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
@@ -29,27 +30,8 @@ _PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILI
 
 _LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; their output is the user's
 
-STATUS = {
-    "ok": (0, "the results are there"),
-    "singular": (1, "the mass matrix has no pivot; work[1] is the number of the speed, from 0"),
-    "nonfinite": (2, "a result is infinite or not a number"),
-    "contradictory": (6, "a row of G contradicts the others; work[1] is its number"),
-    "lost": (7, "a row of G is lost at this state; work[1] is its number"),
-    "unsatisfied_row": (8, "project cannot satisfy a row of G; work[1] is its number"),
-    "unsatisfied_configuration": (9, "project cannot satisfy a constraint on coordinates; work[1] is its number"),
-}
-"""What functions return: the numbers of kc_status in kanecore.h."""
-
-STATUS_OF_INTEGRATION = {
-    "step_size": (3, "the next step would be below rounding"),
-    "max_steps": (4, "more steps than allowed"),
-    "stopped": (5, "accept() asked for the end"),
-    "chatter": (10, "the motion crosses a jump of the slopes forth and back"),
-    "jump": (11, "the constraints ask for a jump of the state"),
-    "stalled": (12, "steps shrink, and t comes to an end on the way"),
-    "no_method": (13, "there is no such method, or it needs kernels that the library does not hold"),
-}
-"""What `integrate` returns beside these."""
+NO_METHOD = 13
+"""Status of `integrate`, beside those of `kanecore.statuses`."""
 
 _LISTS = {
     "x": (("q_names", "u_names"), "The places of coordinates and speeds in x"),
@@ -61,6 +43,15 @@ _LISTS = {
     "joint": (("joint_names",), "Joints, in the order of reactions"),
     "row": (("constraint_names",), "Rows of G"),
 }
+
+
+def outcomes(integrates: bool) -> dict[str, tuple[int, str]]:
+    """Number and meaning of what the functions of a library return, by name; those of integrators at the end."""
+    found = {s.name.lower(): (s.number, s.meaning) for s in STATUSES if s.of_kernels}
+    if integrates:
+        found |= {s.name.lower(): (s.number, s.meaning) for s in STATUSES if not s.of_kernels}
+        found["no_method"] = NO_METHOD, "there is no such method, or it needs kernels that the library does not hold"
+    return found
 
 
 class Source:
@@ -150,7 +141,7 @@ class Source:
         """Header that users include."""
         declarations = "".join(map(self._declaration, self.kernels))
         prepare, columns = self.bounds.prepare(), self.sizes["n_x"] + self.sizes["n_r"]
-        status = STATUS | (STATUS_OF_INTEGRATION if self.integrates else {})
+        status = outcomes(self.integrates)
         return self.fill(
             "model.h",
             {
@@ -223,7 +214,7 @@ class Source:
         library, made = self.library, self.library.functions.by_name
         entries = "".join(map(self._entry, self.kernels))
         counting = library.counting
-        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in (STATUS | STATUS_OF_INTEGRATION).items()]
+        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in outcomes(integrates=True).items()]
         prepare = library.preparation("prepare", library.counting_lines())
         text = [
             library.opening(library.operations),

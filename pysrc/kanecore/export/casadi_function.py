@@ -20,9 +20,10 @@ from kanecore.errors import ModelError
 from kanecore.program.function_parts import cut
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight_line import straight_line
+from kanecore.statuses import NUMBERS
 
 from .c_names import checked_function, default_prefix
-from .c_source import STATUS, filled
+from .c_source import filled
 from .exported_library import CompiledModel, library_of
 
 __all__ = ["casadi_function"]
@@ -155,8 +156,8 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "NWORK": library.n_work,
         "WIDTH": str(width),
         "INTEGER": "long long int",
-        "SINGULAR": str(STATUS["singular"][0]),
-        "LOST": str(STATUS["lost"][0]),
+        "SINGULAR": str(NUMBERS["singular"]),
+        "LOST": str(NUMBERS["lost"]),
         "SPEEDS": ", ".join(map(string, library.d.speed_names)) or '""',
         "CONSTRAINTS": ", ".join(string(constraint.name) for constraint in library.d.constraints) or '""',
         **{f"BY_{variable.upper()}": str(int(variable in wrt)) for variable in VARIABLES},

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a batch of runs: their starts, inputs and parameters, and the reasons for failures."""
+"""Rows of a batch of runs: their starts, inputs and parameters, what is done again, and the error of those that fail."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _motion
 from kanecore.constraints.consistent_states import normalized, on_constraints
-from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
+from kanecore.constraints.constraint_state import ConstraintState, count_near, refuse_flat_rows, warn_of_count
 from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import IntegrationError
 from kanecore.tolerances import FEASIBLE, FEASIBLE_IN_FLOATS
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["Rows", "named", "reason", "starts"]
+__all__ = ["Rows", "count_again", "failed_rows", "named", "starts"]
 
 Array = npt.NDArray[Any]
+Place = tuple[Any, ...]  # of the leading axes
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Rows:
         """Broadcast an operand with some axes of its own to all rows."""
         return np.broadcast_to(operand, self.shape + operand.shape[operand.ndim - own :])
 
-    def at(self, place: tuple[Any, ...]) -> Rows:
+    def at(self, place: Place) -> Rows:
         """Rows at a place of the leading axes: one, or those of a mask."""
         x, p, c = (self.wide(operand, 1)[place] for operand in (self.x, self.p, self.c))
         return replace(self, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
@@ -88,32 +90,57 @@ def _normalized(dyn: Kernels, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
         raise
 
 
-def named(argument: str, place: tuple[Any, ...]) -> str:
+def named(argument: str, place: Place) -> str:
+    """Name of one row of an argument."""
     return f"{argument}[{', '.join(str(int(i)) for i in place)}]" if place else argument
 
 
-def reason(dyn: Kernels, code: int, number: int) -> str:
-    """Reason behind a status code, in words."""
-    word = _motion.STATUS[code]
-    if word == "nonfinite":
-        return (
-            "what follows is not finite: the motion diverges, which a smaller dt may prevent, or is not defined there"
-        )
-    if word == "chatter":
-        return (
-            f"speed {dyn.speed_names[number]!r} chatters: its derivative jumps, and leads back to that from both sides"
-        )
-    if word == "jump":
-        return "the constraints ask for a jump of the state, as a row does that begins to hold"
-    if word == "stalled":
-        return "steps shrink so that the run comes to an end on the way: the motion speeds up without bound"
-    if word == "singular":
-        return (
-            f"the mass matrix is singular, the pivot of speed {dyn.speed_names[number]!r} vanished; the kinematical "
-            "equations may be singular there (gimbal lock)"
-        )
-    row = dyn._row_name(number)
-    return {
-        "contradictory": f"{row!r} contradicts other constraints; do prescribed motions allow it?",
-        "lost": f"{row!r} is lost: a dead point of all constraints",
-    }.get(word, f"no state on the constraints was found, {row!r} cannot be satisfied with the others")
+def count_again(rows: Rows, lost: npt.NDArray[np.intp], again: Callable[[int, Rows], Sequence[Array]], *results: Array) -> None:
+    """Repeat rows whose G lost rank at their start, with the rank there, as `simulate` does.
+
+    Parameters
+    ----------
+    lost : ndarray of int
+        Numbers of these rows.
+    again : callable
+        ``again(number, row)`` runs one row, and returns its results, arrays of one entry.
+    *results : ndarray
+        Where they go.
+    """
+    for i in lost.tolist():
+        one = rows.at(np.unravel_index(i, rows.shape))
+        count = count_near(one.start())
+        if count == one.c[-1]:
+            continue
+        c = one.c.copy()
+        c[-1] = count
+        for result, new in zip(results, again(i, replace(one, c=c)), strict=True):
+            result[i] = new[0]
+
+
+def failed_rows(
+    rows: Rows, run: str, codes: npt.NDArray[np.uint8], said: Callable[[Place], str], behind: str, **held: Any
+) -> IntegrationError:
+    """The error of the first row that failed, with the numbers of all of them.
+
+    Parameters
+    ----------
+    run : str
+        Name of what a row is, such as "rollout".
+    said : callable
+        ``said(place)`` tells how the row at a place of the leading axes ended.
+    behind : str
+        What is left of the others.
+    **held
+        Attributes of the error.
+    """
+    failed = np.flatnonzero(codes)
+    place = np.unravel_index(failed[0], rows.shape)
+    which = f"row {', '.join(str(int(i)) for i in place)} of the {run}" if place else f"the {run}"
+    others = f"{len(failed)} rows fail in all; " if len(failed) > 1 else ""
+    return IntegrationError(
+        f"{which} of {rows.dyn.name!r} {said(place)}; {others}{behind}, and return_status=True returns them without an "
+        "error",
+        rows=failed if rows.shape else None,
+        **held,
+    )

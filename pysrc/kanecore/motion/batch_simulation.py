@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _library, _motion
-from kanecore.constraints.constraint_state import count_near
+from kanecore import _motion
 from kanecore.errors import IntegrationError
-from kanecore.motion.batch_rows import Rows, named, reason, starts
+from kanecore.motion.batch_rows import Rows, count_again, failed_rows, named, starts
 from kanecore.motion.initial_value_problem import with_known_derivatives
+from kanecore.motion.integration_failures import reason
 from kanecore.motion.prescribed_rates import warn_of_other_rates, warn_of_other_rates_in_rows
 from kanecore.motion.run_inputs import RunInputs
 from kanecore.motion.samples import Samples, names_of
 from kanecore.motion.signals import Signal
+from kanecore.run.call_arguments import leading
+from kanecore.statuses import BY_NUMBER, NUMBERS
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -29,11 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Control", "Trajectories", "by_row", "simulate_rows"]
 
 Array = npt.NDArray[np.float64]
-
-_SUCCESS, _LOST, _STEP_SIZE, _MAX_STEPS = (
-    next(code for code, word in _motion.STATUS.items() if word == name)
-    for name in ("success", "lost", "step_size", "max_steps")
-)
 
 
 class Trajectories(Samples):
@@ -140,16 +137,7 @@ def simulate_rows(
     x = dyn._rows("state", x0, "x0")
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
     held = dyn._rows("input", inputs, "inputs") if by_row(inputs) else None
-    leading = {
-        "x0": x.shape[:-1],
-        "inputs": () if held is None else held.shape[:-1],
-        "parameters": p.shape[:-1],
-    }
-    try:
-        shape = _library.broadcast_shapes(*leading.values())
-    except ValueError as error:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
-        raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
+    shape = leading(x0=x.shape[:-1], inputs=() if held is None else held.shape[:-1], parameters=p.shape[:-1])
     run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), t0, t1)
     control = replace(control, method=with_known_derivatives(control.method, dyn, run_inputs, control.baumgarte))
     one = x.reshape(-1, dyn.n_x)[0] if x.size else np.zeros(dyn.n_x)
@@ -204,23 +192,20 @@ def _integrate(
 ) -> _motion.RowsRun:
     """Integrate all rows; rows whose G loses rank at the start run again with the rank there."""
     dyn, n = rows.dyn, int(np.prod(rows.shape))
-    coefficients = inputs.coefficients[np.newaxis]
+    coefficients = None
     if held is not None:
         coefficients = np.zeros((n, len(inputs.knots) - 1, dyn.n_r, 4))
         coefficients[..., 0] = rows.wide(held, 1).reshape(n, 1, dyn.n_r)
     x = np.ascontiguousarray(rows.wide(rows.x, 1).reshape(n, dyn.n_x))
     c = rows.c.reshape(1, -1) if rows.c.ndim == 1 else np.ascontiguousarray(rows.wide(rows.c, 1).reshape(n, -1))
 
-    def run(x: Array, coefficients: Array, c: Array, out: Array) -> _motion.RowsRun:
+    def run(x: Array, coefficients: Array | None, c: Array, out: Array) -> _motion.RowsRun:
         return _motion.integrate_rows(
             dyn,
             x=x,
             t0=interval[0],
             t1=interval[1],
-            knots=inputs.knots,
-            coefficients=np.ascontiguousarray(coefficients),
-            function=inputs.asked,
-            address=inputs.address,
+            inputs=inputs.in_c(coefficients),
             constants=c,
             times=t,
             out=out,
@@ -229,26 +214,20 @@ def _integrate(
         )
 
     result = run(x, coefficients, c, out)
-    if not dyn.n_constraints:
-        return result
-    states = out.reshape(n, len(t), dyn.n_x)
-    for i in np.flatnonzero((result.codes == _LOST) & (result.ends == interval[0])):
-        place = np.unravel_index(i, rows.shape)
-        count = count_near(rows.at(place).start())
-        one = c[i if len(c) > 1 else 0].copy()
-        if count == one[-1]:
-            continue
-        one[-1] = count
-        inputs_of_row = coefficients[i if len(coefficients) > 1 else 0][np.newaxis]
-        again = run(x[i : i + 1], inputs_of_row, one[np.newaxis], states[i])
-        for mine, other in (
-            (result.codes, again.codes),
-            (result.numbers, again.numbers),
-            (result.ends, again.ends),
-            (result.counts, again.counts),
-        ):
-            mine[i] = other[0]
+    if dyn.n_constraints:
+        states = out.reshape(n, len(t), dyn.n_x)
+
+        def again(i: int, one: Rows) -> tuple[Array, ...]:
+            own = None if coefficients is None else coefficients[i : i + 1]
+            return _results(run(x[i : i + 1], own, one.c[np.newaxis], states[i]))
+
+        lost = np.flatnonzero((result.codes == NUMBERS["lost"]) & (result.ends == interval[0]))
+        count_again(rows, lost, again, *_results(result))
     return result
+
+
+def _results(run: _motion.RowsRun) -> tuple[Array, ...]:
+    return run.codes, run.numbers, run.ends, run.counts
 
 
 def _values(
@@ -273,20 +252,13 @@ def _values(
 
 
 def _failure(rows: Rows, run: _motion.RowsRun, result: Trajectories) -> IntegrationError:
-    failed = np.flatnonzero(run.codes)
-    first, place = failed[0], tuple(np.unravel_index(failed[0], rows.shape))
-    code = int(run.codes[first])
-    why = {
-        _STEP_SIZE: "the error tolerance asks for steps smaller than rounding allows",
-        _MAX_STEPS: "max_steps was reached",
-    }.get(code) or reason(rows.dyn, code, int(run.numbers[first]))
-    others = f", and {len(failed)} rows fail in all" if len(failed) > 1 else ""
-    return IntegrationError(
-        f"row {', '.join(map(str, map(int, place)))} of the runs of {rows.dyn.name!r} ends at t = "
-        f"{float(run.ends[first])!r}: {why}{others}; states behind are NaN, error.trajectory holds all rows, and "
-        "return_status=True returns them without an error",
-        trajectory=result,
-        rows=failed,
-        out=result.x,
-        status=result.status,
-    )
+    """The error of the first row that failed, with all of them."""
+
+    def said(place: tuple[Any, ...]) -> str:
+        ended, number = (values.reshape(rows.shape)[place] for values in (run.ends, run.numbers))
+        why = reason(rows.dyn, BY_NUMBER[int(result.status[place])], int(number))
+        return f"ends at t = {float(ended)!r}: {why}"
+
+    behind = "states behind are NaN, error.trajectory holds all rows"
+    about = {"trajectory": result, "out": result.x, "status": result.status}
+    return failed_rows(rows, "runs", run.codes, said, behind, **about)

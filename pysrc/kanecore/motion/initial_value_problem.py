@@ -55,15 +55,7 @@ class InitialValueProblem:
     @property
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments that `integrate` and `interpolate` of the binding share."""
-        return {
-            "knots": self.inputs.knots,
-            "coefficients": self.inputs.coefficients,
-            "function": self.inputs.asked,
-            "address": self.inputs.address,
-            "p": self.p,
-            "rank": self.rank,
-            "project": self.project,
-        }
+        return {"inputs": self.inputs.in_c(), "p": self.p, "rank": self.rank, "project": self.project}
 
     def state(self, t: float, x: Array) -> ConstraintState:
         """The constraints at a state of the run."""
@@ -77,13 +69,13 @@ def posed(
     inputs: Any,
     parameters: Any,
     project: bool,
-    sampled: bool = False,
+    period: float = 0.0,
 ) -> InitialValueProblem:
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
     x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
-    run_inputs = RunInputs(dyn, inputs, t0, t1, sampled)
+    run_inputs = RunInputs(dyn, inputs, t0, t1, period)
     rank = 0
     if dyn.n_constraints or dyn.n_configuration:
         start = on_constraints(ConstraintState(dyn, t0, x, run_inputs(t0, x), p), "x0")
@@ -102,7 +94,7 @@ def with_known_derivatives(method: str, dyn: Kernels, inputs: RunInputs, baumgar
     ModelError
         The model has no derivatives.
     """
-    held = inputs.function is None or inputs.sampled  # samples do not change within a step
+    held = inputs.function is None or inputs.period > 0  # samples do not change within a step
     unknown = not held or (baumgarte is not None and dyn.n_constraints > 0)
     if unknown and method in ("rosenbrock", "auto"):
         method += "_w"

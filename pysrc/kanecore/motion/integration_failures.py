@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,8 +14,12 @@ from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.simulation_options import Recording
 from kanecore.motion.trajectory import Trajectory
 from kanecore.rank import equilibrated
+from kanecore.statuses import BY_WORD, Status
 
-__all__ = ["failure", "outcome", "refuse_contradictions"]
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
@@ -21,32 +27,28 @@ Array = npt.NDArray[np.float64]
 _LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1}
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
-_OUTCOMES = {
-    "success": "The integration reached the end of the interval",
-    "event": "A termination event occurred",
-    "step_size": "the error tolerance asks for steps smaller than rounding allows: loosen rtol and atol, or look for a "
-    "discontinuity or singularity there",
-    "max_steps": "max_steps was reached: the run is longer than that, or too stiff for this method (then take "
-    "method='rosenbrock'), or comes to a singularity, where steps shrink",
-    "chatter": "the motion chatters: its derivative jumps, as under friction mu*sign(u), and leads back to that from "
-    "both sides, in tiny steps; let it stick by events, or take a smooth law, tanh(u/epsilon), with "
-    "method='rosenbrock'",
-    "stalled": "the motion comes to no later time: it speeds up without bound, and steps shrink with it; something "
-    "becomes singular there",
-    "nonfinite": "the equations of motion gave a result that is not finite",
-}
 
 
-def outcome(method: str, run: AnyRun, recording: Recording) -> str:
+def reason(dyn: Kernels, status: Status, row: int) -> str:
+    """Reason why a run ended, with advice; ``row`` as of `SingularError`: the number of a speed or of a constraint."""
+    said = status.reason
+    if "{subject}" in said:
+        said = said.format(subject=repr(dyn.speed_names[row] if row < dyn.n_u else dyn._row_name(row)))
+    return f"{said}; {status.advice}" if status.advice else said
+
+
+def outcome(dyn: Kernels, method: str, run: AnyRun, recording: Recording) -> str:
     """Outcome of a run, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
-    if run.status != "full":
-        return _OUTCOMES.get(run.status, run.status) + _hand_overs(method, run)
-    hint = "give t_eval, the times at which states are needed"
-    if recording.times is not None:
-        hint = "leave out dense_output=True"
-    return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+    if run.status == "full":
+        hint = "give t_eval, the times at which states are needed"
+        if recording.times is not None:
+            hint = "leave out dense_output=True"
+        return f"{run.accepted} steps take {recording.room} bytes, all that a run may keep: {hint}, or split the run"
+    event = "A termination event occurred"
+    said = event if run.status == "event" else reason(dyn, BY_WORD[run.status], run.row)
+    return said + _hand_overs(method, run)
 
 
 def _hand_overs(method: str, run: AnyRun) -> str:
@@ -89,24 +91,21 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status in ("singular", "lost", "unsatisfied"):
         if _comes_to_no_value(problem, run):
             return IntegrationError(
-                f"{_OUTCOMES['nonfinite']} just after {_where(run)}: an expression is not defined there, such as a "
+                f"{BY_WORD['nonfinite'].reason} just after {_where(run)}: an expression is not defined there, such as a "
                 "spline beyond its knots",
                 trajectory=trajectory,
             )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
-    if run.status == "chatter":
-        name = problem.dyn.speed_names[run.row]
-        return IntegrationError(f"speed {name!r}: {trajectory.message} at {_where(run)}", trajectory=trajectory)
     lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
     if run.status == "jump" and lost is None:
         return IntegrationError(
             f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
-            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; let an event "
-            "end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
+            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; "
+            f"{BY_WORD['jump'].advice}",
             trajectory=trajectory,
         )
     if lost is None:
-        return IntegrationError(f"{trajectory.message} at {_where(run)}", trajectory=trajectory)
+        return IntegrationError(f"{trajectory.message}; the run ends at {_where(run)}", trajectory=trajectory)
     row = problem.dyn.n_u + lost
     return SingularError(
         f"{problem.dyn._row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its coefficients, "

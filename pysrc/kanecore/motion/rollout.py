@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _library, _motion
-from kanecore.constraints.constraint_state import count_near
+from kanecore import _motion
 from kanecore.errors import IntegrationError
-from kanecore.motion.batch_rows import Rows, named, reason, starts
+from kanecore.motion.batch_rows import Rows, count_again, failed_rows, named, starts
+from kanecore.motion.integration_failures import reason
 from kanecore.motion.prescribed_rates import warn_of_other_rates_in_rows
 from kanecore.motion.signals import Signal
 from kanecore.motion.simulation_options import positive_count
+from kanecore.run.call_arguments import leading
+from kanecore.statuses import BY_NUMBER, NUMBERS
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["RolloutStatus", "rollout", "step"]
 
 Array = npt.NDArray[Any]
-
-_CODES = {word: code for code, word in _motion.STATUS.items()}
 
 
 class RolloutStatus(NamedTuple):
@@ -123,13 +123,23 @@ def rollout(
     result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
     run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:
-        _count_again(rows, method, run, result)
+
+        def again(i: int, one: Rows) -> tuple[Array, ...]:
+            to = result[np.unravel_index(i, rows.shape)]
+            return _results(_motion.roll_out(dyn, method, first, step, count, (), one.x, one.r, one.c, to))
+
+        lost = np.flatnonzero((run.codes == NUMBERS["lost"]) & (run.last == 0))
+        count_again(rows, lost, again, *_results(run))
     status = RolloutStatus(run.codes.reshape(rows.shape), run.last.reshape(rows.shape))
     if return_status:
         return result, status
     if run.codes.any():
         raise _failure(rows, run, result, status)
     return result
+
+
+def _results(run: _motion.Rollout) -> tuple[Array, ...]:
+    return run.codes, run.numbers, run.last
 
 
 def step(
@@ -215,12 +225,7 @@ def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[floa
     x = dyn._rows("state", x0, "x0")
     r = _held(dyn, inputs, count)
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
-    leading = {"x0": x.shape[:-1], "inputs": r.shape[:-2], "parameters": p.shape[:-1]}
-    try:
-        shape = _library.broadcast_shapes(*leading.values())
-    except ValueError as error:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in leading.items() if axes)
-        raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
+    shape = leading(x0=x.shape[:-1], inputs=r.shape[:-2], parameters=p.shape[:-1])
     return Rows(dyn, first, step, shape, x, r, p, c)
 
 
@@ -243,42 +248,20 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
     return r
 
 
-def _count_again(rows: Rows, method: str, run: _motion.Rollout, result: Array) -> None:
-    """Roll out rows again that lost rank of G at their start, with the rank there, as `simulate` does."""
-    lost = np.flatnonzero((run.codes == _CODES["lost"]) & (run.last == 0))
-    for i in lost:
-        place = np.unravel_index(i, rows.shape)
-        one, steps = rows.at(place), result.shape[-2] - 1
-        count = count_near(one.start())
-        if count == one.c[-1]:
-            continue
-        c = one.c.copy()
-        c[-1] = count
-        again = _motion.roll_out(rows.dyn, method, rows.t0, rows.dt, steps, (), one.x, one.r, c, result[place], None)
-        for mine, other in ((run.codes, again.codes), (run.numbers, again.numbers), (run.last, again.last)):
-            mine[i] = other[0]
-
-
 # ----------------------------------------------------------------------------------------------------- failures
 
 
 def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
     """The error of the first row that failed, with all of them."""
-    failed = np.flatnonzero(run.codes)
-    place = np.unravel_index(failed[0], rows.shape)
-    last = int(run.last[failed[0]])
-    which = f"row {', '.join(str(int(i)) for i in place)} of the" if place else "the"
-    others = f", and {len(failed)} rows fail in all" if len(failed) > 1 else ""
-    if last < 0:
-        what = f"starts from {named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
-    else:
+
+    def said(place: tuple[Any, ...]) -> str:
+        last = int(status.last_good_step[place])
+        if last < 0:
+            return f"starts from {named('x0', place)} = {rows.wide(rows.x, 1)[place].tolist()}, which is not finite"
         t, x = rows.t0 + last * rows.dt, result[place][last].tolist()
-        why = reason(rows.dyn, int(run.codes[failed[0]]), int(run.numbers[failed[0]]))
-        what = f"ends with step {last}, t = {t!r}, x = {x}: {why}"
-    return IntegrationError(
-        f"{which} rollout of {rows.dyn.name!r} {what}{others}; states from there on are NaN, error.out holds the "
-        "others, and return_status=True returns them without an error",
-        rows=failed if rows.shape else None,
-        out=result,
-        status=status,
-    )
+        number = int(run.numbers.reshape(rows.shape)[place])
+        why = reason(rows.dyn, BY_NUMBER[int(status.codes[place])], number)
+        return f"ends with step {last}, t = {t!r}, x = {x}: {why}"
+
+    behind = "states from there on are NaN, error.out holds the others"
+    return failed_rows(rows, "rollout", run.codes, said, behind, out=result, status=status)

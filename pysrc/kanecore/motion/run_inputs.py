@@ -85,8 +85,8 @@ class RunInputs:
         As for `simulate`.
     t0, t1 : float
         Start and end of the run, in any order.
-    sampled : bool
-        Whether a function is asked for samples: once each, in order.
+    period : float
+        Time for which each answer of a function is held, a sample; 0: it is asked whenever it is needed.
 
     Attributes
     ----------
@@ -96,20 +96,20 @@ class RunInputs:
         ``r(t, x)``, where a function was given.
     address : int, optional
         Address of the same function in C.
-    sampled : bool
-        Whether it is asked for samples.
+    period : float
+        As given.
     held : ndarray, (n_r,), optional
         Of samples what the function gave last, from when it was asked first.
     seen : list of (t, r, t, r)
         What a function of a model with prescribed rates gave at some calls, and at the next ones at another time.
     """
 
-    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, sampled: bool = False) -> None:
+    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, period: float = 0.0) -> None:
         self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
         self.address: int | None = None
         self.held: Array | None = None
-        self.sampled = False
+        self.period = period
         self.seen: list[tuple[float, Array, float, Array]] = []
         self._witnessed: _Witnessed | None = None
         self._first: tuple[float, Array, Array] | None = None  # what a function gave first, and where
@@ -132,12 +132,10 @@ class RunInputs:
                 self.function = _OfEach(np.asarray(constants), dict(signals), functions)
         else:
             constants = dyn._resolved("input", {} if inputs is None else inputs)
-        if sampled:
-            if self.function is None:
-                raise ValueError(
-                    "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
-                )
-            self.sampled = True
+        if period and self.function is None:
+            raise ValueError(
+                "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
+            )
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -153,13 +151,18 @@ class RunInputs:
         if (
             self.function is None
             or self.address is not None
-            or self.sampled
+            or self.period
             or max(self._dyn.input_rates, default=-1) < 0
         ):
             return self.function
         if self._witnessed is None:
             self._witnessed = _Witnessed(self.function, self._dyn.n_r, self.seen)
         return self._witnessed
+
+    def in_c(self, coefficients: Array | None = None) -> _motion.Inputs:
+        """The same for the integrators; with other coefficients, such as those of each row of a batch."""
+        cubics = self.coefficients if coefficients is None else coefficients
+        return _motion.Inputs(self._dyn, self.knots, cubics, self.asked, self.address, self.period, self.held)
 
     def after(self, times: Array, values: Array) -> RunInputs:
         """Inputs of a finished run, from samples of its function, each of which is held until the next one."""
@@ -169,6 +172,7 @@ class RunInputs:
             knots = np.append(self.knots[0], knots[:-1])
         result = copy(self)
         result.function = result.address = result.held = None
+        result.period = 0.0
         result.knots = np.append(knots, max(self.knots[-1], np.nextafter(knots[-1], np.inf)))
         result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
         result.coefficients[..., 0] = values[order]
@@ -222,7 +226,7 @@ class RunInputs:
             result[i] = _motion.checked_inputs(self._dyn, asked(time, state), time)
             if self._first is None:
                 self._first = time, states[i].copy(), result[i].copy()
-        if self.sampled:
+        if self.period:
             self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
         return result
 

@@ -216,7 +216,7 @@ def simulate(
         if dt is None:
             _warn_below(relative, absolute, rows.x)
         return rows  # type: ignore[return-value]
-    problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), bool(period))
+    problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), period)
     if wanted is not None:
         require_derivatives(wanted, method, problem, stabilization, dense_output)
     method = with_known_derivatives(method, dyn, problem.inputs, stabilization)
@@ -226,7 +226,7 @@ def simulate(
         own_methods_only(method, events=events, sample_time=sample_time, progress=progress or None)
         steps = Steps(relative, absolute, step, longest)
         outside = integrate_outside(problem, method, steps, limit, stabilization, records)
-        trajectory = Trajectory(problem, method, outside, outcome(method, outside, records))
+        trajectory = Trajectory(problem, method, outside, outcome(dyn, method, outside, records))
         with _holding(trajectory):
             _warn_below(relative, absolute, trajectory.x)
         return _ended(problem, outside, trajectory)
@@ -244,8 +244,6 @@ def simulate(
             max_step=longest,
             max_steps=limit,
             baumgarte=stabilization,
-            sample_time=period,
-            held=problem.inputs.held,
             watch=None if watched is None else watched.watch,
             **problem.arguments,
             **vars(records),
@@ -253,7 +251,7 @@ def simulate(
         )
         if run.samples is not None:
             problem = replace(problem, inputs=problem.inputs.after(*run.samples))
-        trajectory = Trajectory(problem, method, run, outcome(method, run, records), watched)
+        trajectory = Trajectory(problem, method, run, outcome(dyn, method, run, records), watched)
         if report is not None and trajectory.success:
             with _holding(trajectory):
                 report(run.t)
