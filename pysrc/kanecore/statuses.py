@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BY_NUMBER", "BY_WORD", "NUMBERS", "STATUSES", "Status"]
+__all__ = ["BY_NUMBER", "BY_WORD", "NUMBER_OF", "STATUSES", "Status"]
 
 
 class Status(NamedTuple):
@@ -100,7 +100,8 @@ STATUSES = (
     Status(
         *(11, "JUMP", "jump", "the constraints ask for a jump of the state"),
         "the constraints ask for a jump of the state, as a row does that begins to hold",
-        "let an event end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is meant",
+        "let an event end the run, and go on from dyn.impact(t, x, rows), or from dyn.consistent(t, x) if that is "
+        "meant",
     ),
     Status(
         *(12, "STALLED", "stalled", "steps shrink, and t comes to an end on the way"),
@@ -113,5 +114,5 @@ STATUSES = (
 BY_NUMBER = {status.number: status for status in STATUSES}
 BY_WORD = {status.word: status for status in STATUSES}
 
-NUMBERS = {status.name.lower(): status.number for status in STATUSES}
+NUMBER_OF = {status.name.lower(): status.number for status in STATUSES}
 """Number by name, in small letters."""

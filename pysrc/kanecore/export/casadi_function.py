@@ -20,7 +20,7 @@ from kanecore.errors import ModelError
 from kanecore.program.function_parts import cut
 from kanecore.program.instructions import Entry, Operand
 from kanecore.program.straight_line import straight_line
-from kanecore.statuses import NUMBERS
+from kanecore.statuses import NUMBER_OF
 
 from .c_names import checked_function, default_prefix
 from .c_source import filled
@@ -156,8 +156,8 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "NWORK": library.n_work,
         "WIDTH": str(width),
         "INTEGER": "long long int",
-        "SINGULAR": str(NUMBERS["singular"]),
-        "LOST": str(NUMBERS["lost"]),
+        "SINGULAR": str(NUMBER_OF["singular"]),
+        "LOST": str(NUMBER_OF["lost"]),
         "SPEEDS": ", ".join(map(string, library.d.speed_names)) or '""',
         "CONSTRAINTS": ", ".join(string(constraint.name) for constraint in library.d.constraints) or '""',
         **{f"BY_{variable.upper()}": str(int(variable in wrt)) for variable in VARIABLES},

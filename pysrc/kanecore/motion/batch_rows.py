@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a batch of runs: their starts, inputs and parameters, what is done again, and the error of those that fail."""
+"""Rows of a batch of runs: their starts, inputs and parameters, what runs again, and the error of those that fail."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ def named(argument: str, place: Place) -> str:
     return f"{argument}[{', '.join(str(int(i)) for i in place)}]" if place else argument
 
 
-def count_again(rows: Rows, lost: npt.NDArray[np.intp], again: Callable[[int, Rows], Sequence[Array]], *results: Array) -> None:
+def count_again(
+    rows: Rows, lost: npt.NDArray[np.intp], again: Callable[[int, Rows], Sequence[Array]], *results: Array
+) -> None:
     """Repeat rows whose G lost rank at their start, with the rank there, as `simulate` does.
 
     Parameters

@@ -23,7 +23,7 @@ from kanecore.motion.run_inputs import RunInputs
 from kanecore.motion.samples import Samples, names_of
 from kanecore.motion.signals import Signal
 from kanecore.run.call_arguments import leading
-from kanecore.statuses import BY_NUMBER, NUMBERS
+from kanecore.statuses import BY_NUMBER, NUMBER_OF
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -217,16 +217,16 @@ def _integrate(
     if dyn.n_constraints:
         states = out.reshape(n, len(t), dyn.n_x)
 
-        def again(i: int, one: Rows) -> tuple[Array, ...]:
+        def again(i: int, one: Rows) -> tuple[npt.NDArray[Any], ...]:
             own = None if coefficients is None else coefficients[i : i + 1]
             return _results(run(x[i : i + 1], own, one.c[np.newaxis], states[i]))
 
-        lost = np.flatnonzero((result.codes == NUMBERS["lost"]) & (result.ends == interval[0]))
+        lost = np.flatnonzero((result.codes == NUMBER_OF["lost"]) & (result.ends == interval[0]))
         count_again(rows, lost, again, *_results(result))
     return result
 
 
-def _results(run: _motion.RowsRun) -> tuple[Array, ...]:
+def _results(run: _motion.RowsRun) -> tuple[npt.NDArray[Any], ...]:
     return run.codes, run.numbers, run.ends, run.counts
 
 

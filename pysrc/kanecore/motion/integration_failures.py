@@ -91,8 +91,8 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status in ("singular", "lost", "unsatisfied"):
         if _comes_to_no_value(problem, run):
             return IntegrationError(
-                f"{BY_WORD['nonfinite'].reason} just after {_where(run)}: an expression is not defined there, such as a "
-                "spline beyond its knots",
+                f"{BY_WORD['nonfinite'].reason} just after {_where(run)}: an expression is not defined there, such as "
+                "a spline beyond its knots",
                 trajectory=trajectory,
             )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)

@@ -18,7 +18,7 @@ from kanecore.motion.prescribed_rates import warn_of_other_rates_in_rows
 from kanecore.motion.signals import Signal
 from kanecore.motion.simulation_options import positive_count
 from kanecore.run.call_arguments import leading
-from kanecore.statuses import BY_NUMBER, NUMBERS
+from kanecore.statuses import BY_NUMBER, NUMBER_OF
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -128,7 +128,7 @@ def rollout(
             to = result[np.unravel_index(i, rows.shape)]
             return _results(_motion.roll_out(dyn, method, first, step, count, (), one.x, one.r, one.c, to))
 
-        lost = np.flatnonzero((run.codes == NUMBERS["lost"]) & (run.last == 0))
+        lost = np.flatnonzero((run.codes == NUMBER_OF["lost"]) & (run.last == 0))
         count_again(rows, lost, again, *_results(run))
     status = RolloutStatus(run.codes.reshape(rows.shape), run.last.reshape(rows.shape))
     if return_status:
