@@ -649,7 +649,7 @@ def test_derivatives_by_differences() -> None:
         ({"n": 0}, ValueError, "n is 0"),
         ({"n": 2.5}, TypeError, "n is 2.5"),
         ({"n": True}, TypeError, "n is True"),
-        ({"x0": [1.0]}, ValueError, "x0 must be 6"),
+        ({"x0": [1.0]}, ValueError, r"x0 has shape \(1,\), expected \(6,\)"),
         ({"x0": {"nosuch": 1.0}}, KeyError, "no coordinate or speed of .* is called 'nosuch'"),
         ({"units": {"nosuch": (1, 0, 0)}}, KeyError, "no parameter, coordinate, speed, input or output of"),
         ({"units": [(1, 0, 0)]}, TypeError, "units is"),

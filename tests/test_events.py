@@ -366,7 +366,7 @@ def test_what_goes_wrong_is_named(ball):
         (kc.Event(z, terminal=-1), ValueError, "terminal of event 0"),
         (kc.Event(z, direction="up"), TypeError, "direction of event 0"),
         (kc.Event(z, reset={"z2": 0}), KeyError, "z2"),
-        (kc.Event(z, direction=-1, reset=lambda t, x: [1.0]), ValueError, r"must be \(2,\)"),
+        (kc.Event(z, direction=-1, reset=lambda t, x: [1.0]), ValueError, r"shape \(1,\), expected \(2,\)"),
         (
             kc.Event(z, direction=-1, reset=lambda t, x: [np.nan, 0.0]),
             ValueError,

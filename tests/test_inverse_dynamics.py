@@ -201,7 +201,7 @@ def test_no_reactions() -> None:
         ),
         ({"tau": {"u4": 0.0}}, KeyError, "no speed of 'four_bar' is called 'u4'; there are 'u1', 'u2', 'u3'"),
         ({"udot": [0.0, 0.0]}, ValueError, r"udot has shape \(2,\), expected \(\.\.\., 3\)"),
-        ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is not finite"),
+        ({"udot": {"u1": np.nan}}, ValueError, r"udot\['u1'\] is nan, which is not finite"),
         ({"udot": {"u1": "fast"}}, TypeError, r"udot\['u1'\] must be real numbers"),
         ({"tau": {me.dynamicsymbols("u1"): 0.0, "u1": 1.0}}, ValueError, "tau gives 'u1' twice"),
         (
@@ -219,7 +219,7 @@ def test_requests_that_cannot_be_met(given: dict[str, Any], error: type[Exceptio
 
 def test_states_that_are_none() -> None:
     dyn = loaded("cart_pole")
-    with pytest.raises(ValueError, match="t and x must be finite"):
+    with pytest.raises(ValueError, match=r"x is \[nan, .*, which is not finite"):
         dyn.solve_inverse(0.0, [np.nan, 0.0, 0.0, 0.0], tau=[0.0, 0.0])
     with pytest.raises(ValueError, match="shape"):
         dyn.solve_inverse(0.0, [0.0, 0.0], tau=[0.0, 0.0])

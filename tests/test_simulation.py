@@ -297,9 +297,9 @@ def test_parameters_for_one_run(oscillator):
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "words"),
     [
-        (((0, 1), X0[:5]), {}, ValueError, r"x0 has shape \(5,\); it must be \(6,\)"),
+        (((0, 1), X0[:5]), {}, ValueError, r"x0 has shape \(5,\), expected \(6,\): one state"),
         (((0, 1), [np.nan] * 6), {}, ValueError, "x0 .* not finite"),
-        (((0, 1), ["a"] * 6), {}, TypeError, "x0 has dtype"),
+        (((0, 1), ["a"] * 6), {}, TypeError, "x0 must be real numbers, got dtype"),
         (((0, np.inf), X0), {}, ValueError, "t_span .* not finite"),
         ((3.0, X0), {}, ValueError, "t_span is 3.0"),
         (((0, 1), X0), {"method": "heun"}, ValueError, "'dop853', 'dopri5', 'euler', 'radau', 'rk4'"),

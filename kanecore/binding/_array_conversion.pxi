@@ -72,12 +72,21 @@ cdef object as_array(str name, object value):
 
 
 cdef object real_array(str name, object value, object dtype=DOUBLE):
-    """``value`` as an array of a type whose last axis is contiguous; a copy only if there is no other way."""
+    """``value`` as an array of a type whose last axis is contiguous; a copy only if there is no other way.
+
+    For kernels, whose callers have arrays of doubles, and their numbers as fast as that goes; else `real_numbers`.
+    """
     array = as_array(name, value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}"
-                        + ("; convert SymPy numbers with float() first" if array.dtype.kind == "O" else ""))
+    require_real(name, array)
     return numbers(array, dtype)
+
+
+cdef int require_real(str name, object array) except -1:
+    """TypeError for an array of a type that holds no real numbers."""
+    hint = {"O": "; convert SymPy numbers with float() first", "c": "; where the imaginary parts are rounding, take .real"}
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{hint.get(array.dtype.kind, '')}")
+    return 0
 
 
 cdef object numbers(object array, object dtype):
@@ -124,13 +133,10 @@ def real_numbers(str name, value):
 
     NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
     """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be an array of real numbers: {error}") from None
+    array = as_array(name, value)
     if array.dtype.kind == "O":         # numbers of SymPy and others, which tell by themselves whether they are real
         for x in array.flat:            # these become numbers without a word
-            if isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
+            if x is None or isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
                 raise TypeError(f"{name} must be real numbers, got {x!r} among them")
         try:
             return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
@@ -138,9 +144,7 @@ def real_numbers(str name, value):
             raise TypeError(f"{name} must be real numbers: {error}") from None
         except OverflowError as error:
             raise ValueError(f"{name} must be real numbers: {error}") from None
-    if array.dtype.kind not in "fiub":
-        complex_numbers = "; where the imaginary parts are rounding, take .real" if array.dtype.kind == "c" else ""
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{complex_numbers}")
+    require_real(name, array)
     return np.array(array, dtype=np.float64, order="C")
 
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from kanecore.constraints.constraint_values import Constraints, angles, normalise
 from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateError
 from kanecore.rank import equilibrated, size_of
+from kanecore.run.call_arguments import state_vector
 from kanecore.run.numerical_derivatives import Slope, derivative
 from kanecore.tolerances import RANK
 
@@ -212,10 +213,7 @@ def _start(dyn: Kernels, x0: Any) -> Array | None:
     """The state around which others lie, if one was given or the model has a guess."""
     guess: Mapping[str, float] = dyn._table_info.get("guess", {})
     if x0 is not None:
-        given = np.array(dyn._as_state(x0, "x0"), dtype=np.float64)
-        if given.shape != (dyn.n_x,) or not np.isfinite(given).all():
-            raise ValueError(f"x0 must be {dyn.n_x} finite numbers, one state")
-        return given
+        return state_vector(dyn, x0, "x0")
     if not guess:
         return None
     start = np.zeros(dyn.n_x)

@@ -19,12 +19,13 @@ from kanecore.constraints.constraint_values import normalise
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import extents
+from kanecore.run.call_arguments import real_array, state_vector
 from kanecore.tolerances import EQUAL, FEASIBLE, NOISE, SOLVED
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["consistent", "consistent_state", "normalized", "on_constraints", "state_of"]
+__all__ = ["consistent", "consistent_state", "feasible_state", "normalized", "on_constraints", "state_of"]
 
 Array = npt.NDArray[np.float64]
 
@@ -114,20 +115,20 @@ def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None
     return np.unique(np.array(places, dtype=np.intp))
 
 
-def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> ConstraintState:
+def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
     """One state, as it was given; ValueError or TypeError if it is none."""
-    array = np.array(dyn._as_state(x))
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"x must be real numbers, got dtype {array.dtype}")
-    if array.shape != (dyn.n_x,):
-        raise ValueError(f"x has shape {array.shape}; it must be ({dyn.n_x},), one state")
-    if not np.isfinite(array).all():
-        raise ValueError(f"x is {array.tolist()}, which is not finite")
-    if np.ndim(t) or np.asarray(t).dtype.kind not in "fiub":
+    array = state_vector(dyn, x, argument)
+    if np.ndim(t):
         raise TypeError(f"t must be one number, got {t!r}")
-    if not np.isfinite(t):
-        raise ValueError(f"t is {t!r}, which is not finite")
-    return ConstraintState(dyn, t, array, r, p)
+    return ConstraintState(dyn, float(real_array("t", t)), array, r, p)
+
+
+def feasible_state(
+    dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x"
+) -> ConstraintState:
+    """One state that must satisfy the constraints, brought to them; ValueError or TypeError if it does not."""
+    given = state_of(dyn, t, x, r, p, argument)
+    return on_constraints(given.moved(normalized(dyn, given.x, argument)), argument)
 
 
 def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:

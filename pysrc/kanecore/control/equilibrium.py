@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.constraints.consistent_states import consistent_state, normalized, on_constraints, state_of
+from kanecore.constraints.consistent_states import (
+    consistent_state,
+    feasible_state,
+    state_of,
+)
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import angles
 from kanecore.control.equilibrium_solver import Balance, Iterate, feasible, rate_slopes
@@ -221,8 +225,7 @@ def _least(end: Iterate, sizes: Array) -> Array:
 
 def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
     if x0 is not None:
-        given = state_of(dyn, t, dyn._as_state(x0, "x0"), r, p)
-        return on_constraints(ConstraintState(dyn, t, normalized(dyn, given.x, "x0"), r, p), "x0")
+        return feasible_state(dyn, t, x0, r, p, "x0")
     x = np.zeros(dyn.n_x)
     for quaternion in dyn.unit:
         x[quaternion[0]] = 1.0

@@ -27,7 +27,7 @@ from kanecore.control.physical_inertia import is_physical, least_change, nearest
 from kanecore.errors import unknown_name, warn
 from kanecore.kernels import OF_BODY
 from kanecore.rank import equilibrated, independent_columns, speed_units
-from kanecore.run.call_arguments import vectors
+from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import EPSILON, RANK
 
 if TYPE_CHECKING:
@@ -289,12 +289,7 @@ def _chosen(dyn: Kernels, joints: str | Sequence[str] | Mapping[str, Sequence[An
 
 
 def _prior(given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
-    prior = vectors("prior", given, 10)
-    if prior.shape != shape:
-        raise ValueError(f"prior has shape {prior.shape}, expected {shape}: ten of each body")
-    if not np.isfinite(prior).all():
-        raise ValueError("prior must be finite numbers")
-    return prior
+    return real_array("prior", given, shape, meaning="ten of each body")
 
 
 @dataclass(frozen=True)
@@ -332,12 +327,13 @@ class _Equations:
 
     @classmethod
     def of(cls, dyn: Kernels, x: Any, udot: Any, r: Any, t: Any, chosen: Numbers, deviations: Any) -> _Equations:
-        states, rates = vectors("x", x, dyn.n_x), vectors("udot", udot, dyn.n_u)
-        for name, array, n in (("x", states, dyn.n_x), ("udot", rates, dyn.n_u)):
-            if array.ndim != 2 or not len(array):
-                raise ValueError(f"{name} has shape {array.shape}, expected (N, {n}): a row for each state")
+        every = "a row for each state"
+        states = real_array("x", x, (None, dyn.n_x), meaning=every, finite=False)
+        rates = real_array("udot", udot, (None, dyn.n_u), meaning=every, finite=False)
+        if not len(states):
+            raise ValueError("x has no rows: give the states at which the generalized forces were measured")
         n = len(states)
-        times = np.asarray(t, dtype=np.float64)
+        times = real_array("t", t, finite=False)
         inputs = None if r is None else all_values(dyn, "input", r)
         parts = {"udot": rates, "t": times, **({} if inputs is None else {"r": inputs})}
         for name, array in parts.items():
@@ -353,9 +349,11 @@ class _Equations:
                 raise ValueError(f"{name} holds a number that is not finite{row}")
         if inputs is not None:
             inputs = np.broadcast_to(inputs, (n, dyn.n_r))
-        given = None if deviations is None else vectors("deviations", deviations, dyn.n_u)
-        if given is not None and (given.ndim != 1 or not (np.isfinite(given).all() and (given > 0.0).all())):
-            raise ValueError(f"deviations must be {dyn.n_u} positive numbers")
+        given = None
+        if deviations is not None:
+            given = real_array("deviations", deviations, (dyn.n_u,), meaning="one for each speed")
+            if not (given > 0.0).all():
+                raise ValueError(f"deviations is {given.tolist()}; they must be positive")
         return cls(dyn, states, rates, inputs, times, chosen, given)
 
     def times(self, k: Any) -> Any:

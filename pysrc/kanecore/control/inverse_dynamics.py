@@ -26,7 +26,7 @@ from kanecore import _library
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
 from kanecore.rank import size_of
-from kanecore.run.call_arguments import columns_of, leading
+from kanecore.run.call_arguments import columns_of, leading, real_array
 from kanecore.run.points_and_frames import TORQUE, numbers
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
@@ -179,11 +179,9 @@ def solve_inverse(
         What is given is no number, not finite, or has another shape; x is not finite.
     """
     known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
-    states, times = np.asarray(dyn._as_state(x)), np.asarray(t, dtype=np.float64)
-    if states.dtype.kind not in "fiub" or not (np.isfinite(states).all() and np.isfinite(times).all()):
-        raise ValueError("t and x must be finite numbers")
+    states, times = real_array("x", dyn._as_state(x), (..., dyn.n_x)), real_array("t", t)
     inputs, parameters = all_values(dyn, "input", r), all_values(dyn, "parameter", p)
-    at = Constraints(dyn, times, states.astype(np.float64), inputs, parameters)
+    at = Constraints(dyn, times, states, inputs, parameters)
     forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
     lead = leading(x=forcing.shape[:-1], **known.shapes(dyn.speed_names))
     n, m = dyn.n_u, dyn.n_constraints

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.constraints.consistent_states import normalized, on_constraints, state_of
+from kanecore.constraints.consistent_states import feasible_state, normalized
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.control.error_states import ErrorStates
 from kanecore.control.minimal_states import Reduction, output_slopes, reduction
@@ -340,8 +340,6 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
 
 def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
     """State that must be on the constraints, with all its inputs and parameters."""
-    given = state_of(dyn, t, dyn._as_state(x, argument), r, p)
     inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
-    state = ConstraintState(dyn, float(t), normalized(dyn, given.x, argument), inputs, parameters)
-    return on_constraints(state, argument)
+    return feasible_state(dyn, t, x, inputs, parameters, argument)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kanecore.constraints.allowed_motions import allowed_motions
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import SingularError
-from kanecore.run.call_arguments import leading
+from kanecore.run.call_arguments import leading, real_array
 from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
 from kanecore.run.point_kinematics import jacobian
 from kanecore.tolerances import RANK
@@ -95,7 +95,8 @@ def operational_inertia(
     """
     transposed = np.swapaxes(jacobian(dyn, point, t, x, attached=attached, frame=frame, r=r, p=p), -1, -2)
     if along is not None:
-        transposed = transposed @ _directions(along, transposed.shape[-1]).T
+        directions = real_array("along", along, (None, transposed.shape[-1]), meaning="a direction in each row")
+        transposed = transposed @ directions.T
     at = Constraints(dyn, t, x, r, p)
     mass = at.mass
     if dyn.n_constraints:
@@ -147,13 +148,6 @@ def momentum_matrix(
         [linear_momentum(dyn, t, states, r=r, p=p), angular_momentum(dyn, t, states, about, r=r, p=p)], axis=-1
     )
     return np.ascontiguousarray(np.moveaxis(momenta[1:] - momenta[:1], 0, -1))
-
-
-def _directions(along: npt.ArrayLike, n: int) -> Array:
-    array = np.asarray(along)
-    if array.dtype.kind not in "fiub" or array.ndim != 2 or array.shape[1] != n:
-        raise ValueError(f"along holds directions in rows, ({n} numbers each): got an array of shape {array.shape}")
-    return array.astype(np.float64)
 
 
 def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: str) -> Array:

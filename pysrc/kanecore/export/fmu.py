@@ -37,6 +37,7 @@ from kanecore.export.fmi_description import Facts, build_description, model_desc
 from kanecore.export.fmi_variables import variables_of
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, PARAMETER, TIME
+from kanecore.run.call_arguments import state_vector
 
 __all__ = ["VERSIONS", "export_fmu", "outputs_hold_udot", "slopes_library"]
 
@@ -196,10 +197,7 @@ def _start(dyn: Any, x0: Any) -> tuple[Any, int]:
         except ModelError as error:
             raise ModelError(f"{error}; or give the state at which the FMU starts, x0=...") from None
     else:
-        x = np.array(dyn._as_state(x0, "x0"), dtype=np.float64)
-        if x.shape != (dyn.n_x,) or not np.isfinite(x).all():
-            raise ValueError(f"x0 must be one state of {dyn.n_x} finite numbers; got {np.asarray(x0).tolist()!r}")
-        x = normalized(dyn, x, "x0")
+        x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     if not constrained:
         return x, -1
     state = on_constraints(ConstraintState(dyn, 0.0, x, None, None), "x0")

@@ -20,7 +20,7 @@ from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.errors import IntegrationError, warn
 from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.run_inputs import address_of
-from kanecore.motion.simulation_options import vector
+from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -208,7 +208,7 @@ class Events:
         """The state after a reset, which must be one of the model."""
         problem = self._problem
         name = f"the state that event {i} is reset to at t = {t!r}"
-        state = normalized(problem.dyn, vector(name, x, problem.dyn.n_x), name)
+        state = normalized(problem.dyn, state_vector(problem.dyn, x, name), name)
         if not (problem.dyn.n_constraints or problem.dyn.n_configuration):
             return state
         try:

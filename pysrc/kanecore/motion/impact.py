@@ -22,6 +22,7 @@ from kanecore.constraints.consistent_states import state_of
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import equilibrated, rank_of, size_of, speed_units
+from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
@@ -176,14 +177,9 @@ def _contacts(state: ConstraintState, given: Any) -> _Contacts:
     names = [given] if isinstance(given, str) else given
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
         return _of_outputs(state, [state.dyn._index("output", name) for name in names])
-    rows, n = np.asarray(given), state.dyn.n_u
-    if rows.dtype.kind not in "fiub":
-        raise TypeError(f"rows must be names of outputs, or an array of real numbers (k, {n}), not {given!r}")
-    if rows.ndim not in (1, 2) or rows.shape[-1] != n:
-        raise ValueError(f"rows has shape {rows.shape}; it must be ({n},) or (k, {n}), a number for each speed")
-    if not np.isfinite(rows).all():
-        raise ValueError("rows is not finite")
-    rows = np.atleast_2d(rows).astype(np.float64)
+    n = state.dyn.n_u
+    numbers = real_array("rows", given, (n,), (None, n), meaning="names of outputs, or a number for each speed")
+    rows = np.atleast_2d(numbers)
     labels = tuple(f"row {i}" for i in range(len(rows)))
     return _Contacts(labels, rows, rows @ state.u, np.abs(rows) @ np.abs(state.u), None)
 
@@ -212,14 +208,10 @@ def _output_slopes(state: ConstraintState, numbers: list[int]) -> tuple[Array, A
 
 def _restitution(e: npt.ArrayLike, k: int) -> Array:
     """One e for each contact."""
-    values = np.asarray(e)
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"e must be real numbers, not {e!r}")
-    if values.shape not in ((), (k,)):
-        raise ValueError(f"e has shape {values.shape}; it must be one number, or ({k},), one for each contact")
-    if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise ValueError(f"e is {e!r}; a coefficient of restitution is finite and not negative")
-    return np.broadcast_to(values.astype(np.float64), (k,))
+    values = real_array("e", e, (), (k,), meaning="one number, or one for each contact")
+    if not (values >= 0).all():
+        raise ValueError(f"e is {e!r}; a coefficient of restitution is not negative")
+    return np.broadcast_to(values, (k,))
 
 
 def _require_constant_rows(before: ConstraintState, after: ConstraintState, contacts: _Contacts) -> None:

@@ -16,7 +16,7 @@ from kanecore.constraints.consistent_states import normalized, on_constraints
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.errors import ModelError
 from kanecore.motion.run_inputs import RunInputs
-from kanecore.motion.simulation_options import vector
+from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -73,7 +73,7 @@ def posed(
 ) -> InitialValueProblem:
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
-    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
+    x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     p = dyn._resolved("parameter", {} if parameters is None else parameters)
     run_inputs = RunInputs(dyn, inputs, t0, t1, period)
     rank = 0

@@ -26,8 +26,8 @@ from kanecore.constraints.constraint_values import normalise
 from kanecore.errors import IntegrationError, KanecoreWarning, ModelError, SingularError
 from kanecore.motion.events import as_list
 from kanecore.motion.simulation import simulate
-from kanecore.motion.simulation_options import vector
 from kanecore.motion.trajectory import Trajectory
+from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -148,7 +148,7 @@ def periodic(
             raise ValueError(f"{name} is {value!r}; it must be a positive number")
     control = {**options, "rtol": rtol, "atol": rtol if atol is None else atol}
     shooting = _Shooting(dyn, float(period), event, bool(fixed_period), advancing, float(t0), events, control)
-    x = normalized(dyn, vector("x0", dyn._as_state(x0, "x0"), dyn.n_x), "x0")
+    x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     shot = shooting.shoot(x, float(period))
     if atol is None:
         shot = shooting.with_tolerances_of(shot)

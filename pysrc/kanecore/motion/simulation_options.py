@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kanecore import _motion
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
-from kanecore.run.call_arguments import real_numbers
+from kanecore.run.call_arguments import real_array
 
 __all__ = [
     "Recording",
@@ -27,7 +27,6 @@ __all__ = [
     "step_length",
     "step_limit",
     "tolerances",
-    "vector",
 ]
 
 Array = npt.NDArray[np.float64]
@@ -168,22 +167,10 @@ def positive_count(name: str, value: int) -> int:
 
 def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:
     """Check the relative tolerance, which rounding limits, and the absolute ones of all n entries of a state."""
-    absolute = vector("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, n)
+    absolute = real_array("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, (n,), meaning="one for each state")
     if not (np.isfinite(rtol) and rtol > 0 and (absolute >= 0).all()):
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
     return max(float(rtol), _SMALLEST_RTOL), absolute
-
-
-def vector(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """Check a vector of n finite real numbers, with its name for messages."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} has dtype {array.dtype}; it must hold real numbers")
-    if array.shape != (n,):
-        raise ValueError(f"{name} has shape {array.shape}; it must be ({n},)")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} is {array.tolist()}, which is not finite")
-    return np.array(array, dtype=np.float64)
 
 
 def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
@@ -199,7 +186,7 @@ def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
 
 def result_times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
     """Times at which states are wanted."""
-    times = real_numbers("t_eval", t_eval)
+    times = real_array("t_eval", t_eval, finite=False)
     low, high = min(t0, t1), max(t0, t1)
     if times.ndim != 1 or not ((times >= low) & (times <= high)).all():
         raise ValueError(f"t_eval must be one-dimensional and lie within t_span, {low} to {high}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,8 +21,10 @@ __all__ = [
     "direction_of",
     "joined",
     "leading",
+    "real_array",
     "real_numbers",
     "require_fits",
+    "state_vector",
     "values_of",
     "vectors",
     "written",
@@ -29,15 +32,65 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
+_SHORT = 20  # numbers that a message lists
+
+
+def real_array(
+    name: str, value: Any, *shapes: tuple[int | EllipsisType | None, ...], meaning: str = "", finite: bool = True
+) -> Array:
+    """An argument as a new array of doubles, in one of some shapes; the one check of arrays that Python code reads.
+
+    Parameters
+    ----------
+    name, meaning : str
+        Name of the argument, and what it holds, for messages.
+    *shapes : tuple
+        Shapes that it may have: ``(..., 3)`` with any leading axes, ``(None, 3)`` with any number of rows.  None given:
+        any shape.
+    finite : bool
+        Refuse numbers that are not finite.
+
+    Raises
+    ------
+    TypeError
+        It holds no real numbers.
+    ValueError
+        Its shape is none of these, or a number is not finite.
+    """
+    said = f": {meaning}" if meaning else ""
+    try:
+        array = real_numbers(name, value)
+    except TypeError as error:
+        raise TypeError(f"{error}{said}") from None
+    if shapes and not any(_fits(array.shape, shape) for shape in shapes):
+        expected = " or ".join(map(_shape_in_words, shapes))
+        raise ValueError(f"{name} has shape {array.shape}, expected {expected}{said}")
+    if finite and not np.isfinite(array).all():
+        what = f"is {array.tolist()!r}, which" if array.size <= _SHORT else "holds a number that"
+        raise ValueError(f"{name} {what} is not finite")
+    return array
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[int | EllipsisType | None, ...]) -> bool:
+    if wanted[:1] == (...,):
+        wanted = wanted[1:]
+        shape = shape[max(0, len(shape) - len(wanted)) :]
+    return len(shape) == len(wanted) and all(n in (given, None) for given, n in zip(shape, wanted, strict=True))
+
+
+def _shape_in_words(shape: tuple[int | EllipsisType | None, ...]) -> str:
+    axes = ["..." if n is ... else "N" if n is None else str(n) for n in shape]
+    return f"({axes[0]},)" if len(axes) == 1 else f"({', '.join(axes)})"
+
 
 def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """An argument as numbers of shape (..., n); TypeError or ValueError if it is none."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}")
-    if array.shape[-1:] != (n,):
-        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n})")
-    return array.astype(np.float64)
+    """An argument as numbers of shape (..., n), finite or not; TypeError or ValueError if it is none."""
+    return real_array(name, value, (..., n), finite=False)
+
+
+def state_vector(dyn: Kernels, x: _Values, argument: str = "x") -> Array:
+    """One finite state, (n_x,), an array or by name; TypeError, ValueError or KeyError if it is none."""
+    return real_array(argument, dyn._as_state(x, argument), (dyn.n_x,), meaning="one state")
 
 
 def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -78,7 +131,7 @@ def values_of(
         entry = dyn._found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn._index(kinds[0], key))
         if entry in values:
             raise ValueError(f"{argument} gives {key!r} twice")
-        number = None if value is None else _numbers(f"{argument}[{str(key)!r}]", value)
+        number = None if value is None else real_array(f"{argument}[{str(key)!r}]", value)
         if number is not None and number.ndim:
             raise TypeError(f"{argument}[{str(key)!r}] must be one number, not {value!r}")
         values[entry] = None if number is None else float(number)
@@ -94,10 +147,8 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
         return {}
     if isinstance(given, Mapping):
         named = dyn._by_number(kind, given, argument)
-        return {i: _numbers(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
-    array = _numbers(argument, given)
-    if array.ndim == 0 or array.shape[-1] != dyn.n_u:
-        raise ValueError(f"{argument} has shape {array.shape}, expected (..., {dyn.n_u}), or a mapping by name")
+        return {i: real_array(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
+    array = real_array(argument, given, (..., dyn.n_u), meaning="one for each speed, or a mapping by name")
     return {i: array[..., i] for i in range(dyn.n_u)}
 
 
@@ -109,7 +160,7 @@ def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument
     n = {"state": dyn.n_x, "input": dyn.n_r, "udot": dyn.n_u}[kind]
     if not isinstance(given, Mapping):
         return vectors(argument, given, n)
-    columns = {i: _numbers(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
+    columns = {i: real_array(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
     try:
         lead = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError as error:
@@ -131,16 +182,6 @@ def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:
     if not isinstance(given, Iterable):
         raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {given!r}")
     return ((key, None) for key in given)
-
-
-def _numbers(label: str, value: Any) -> Array:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(f"{label} must be real numbers, not {value!r}") from None
-    if not np.isfinite(array).all():
-        raise ValueError(f"{label} is not finite")
-    return array
 
 
 def require_fits(out: Any, result: Array, argument: str = "out") -> None:

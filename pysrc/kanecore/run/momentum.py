@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.call_arguments import real_array
 from kanecore.run.points_and_frames import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def angular_momentum(
         positions = dyn.positions(t, x, r=r, p=p)
         origin = positions[..., place, :]
     else:
-        origin = _coordinates(about)
+        origin = real_array("about", about, (..., 3), meaning="coordinates of a point, or its name", finite=False)
         same_tree(dyn, places)
         positions = dyn.positions(t, x, r=r, p=p)
     momenta = dyn.body_momenta(t, x, r=r, p=p)
@@ -105,12 +106,3 @@ def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
     masses = dyn._masses(t, x, r=r, p=p)[..., :1]
     moments = masses * dyn.positions(t, x, r=r, p=p)[..., places, :]
     return np.asarray(moments.sum(axis=-2) / masses.sum(axis=-2))
-
-
-def _coordinates(about: npt.ArrayLike) -> Array:
-    array = np.asarray(about)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"about is the name of a point, or three coordinates: got {about!r}")
-    if array.shape[-1:] != (3,):
-        raise ValueError(f"about has shape {array.shape}, expected (..., 3)")
-    return array.astype(np.float64)
