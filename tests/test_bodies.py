@@ -226,7 +226,11 @@ def test_leading_axes() -> None:
             r"about has shape \(2,\), expected \(\.\.\., 3\)",
         ),
         *(
-            (lambda d, x, wrong=wrong: d.angular_momentum(0.0, x, wrong), TypeError, "about must be .*: coordinates of a point, or its name")
+            (
+                lambda d, x, wrong=wrong: d.angular_momentum(0.0, x, wrong),
+                TypeError,
+                "about must be .*; or give the name of a point",
+            )
             for wrong in (None, 1j * np.ones(3), ["a", "b", "c"])
         ),
         (lambda d, x: d.linear_momentum(0.0, x[:3]), ValueError, "x has shape"),

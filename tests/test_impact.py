@@ -335,7 +335,7 @@ def test_impulses_that_redundant_contacts_share_do_not_pull_for_sure() -> None:
         ("tipp", 0, KeyError, "no output of 'dumbbell' is called 'tipp'; did you mean 'tip'"),
         ("speed", 0, kc.ModelError, "output 'speed' of 'dumbbell' is not linear in the speeds"),
         ("jerk", 0, kc.ModelError, "output 'jerk' of 'dumbbell' holds derivatives of speeds"),
-        (["tip", 3], 0, TypeError, "rows must be .*: names of outputs, or"),
+        (["tip", 3], 0, TypeError, "rows must be .*; or give names of outputs"),
         ([1, 2, 3], 0, ValueError, r"rows has shape \(3,\), expected \(4,\) or \(N, 4\)"),
         ([[np.nan, 0, 0, 0]], 0, ValueError, r"rows is \[\[nan, .*, which is not finite"),
         ("tip", -0.5, ValueError, "e is -0.5; a coefficient of restitution is not negative"),

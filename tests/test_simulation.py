@@ -355,7 +355,7 @@ def test_parameters_for_one_run(oscillator):
             ((0, 1), X0),
             {"inputs": lambda t, x: [0, [1, 2], 0]},
             ValueError,
-            "inputs.* must be an array of real numbers",
+            "inputs.* is not an array of numbers",
         ),
         (((0, 1), X0), {"t_eval": np.array([0.1, 0.2]) + 0j}, TypeError, "t_eval must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),

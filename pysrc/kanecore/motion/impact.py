@@ -178,7 +178,9 @@ def _contacts(state: ConstraintState, given: Any) -> _Contacts:
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
         return _of_outputs(state, [state.dyn._index("output", name) for name in names])
     n = state.dyn.n_u
-    numbers = real_array("rows", given, (n,), (None, n), meaning="names of outputs, or a number for each speed")
+    numbers = real_array(
+        "rows", given, (n,), (None, n), meaning="a number for each speed", otherwise="names of outputs"
+    )
     rows = np.atleast_2d(numbers)
     labels = tuple(f"row {i}" for i in range(len(rows)))
     return _Contacts(labels, rows, rows @ state.u, np.abs(rows) @ np.abs(state.u), None)

@@ -36,14 +36,19 @@ _SHORT = 20  # numbers that a message lists
 
 
 def real_array(
-    name: str, value: Any, *shapes: tuple[int | EllipsisType | None, ...], meaning: str = "", finite: bool = True
+    name: str,
+    value: Any,
+    *shapes: tuple[int | EllipsisType | None, ...],
+    meaning: str = "",
+    otherwise: str = "",
+    finite: bool = True,
 ) -> Array:
     """An argument as a new array of doubles, in one of some shapes; the one check of arrays that Python code reads.
 
     Parameters
     ----------
-    name, meaning : str
-        Name of the argument, and what it holds, for messages.
+    name, meaning, otherwise : str
+        Name of the argument, what its numbers are, and what may be given instead, for messages.
     *shapes : tuple
         Shapes that it may have: ``(..., 3)`` with any leading axes, ``(None, 3)`` with any number of rows.  None given:
         any shape.
@@ -57,14 +62,16 @@ def real_array(
     ValueError
         Its shape is none of these, or a number is not finite.
     """
-    said = f": {meaning}" if meaning else ""
+    instead = f"; or give {otherwise}" if otherwise else ""
     try:
         array = real_numbers(name, value)
     except TypeError as error:
-        raise TypeError(f"{error}{said}") from None
+        raise TypeError(f"{error}{instead}") from None
     if shapes and not any(_fits(array.shape, shape) for shape in shapes):
         expected = " or ".join(map(_shape_in_words, shapes))
-        raise ValueError(f"{name} has shape {array.shape}, expected {expected}{said}")
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected {expected}{f': {meaning}' if meaning else ''}{instead}"
+        )
     if finite and not np.isfinite(array).all():
         what = f"is {array.tolist()!r}, which" if array.size <= _SHORT else "holds a number that"
         raise ValueError(f"{name} {what} is not finite")
@@ -148,7 +155,7 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
     if isinstance(given, Mapping):
         named = dyn._by_number(kind, given, argument)
         return {i: real_array(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
-    array = real_array(argument, given, (..., dyn.n_u), meaning="one for each speed, or a mapping by name")
+    array = real_array(argument, given, (..., dyn.n_u), meaning="one for each speed", otherwise="a mapping by name")
     return {i: array[..., i] for i in range(dyn.n_u)}
 
 

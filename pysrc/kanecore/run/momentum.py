@@ -90,7 +90,9 @@ def angular_momentum(
         positions = dyn.positions(t, x, r=r, p=p)
         origin = positions[..., place, :]
     else:
-        origin = real_array("about", about, (..., 3), meaning="coordinates of a point, or its name", finite=False)
+        origin = real_array(
+            "about", about, (..., 3), meaning="coordinates", otherwise="the name of a point", finite=False
+        )
         same_tree(dyn, places)
         positions = dyn.positions(t, x, r=r, p=p)
     momenta = dyn.body_momenta(t, x, r=r, p=p)
