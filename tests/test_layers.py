@@ -76,10 +76,12 @@ ALLOWED: dict[str, set[str]] = {
     "audit": {"errors", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "compiled_model": {
         *("errors", "kernels", "functions", "program.bytecode_format", "show"),
-        *("run", "constraints", "motion", "control", "audit"),
+        *("run", "constraints", "motion", "control", "audit", "export.jax_function", "export.scipy_and_numba"),
         *("_library", "_native"),
     },
     "show": {"errors", "shapes"},
+    "export.jax_function": {"kernels", "run", "_motion", "_native"},  # these two stand on the extension alone
+    "export.scipy_and_numba": {"errors", "run", "_motion", "_native"},
     "_library": set(),
     "_binding": {"program.bytecode_format"},
     "_methods": {"_binding"},
@@ -136,6 +138,8 @@ WITHOUT_SYMPY = {
         "control",
         "audit",
         "compiled_model",
+        "export.jax_function",
+        "export.scipy_and_numba",
         "show",
     ),
     *("cli", "prebuilt"),

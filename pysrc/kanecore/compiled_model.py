@@ -46,6 +46,8 @@ from kanecore.control.linear_system import linear_system, state_error
 from kanecore.control.linearization import linearize as differentiate
 from kanecore.control.operational_space import mass_matrix_inverse, momentum_matrix, operational_inertia
 from kanecore.errors import CompileError, ModelError, warn
+from kanecore.export.jax_function import jax
+from kanecore.export.scipy_and_numba import lowlevel_callable, numba
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.motion.impact import impact
@@ -810,146 +812,9 @@ class CompiledModel(_native.Kernels):
             cc=cc,
         )
 
-    def jax(self, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
-        """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
-
-        Parameters
-        ----------
-        kernel : str
-            "rhs", or another kernel of t and x.
-        threads : int
-            How many share a large batch, as for the kernels.
-
-        Returns
-        -------
-        callable
-            ``f(t, x, r=None, p=None)`` -> jax.Array, (..., n_x) of "rhs".  Arguments are those of the kernel, also by
-            name; leading axes broadcast.  Without r and p they are the current values: in ``jax.jit`` those of the
-            tracing.  ``jax.vmap`` makes one batch of its calls.
-            First derivatives of "rhs", "udot", "qdot" by t, x, r, p, forwards and in reverse, are products with
-            ``linearize``, `rhs_time_derivative` and `rhs_parameter_jacobian`; second ones by x and r come from
-            `rhs_hessian`.  "outputs" has first derivatives by x and r.
-
-        Raises
-        ------
-        ImportError
-            JAX is not installed.
-        KeyError, ModelError
-            There is no such kernel of t and x, or the model has none.
-        ValueError, TypeError
-            ``threads`` is no such number.
-        TypeError
-            From the callable: float64 is not enabled in JAX; an argument that is not real.
-        ValueError, KeyError
-            From the callable: a wrong shape or name, a value that was never set.
-        NotImplementedError
-            From the callable, differentiated: there is no kernel for this derivative.
-        jax.errors.JaxRuntimeError
-            When the result is awaited: the error of the kernel, with its message, such as that of a singular mass
-            matrix.
-
-        Notes
-        -----
-        Results that depend on a t, x or r that is not finite are NaN.  A model that was made a function once lives as
-        long as the process: programs that JAX keeps name it by a hash of its C text.
-
-        Examples
-        --------
-        ``f = dyn.jax("rhs")``, ``jax.jit(jax.vmap(f, in_axes=(None, 0)))(0.0, states)``,
-        ``jax.jacobian(f, argnums=1)(0.0, x)``
-        """
-        from kanecore.export.jax_function import jax_function
-
-        return jax_function(self, kernel, threads=threads, contents=self._contents)
-
-    def lowlevel_callable(
-        self,
-        kernel: str = "rhs",
-        over: Any = None,
-        component: Any = None,
-        *,
-        t: float = 0.0,
-        x: _Values | None = None,
-        r: _Values | None = None,
-        p: _Values | None = None,
-    ) -> Any:
-        """A kernel as a ``scipy.LowLevelCallable``: a function in C, which is called without Python.
-
-        With ``over`` it is an integrand for ``scipy.integrate.quad``, ``nquad`` and their like,
-        ``double f(int n, double *values, void *user_data)``.  Without, it is the kernel with inputs and parameters put
-        in, ``void f(double t, double *x, double *out, void *user_data)``.  No function of SciPy takes this one; it is
-        for code in C, and for ctypes: ``c.function(t, x, out, c.user_data)``.
-
-        Parameters
-        ----------
-        kernel : str
-            "rhs", or another kernel of t and x.
-        over : name or symbol, or list of them, optional
-            Variables of the integrand, in the order of its arguments: coordinates, speeds, inputs, parameters,
-            or "t".
-        component : int, tuple of int, name or symbol, optional
-            Entry of the result, if there are several; for "rhs", "udot", "qdot" and "outputs" also by name.
-        t : float
-            Time, unless it varies.
-        x : array_like (n_x,), or mapping, optional
-            The part of the state that does not vary; default, also for names missing in a mapping: rest.
-        r, p : array_like, or mapping, optional
-            Inputs and parameters; default the current values, which the function keeps.
-
-        Returns
-        -------
-        scipy.LowLevelCallable
-            Any number of threads may call it.  It keeps the model alive.  Where the kernel finds no solution, as at a
-            singular mass matrix, or where values are not finite, it gives NaN.
-
-        Raises
-        ------
-        ImportError
-            SciPy is not installed.
-        KeyError, ValueError, TypeError
-            A name, index or shape is wrong, or a value was never set.
-        ModelError
-            The model has no such kernel, or is compiled with ``real="float"``.
-
-        Examples
-        --------
-        ``scipy.integrate.quad(dyn.lowlevel_callable("potential_energy", over="theta"), 0.0, 0.5)``
-        """
-        from kanecore.export.scipy_and_numba import lowlevel_callable
-
-        return lowlevel_callable(self, kernel, over, component, t=t, x=x, r=r, p=p)
-
-    def numba(self, kernel: str = "rhs") -> Callable[..., int]:
-        """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
-
-        Parameters
-        ----------
-        kernel : str
-
-        Returns
-        -------
-        callable
-            ``f(t, x, r, c, work, out)`` -> status: 0, or a ``kc_status`` of ``kanecore.h`` where out is NaN.
-            All are contiguous arrays of float64 (float32 of ``real="float"``) of the caller's: c (n_prepared,) is
-            `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as for `address`, out of the
-            shape of the result, (1,) for a number.  It allocates nothing and needs no GIL.
-
-        Raises
-        ------
-        ImportError
-            numba is not installed.
-        KeyError, ModelError
-            There is no such kernel, or the model has none.
-        ValueError
-            From the callable: an array of another length.
-
-        Notes
-        -----
-        numba cannot keep code that calls it in a file (``cache=True``): it holds an address of this process.
-        """
-        from kanecore.export.scipy_and_numba import numba_function
-
-        return numba_function(self, kernel)
+    jax = jax
+    lowlevel_callable = lowlevel_callable
+    numba = numba
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._functions:
@@ -1016,17 +881,6 @@ def restored(
     return model
 
 
-def _refused(name: str) -> Callable[..., Any]:
-    def method(self: SingleModel, *_: Any, **__: Any) -> Any:
-        raise ModelError(
-            f"{name} needs the digits of doubles, and {self.name!r} is compiled with real='float': compile it without"
-        )
-
-    method.__name__ = name
-    method.__doc__ = "Needs double precision: ModelError."
-    return method
-
-
 class SingleModel(CompiledModel):
     """A `CompiledModel` whose kernels take float32: x, r, p, results and prepared constants.
 
@@ -1038,35 +892,50 @@ class SingleModel(CompiledModel):
     searched for nearby.
     """
 
-    simulate = _refused("simulate")
-    consistent = _refused("consistent")
-    check = _refused("check")
-    audit = _refused("audit")
-    conserved = _refused("conserved")
-    constraint_forces = _refused("constraint_forces")
-    speed_matrices = _refused("speed_matrices")
-    projected_efforts = _refused("projected_efforts")
-    solve_inverse = _refused("solve_inverse")
-    impact = _refused("impact")
-    periodic = _refused("periodic")
-    equilibrium = _refused("equilibrium")
-    linear_system = _refused("linear_system")
-    state_error = _refused("state_error")
-    rhs_hessian = _refused("rhs_hessian")
-    identify = _refused("identify")
-    operational_inertia = _refused("operational_inertia")
-    _nonholonomic = _refused("nonholonomic=True")
-
     def linearize(
         self, t: Any, x: Any, *, r: Any = None, p: Any = None, minimal: bool = False, out: Any = None
     ) -> tuple[Any, Any]:
         """A and B in floats; ``minimal=True`` with constraints needs the digits of doubles."""
         if minimal and (self.n_constraints or self.n_configuration):
-            _refused("linearize(minimal=True)")(self)
+            raise self._too_coarse("linearize(minimal=True)")
         return super().linearize(t, x, r=r, p=p, minimal=minimal, out=out)
+
+    def _nonholonomic(self, *_: Any, **__: Any) -> NoReturn:
+        raise self._too_coarse("nonholonomic=True")
 
     def _opposed(self, t: float, x: Any, r: Any, p: Any, row: int) -> tuple[str, ...]:
         return ()
+
+    def _too_coarse(self, name: str) -> ModelError:
+        return ModelError(
+            f"{name} needs the digits of doubles, and {self.name!r} is compiled with real='float': compile it without"
+        )
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def method(self: SingleModel, *_: Any, **__: Any) -> NoReturn:
+        raise self._too_coarse(name)
+
+    method.__name__ = name
+    method.__doc__ = "Needs double precision: ModelError."
+    return method
+
+
+for _name in (
+    *(
+        "simulate",
+        "periodic",
+        "impact",
+        "consistent",
+        "check",
+        "constraint_forces",
+        "speed_matrices",
+        "projected_efforts",
+    ),
+    *("audit", "conserved", "solve_inverse", "equilibrium", "linear_system", "state_error", "rhs_hessian", "identify"),
+    "operational_inertia",
+):
+    setattr(SingleModel, _name, _refused(_name))
 
 
 def class_of(real: str) -> type[CompiledModel]:

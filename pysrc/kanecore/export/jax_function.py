@@ -24,7 +24,7 @@ from kanecore.run.kernel_facts import kernel_of_state, shape_of
 if TYPE_CHECKING:
     from kanecore._native import Kernels
 
-__all__ = ["jax_function"]
+__all__ = ["jax"]
 
 # C texts, or the code, that define all results of some groups of kernels; None if they do not.
 Contents = Callable[[Sequence[str]], "Sequence[Any] | None"]
@@ -42,10 +42,56 @@ HESSIAN = "rhs_hessian"  # a method, which calls kernels of these groups
 GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 
-def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents) -> Callable[..., Any]:
-    """Make the function that `CompiledModel.jax` returns."""
-    jax = _with_kanecore()
-    function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), contents))
+def jax(dyn: Any, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
+    """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
+
+    Parameters
+    ----------
+    kernel : str
+        "rhs", or another kernel of t and x.
+    threads : int
+        How many share a large batch, as for the kernels.
+
+    Returns
+    -------
+    callable
+        ``f(t, x, r=None, p=None)`` -> jax.Array, (..., n_x) of "rhs".  Arguments are those of the kernel, also by
+        name; leading axes broadcast.  Without r and p they are the current values: in ``jax.jit`` those of the
+        tracing.  ``jax.vmap`` makes one batch of its calls.
+        First derivatives of "rhs", "udot", "qdot" by t, x, r, p, forwards and in reverse, are products with
+        ``linearize``, `rhs_time_derivative` and `rhs_parameter_jacobian`; second ones by x and r come from
+        `rhs_hessian`.  "outputs" has first derivatives by x and r.
+
+    Raises
+    ------
+    ImportError
+        JAX is not installed.
+    KeyError, ModelError
+        There is no such kernel of t and x, or the model has none.
+    ValueError, TypeError
+        ``threads`` is no such number.
+    TypeError
+        From the callable: float64 is not enabled in JAX; an argument that is not real.
+    ValueError, KeyError
+        From the callable: a wrong shape or name, a value that was never set.
+    NotImplementedError
+        From the callable, differentiated: there is no kernel for this derivative.
+    jax.errors.JaxRuntimeError
+        When the result is awaited: the error of the kernel, with its message, such as that of a singular mass
+        matrix.
+
+    Notes
+    -----
+    Results that depend on a t, x or r that is not finite are NaN.  A model that was made a function once lives as
+    long as the process: programs that JAX keeps name it by a hash of its C text.
+
+    Examples
+    --------
+    ``f = dyn.jax("rhs")``, ``jax.jit(jax.vmap(f, in_axes=(None, 0)))(0.0, states)``,
+    ``jax.jacobian(f, argnums=1)(0.0, x)``
+    """
+    package = _with_kanecore()
+    function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), dyn._contents))
 
     def compiled(t: Any, x: Any, r: Any, p: Any) -> Any:
         lengths = {"x": dyn.n_x, "r": dyn.n_r, "p": dyn.n_p}
@@ -53,7 +99,7 @@ def jax_function(dyn: Kernels, kernel: str, *, threads: int, contents: Contents)
         return function(_real("t", t, dyn.dtype), *vectors)
 
     compiled.__name__ = kernel
-    call = jax.jit(compiled, inline=True)  # without it a call outside of jit takes 20 times as long
+    call = package.jit(compiled, inline=True)  # without it a call outside of jit takes 20 times as long
 
     def f(t: Any, x: Any, r: Any = None, p: Any = None) -> Any:
         _require_digits(dyn)

@@ -15,9 +15,9 @@ from kanecore.errors import ModelError
 from kanecore.run.kernel_facts import kernel_of_state, length_of_x, row_of, shape_of
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore._native import Kernels, _Values
 
-__all__ = ["lowlevel_callable", "numba_function"]
+__all__ = ["lowlevel_callable", "numba"]
 
 Array = npt.NDArray[np.float64]
 
@@ -43,11 +43,52 @@ def lowlevel_callable(
     component: Any = None,
     *,
     t: float = 0.0,
-    x: Any = None,
-    r: Any = None,
-    p: Any = None,
+    x: _Values | None = None,
+    r: _Values | None = None,
+    p: _Values | None = None,
 ) -> Any:
-    """Make the function that `CompiledModel.lowlevel_callable` returns."""
+    """A kernel as a ``scipy.LowLevelCallable``: a function in C, which is called without Python.
+
+    With ``over`` it is an integrand for ``scipy.integrate.quad``, ``nquad`` and their like,
+    ``double f(int n, double *values, void *user_data)``.  Without, it is the kernel with inputs and parameters put
+    in, ``void f(double t, double *x, double *out, void *user_data)``.  No function of SciPy takes this one; it is
+    for code in C, and for ctypes: ``c.function(t, x, out, c.user_data)``.
+
+    Parameters
+    ----------
+    kernel : str
+        "rhs", or another kernel of t and x.
+    over : name or symbol, or list of them, optional
+        Variables of the integrand, in the order of its arguments: coordinates, speeds, inputs, parameters,
+        or "t".
+    component : int, tuple of int, name or symbol, optional
+        Entry of the result, if there are several; for "rhs", "udot", "qdot" and "outputs" also by name.
+    t : float
+        Time, unless it varies.
+    x : array_like (n_x,), or mapping, optional
+        The part of the state that does not vary; default, also for names missing in a mapping: rest.
+    r, p : array_like, or mapping, optional
+        Inputs and parameters; default the current values, which the function keeps.
+
+    Returns
+    -------
+    scipy.LowLevelCallable
+        Any number of threads may call it.  It keeps the model alive.  Where the kernel finds no solution, as at a
+        singular mass matrix, or where values are not finite, it gives NaN.
+
+    Raises
+    ------
+    ImportError
+        SciPy is not installed.
+    KeyError, ValueError, TypeError
+        A name, index or shape is wrong, or a value was never set.
+    ModelError
+        The model has no such kernel, or is compiled with ``real="float"``.
+
+    Examples
+    --------
+    ``scipy.integrate.quad(dyn.lowlevel_callable("potential_energy", over="theta"), 0.0, 0.5)``
+    """
     try:
         from scipy import LowLevelCallable
     except ImportError as error:
@@ -125,10 +166,36 @@ def _entry(dyn: Kernels, kernel: str, shape: tuple[int, ...], component: Any) ->
         ) from None
 
 
-def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
-    """Make the function that `CompiledModel.numba` returns."""
+def numba(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
+    """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
+
+    Parameters
+    ----------
+    kernel : str
+
+    Returns
+    -------
+    callable
+        ``f(t, x, r, c, work, out)`` -> status: 0, or a ``kc_status`` of ``kanecore.h`` where out is NaN.
+        All are contiguous arrays of float64 (float32 of ``real="float"``) of the caller's: c (n_prepared,) is
+        `prepared` or `prepare`, work (n_work,) any memory, each thread with its own, x as for `address`, out of the
+        shape of the result, (1,) for a number.  It allocates nothing and needs no GIL.
+
+    Raises
+    ------
+    ImportError
+        numba is not installed.
+    KeyError, ModelError
+        There is no such kernel, or the model has none.
+    ValueError
+        From the callable: an array of another length.
+
+    Notes
+    -----
+    numba cannot keep code that calls it in a file (``cache=True``): it holds an address of this process.
+    """
     try:
-        import numba
+        import numba as package
     except ImportError as error:
         raise ImportError("dyn.numba needs numba: pip install 'kanecore[numba]'") from error
 
@@ -137,8 +204,8 @@ def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
     n_x, n_r, n_c, n_work = length_of_x(dyn, row), dyn.n_r, dyn.n_prepared, dyn.n_work
     shape = shape_of(dyn, row) or (1,)
     size = int(np.prod(shape))
-    real = numba.float32 if dyn.single else numba.float64
-    vector, result = real[::1], numba.types.Array(real, len(shape), "C")
+    real = package.float32 if dyn.single else package.float64
+    vector, result = real[::1], package.types.Array(real, len(shape), "C")
 
     def function(t, x, r, c, work, out):  # type: ignore[no-untyped-def]
         if x.size != n_x or r.size != n_r or c.size != n_c or out.size != size:
@@ -150,7 +217,7 @@ def numba_function(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
         return int(work[0])
 
     function.__name__ = function.__qualname__ = kernel
-    signature = numba.int64(numba.float64, vector, vector, vector, vector, result)
-    compiled: Any = numba.njit(signature, nogil=True)(function)
+    signature = package.int64(package.float64, vector, vector, vector, vector, result)
+    compiled: Any = package.njit(signature, nogil=True)(function)
     compiled.model = dyn  # its code lives as long as this
     return compiled  # type: ignore[no-any-return]
