@@ -922,18 +922,9 @@ def _refused(name: str) -> Callable[..., NoReturn]:
 
 
 for _name in (
-    *(
-        "simulate",
-        "periodic",
-        "impact",
-        "consistent",
-        "check",
-        "constraint_forces",
-        "speed_matrices",
-        "projected_efforts",
-    ),
-    *("audit", "conserved", "solve_inverse", "equilibrium", "linear_system", "state_error", "rhs_hessian", "identify"),
-    "operational_inertia",
+    *("simulate", "periodic", "impact", "consistent", "check", "constraint_forces", "speed_matrices", "audit"),
+    *("conserved", "solve_inverse", "equilibrium", "linear_system", "state_error", "rhs_hessian", "identify"),
+    *("operational_inertia", "projected_efforts"),
 ):
     setattr(SingleModel, _name, _refused(_name))
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -205,41 +204,11 @@ class Model(Expressions):
         name: str | None = None,
         **others: NoReturn,
     ) -> None:
+        given = dict(locals())  # every argument, by its name
+        del given["self"], given["others"]
         if others:
-            known = [each for each in inspect.signature(Model).parameters if each != "others"]
-            raise no_such_argument(next(iter(others)), known)
-        arguments = Arguments.of(
-            frame=frame,
-            q_ind=q_ind,
-            u_ind=u_ind,
-            kd_eqs=kd_eqs,
-            q_dependent=q_dependent,
-            configuration_constraints=configuration_constraints,
-            u_dependent=u_dependent,
-            velocity_constraints=velocity_constraints,
-            acceleration_constraints=acceleration_constraints,
-            u_auxiliary=u_auxiliary,
-            bodies=bodies,
-            forcelist=forcelist,
-            parameters=parameters,
-            inputs=inputs,
-            outputs=outputs,
-            feedback=feedback,
-            potentials=potentials,
-            points=points,
-            frames=frames,
-            joints=joints,
-            attach=attach,
-            unit=unit,
-            guess=guess,
-            origin=origin,
-            functions=functions,
-            shapes=shapes,
-            holonomic_constraints=holonomic_constraints,
-            nonholonomic_constraints=nonholonomic_constraints,
-            name=name,
-        )
-        self._begin(Reader(arguments).read())
+            raise no_such_argument(next(iter(others)), given)
+        self._begin(Reader(Arguments.of(**given)).read())
 
     @classmethod
     def _of(cls, reading: Reading) -> Model:
@@ -369,26 +338,9 @@ class Model(Expressions):
         TypeError
             An argument that a LagrangesMethod holds is given as well.
         """
-        arguments = of_lagrangian(
-            L,
-            q=q,
-            forcelist=forcelist,
-            frame=frame,
-            nonholonomic_constraints=nonholonomic_constraints,
-            holonomic_constraints=holonomic_constraints,
-            parameters=parameters,
-            inputs=inputs,
-            outputs=outputs,
-            feedback=feedback,
-            points=points,
-            frames=frames,
-            guess=guess,
-            functions=functions,
-            unit=unit,
-            origin=origin,
-            name=name,
-        )
-        return cls._of(Reader(Arguments.of(**arguments)).read())
+        given = dict(locals())  # every argument, by its name
+        del given["cls"], given["L"]
+        return cls._of(Reader(Arguments.of(**of_lagrangian(L, **given))).read())
 
     @classmethod
     def from_transforms(

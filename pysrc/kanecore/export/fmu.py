@@ -93,15 +93,15 @@ def export_fmu(
     dyn: Any,
     path: str | os.PathLike[str],
     *,
-    version: str = "3.0",
-    x0: Any = None,
-    units: Mapping[Any, Any] | None = None,
-    method: str = "dop853",
-    tolerance: float = 1e-8,
-    drift: float = 1e-7,
-    cc: str | Sequence[str] | None = None,
+    version: str,
+    x0: Any,
+    units: Mapping[Any, Any] | None,
+    method: str,
+    tolerance: float,
+    drift: float,
+    cc: str | Sequence[str] | None,
 ) -> Path:
-    """Write an FMU; see `CompiledModel.export_fmu`."""
+    """Write an FMU: the work of `CompiledModel.export_fmu`."""
     target = _target(path)
     if version not in VERSIONS:
         raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', of FMI")
