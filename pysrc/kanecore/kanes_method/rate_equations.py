@@ -128,8 +128,7 @@ class RateEquations:
         g, symbols = self.graph, self._symbols
         without_auxiliary = dict.fromkeys(self._auxiliary, 0)
         if self._given_acceleration:
-            with symbols.reading("acceleration"):
-                nodes = [symbols.node(e, name) for name, e in self._given_acceleration.items()]
+            nodes = [symbols.node(e, name, "acceleration") for name, e in self._given_acceleration.items()]
             nodes = g.substitute(nodes, without_auxiliary)
             slopes = [accumulate(g, [(e, g.one)], symbols.accelerations, ACCELERATION) for e in nodes]
             rest = g.substitute(nodes, dict.fromkeys(symbols.accelerations, 0))

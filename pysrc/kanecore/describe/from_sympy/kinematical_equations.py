@@ -26,8 +26,7 @@ def solve_kinematics(symbols: Symbols, kd_eqs: Sequence[Any]) -> list[int]:
     g = symbols.graph
     _check_equations(symbols, kd_eqs)
     symbols.know_rates([g.symbol(("qdot", function_name(x)), SPEED) for x in symbols.q])
-    with symbols.reading("rate"):
-        equations = [symbols.node(e, f"kinematical equation {i}") for i, e in enumerate(kd_eqs)]
+    equations = [symbols.node(e, f"kinematical equation {i}", "rate") for i, e in enumerate(kd_eqs)]
     matrix = _coefficients(symbols, kd_eqs, equations)
     lost = _undetermined(symbols, matrix)
     names = " and ".join(function_name(symbols.q[j]) for j in lost)

@@ -46,7 +46,8 @@ class FrameReader:
         rows = [tuple(self._symbols.node(e, where) for e in m.row(i)) for i in range(3)]
         return tuple(rows)  # type: ignore[return-value]
 
-    def vector(self, v: Any, where: str) -> Vector:
+    def vector(self, v: Any, where: str, stage: str = "kinematics") -> Vector:
+        """A vector that stands at a place, as a part of something, as `Symbols.node` takes them."""
         if isinstance(v, (int, sm.Integer)) and v == 0:
             return ()
         if not isinstance(v, SymVector):
@@ -57,7 +58,7 @@ class FrameReader:
         for column, frame in sympy_internals.terms(v):
             if not isinstance(column, sm.MatrixBase):
                 raise ModelError(f"{where} holds {column}, which is not a finite real number")
-            components: Components = tuple(self._symbols.node(e, where) for e in column)  # type: ignore[assignment]
+            components: Components = tuple(self._symbols.node(e, where, stage) for e in column)  # type: ignore[assignment]
             if any(components):
                 parts.append((self.number(frame, where), components))
         return tuple(parts)
@@ -94,20 +95,19 @@ class FrameReader:
         if parent is not None and self._leads_back(angular_parent):
             angular_parent = parent
         turns_in = self.number(angular_parent, where, oriented=False)
-        with self._symbols.reading("kinematics"):
-            here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
-            velocity = sympy_internals.angular_velocities(frame)[angular_parent]
-            if parent is None:  # components in its axes are those in the axes that its angular velocity is written in
-                axes = next((f for _, f in sympy_internals.terms(velocity)), self.inertial)
-                turned, rotation = self.number(axes, spin), IDENTITY
-            else:
-                turned = self.number(parent, where)
-                rotation = self.matrix(sympy_internals.neighbours(parent)[frame], here)
-            self.index[frame] = self._builder.frame(
-                frame.name, turned, rotation, angular_parent=turns_in, oriented=parent is not None
-            )
-            # after the frame has its number, because its angular velocity may be written in it
-            self._builder.angular_velocity(self.index[frame], self.vector(velocity, spin))
+        here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
+        velocity = sympy_internals.angular_velocities(frame)[angular_parent]
+        if parent is None:  # components in its axes are those in the axes that its angular velocity is written in
+            axes = next((f for _, f in sympy_internals.terms(velocity)), self.inertial)
+            turned, rotation = self.number(axes, spin), IDENTITY
+        else:
+            turned = self.number(parent, where)
+            rotation = self.matrix(sympy_internals.neighbours(parent)[frame], here)
+        self.index[frame] = self._builder.frame(
+            frame.name, turned, rotation, angular_parent=turns_in, oriented=parent is not None
+        )
+        # after the frame has its number, because its angular velocity may be written in it
+        self._builder.angular_velocity(self.index[frame], self.vector(velocity, spin))
         self._being_read.discard(frame)
 
     def _parents(self, frame: Any, where: str, oriented: bool) -> tuple[Any, Any]:

@@ -119,11 +119,10 @@ class LoadReader:
         self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points
 
     def read(self, loads: Loads) -> None:
-        with self._symbols.reading("load"):
-            for number, actuator in loads.actuators:
-                self._tendon(number, actuator)
-            for number, kind, at, vector in loads.pairs:
-                self._load(number, kind, at, vector)
+        for number, actuator in loads.actuators:
+            self._tendon(number, actuator)
+        for number, kind, at, vector in loads.pairs:
+            self._load(number, kind, at, vector)
 
     def _tendon(self, number: int, actuator: Any) -> None:
         kind = type(actuator).__name__
@@ -132,14 +131,14 @@ class LoadReader:
         length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
         for symbol, node in zip((length, rate), self._builder.line(), strict=True):
             self._symbols.stand_in(symbol, node)
-        force = self._symbols.node(sympy_internals.force_along(actuator, length, rate), where)
+        force = self._symbols.node(sympy_internals.force_along(actuator, length, rate), where, "load")
         self._builder.tendon(points, force, number, kind)
 
     def _load(self, number: int, kind: str, at: Any, vector: Any) -> None:
         where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
         if kind == "force":
             point = self._points.number(at, where)
-            self._builder.force(point, self._frames.vector(vector, where), number)
+            self._builder.force(point, self._frames.vector(vector, where, "load"), number)
         else:
             frame = self._frames.number(at, where, oriented=False)
-            self._builder.torque(frame, self._frames.vector(vector, where), number)
+            self._builder.torque(frame, self._frames.vector(vector, where, "load"), number)

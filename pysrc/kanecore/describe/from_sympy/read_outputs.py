@@ -67,10 +67,9 @@ class OutputReader:
 
     def read(self, name: str, e: Any) -> None:
         """Read one entry of ``outputs``."""
-        with self._symbols.reading("output"):
-            for key, node, written in self._scalars(name, e):
-                self._builder.output(key, node)
-                self.written[key] = written
+        for key, node, written in self._scalars(name, e):
+            self._builder.output(key, node)
+            self.written[key] = written
 
     def _scalars(self, name: str, e: Any) -> Iterator[tuple[str, int, Any]]:
         """(name, node, as written): name_x, name_y, name_z of a vector, name_0 or name_0_1 of a matrix."""
@@ -88,16 +87,16 @@ class OutputReader:
             flat = 1 in item.shape
             for i, entry in enumerate(item.flat()):
                 key = f"{name}_{i}" if flat else f"{name}_{i // item.cols}_{i % item.cols}"
-                yield key, self._symbols.node(entry, f"output {key}"), entry
+                yield key, self._symbols.node(entry, f"output {key}", "output"), entry
         else:
             _check_scalar(where, item)
-            yield name, self._symbols.node(item, where), sm.sympify(item)
+            yield name, self._symbols.node(item, where, "output"), sm.sympify(item)
 
     def _vector(self, where: str, item: Any) -> Vector:
         """Vector, or position of a point from its reference point."""
         if isinstance(item, SymPoint):
             return self._builder.position(self._points.number(item, where))
-        return self._frames.vector(item, where)
+        return self._frames.vector(item, where, "output")
 
 
 def _check_scalar(where: str, e: Any) -> None:

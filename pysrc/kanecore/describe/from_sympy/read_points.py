@@ -111,11 +111,10 @@ class PointReader:
         number = -1
         position: Vector = ()
         velocity = None
-        with self._symbols.reading("kinematics"):
-            if parent is not None and parent is not point:
-                number = self.index[parent]
-                offset = self._positions[point][parent]
-                position = self._frames.vector(offset, f"the position of point {point.name}")
-            if set_velocity is not None:
-                velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
+        if parent is not None and parent is not point:
+            number = self.index[parent]
+            offset = self._positions[point][parent]
+            position = self._frames.vector(offset, f"the position of point {point.name}")
+        if set_velocity is not None:
+            velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
         self.index[point] = self._builder.point(point.name, number, position, velocity=velocity)

@@ -113,16 +113,17 @@ class Reader:
         e = self._arguments.lagrangian
         if e is None:
             return
-        with self._symbols.reading("lagrangian"):
-            self._builder.lagrangian(self._scalar("the Lagrangian", e))
+        if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
+            raise ModelError(f"the Lagrangian is {e!r}, which is no expression of a scalar: write one, such as T - U")
+        self._builder.lagrangian(self._symbols.node(e, "the Lagrangian", "lagrangian"))
 
     def _read_constraints(self) -> None:
         for kind, expressions in self._arguments.constraints.items():
-            with self._symbols.reading("acceleration" if kind == "acceleration" else "kinematics"):
-                for name, e in expressions.items():
-                    if isinstance(e, sm.Eq):
-                        raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
-                    self._builder.constraint(kind, self._symbols.node(e, name), name, e)
+            stage = "acceleration" if kind == "acceleration" else "kinematics"
+            for name, e in expressions.items():
+                if isinstance(e, sm.Eq):
+                    raise ModelError(f"{name} is {e}: write it as an expression that vanishes, {e.lhs - e.rhs}")
+                self._builder.constraint(kind, self._symbols.node(e, name, stage), name, e)
 
     def _read_joints(self, bodies: Bodies) -> None:
         reader = JointReader(self._builder, self._frames, self._points, bodies)
@@ -138,21 +139,14 @@ class Reader:
             self._builder.shape(bodies.named(key, "shapes"), shape)
 
     def _read_potentials(self) -> None:
-        with self._symbols.reading("potential"):
-            energies = [self._symbols.node(e, f"potential {i}") for i, e in enumerate(self._arguments.potentials)]
-        for energy in energies:
-            self._builder.potential(energy)
+        for i, e in enumerate(self._arguments.potentials):
+            self._builder.potential(self._symbols.node(e, f"potential {i}", "potential"))
 
     def _keep_units(self, quaternions: Sequence[Quaternion]) -> None:
         """Declare unit quaternions: those that the user named, and those of frames that are read."""
         for quaternion in quaternions:
             if quaternion.frame is None or quaternion.frame in self._frames.index:
                 self._builder.unit(*self._members(quaternion))
-
-    def _scalar(self, where: str, e: Any) -> int:
-        if isinstance(e, (bool, sm.logic.boolalg.Boolean)) or not isinstance(e, (int, float, sm.Expr)):
-            raise ModelError(f"{where} is {e!r}, which is no expression of a scalar: write one, such as T - U")
-        return self._symbols.node(e, where)
 
     def _read_guess(self) -> None:
         """Numbers by coordinates and speeds, or by their names."""

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -81,8 +80,6 @@ class Symbols:
     inputs : dict of (function of time, order of derivative) to node
     functions : dict of SymPy function to Data
         Functions of any scalars that are given by data, or in C.
-    stage : a key of ``_RATES_ALLOWED``: what is being read, and whether derivatives of speeds and multipliers may stand
-        there
     """
 
     def __init__(self, builder: Builder, arguments: Arguments) -> None:
@@ -107,7 +104,7 @@ class Symbols:
         self._allowed_inputs: set[Any] | None = None
         self._laws: dict[Any, Any] = {}
         self._laws_read: dict[Any, int | None] = {}
-        self.stage = "kinematics"
+        self._stage = "kinematics"  # of what is being read
         self.rates: list[int] = []
         self._read = FromSympy(self.graph, self._leaf, self.functions)
 
@@ -198,13 +195,6 @@ class Symbols:
         """Read a symbol as a node."""
         self._leaves[symbol] = node
 
-    @contextmanager
-    def reading(self, stage: str) -> Iterator[None]:
-        """Read something of another stage; afterwards return to the stage before."""
-        before, self.stage = self.stage, stage
-        yield
-        self.stage = before
-
     def feed_back(self, laws: Mapping[Any, Any]) -> None:
         """Put expressions in place of some inputs of loads, kinematical equations and outputs."""
         for x in functions_of_time(laws, "feedback"):
@@ -215,8 +205,8 @@ class Symbols:
             self._claim(function_name(x), x)
 
     def _fed_back(self, x: Any, order: int) -> int:
-        if self.stage in _NOT_FED_BACK or order:
-            why = _NOT_FED_BACK.get(self.stage, _NOT_FED_BACK["kinematics"])
+        if self._stage in _NOT_FED_BACK or order:
+            why = _NOT_FED_BACK.get(self._stage, _NOT_FED_BACK["kinematics"])
             raise ModelError(
                 f"{self.rate(x, order)} in {self.where} is given by feedback, which is for inputs of loads, of "
                 f"kinematical equations and of outputs: {why}"
@@ -224,8 +214,7 @@ class Symbols:
         node = self._laws_read.get(x)
         if node is None:
             self._laws_read[x] = -1
-            with self.reading("law"):
-                node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}")
+            node = self._laws_read[x] = self.node(self._laws[x], f"the feedback for {function_name(x)}", "law")
         if node < 0:
             raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
         return node
@@ -273,7 +262,7 @@ class Symbols:
         if isinstance(e, sm.Derivative):
             return self._derivative(e)
         if e.func == _MULTIPLIER and e.args[0].is_Integer and e.args[0] >= 0:
-            if self.stage != "output":
+            if self._stage != "output":
                 raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
             return self._builder.multiplier(int(e.args[0]))
         if e.args != (self.t,):
@@ -336,14 +325,14 @@ class Symbols:
         if x in self.q:
             if order == 1:
                 return self.rates[self.q.index(x)]
-            if self.stage == "lagrangian":
+            if self._stage == "lagrangian":
                 raise self._is_solved_for(e)
             raise ModelError(
                 f"{e} in {self.where}: write second derivatives of coordinates with derivatives of the speeds, "
                 f"such as {function_name(self.u[0])}.diff()"
             )
         if x in self.u:
-            if self.stage in _HOLDS_UDOT and order == 1:
+            if self._stage in _HOLDS_UDOT and order == 1:
                 return self.accelerations[self.u.index(x)]
             raise self._is_solved_for(e)
         if x in self.auxiliary:
@@ -353,7 +342,7 @@ class Symbols:
     def _is_solved_for(self, derivative: Any) -> ModelError:
         return ModelError(
             f"{derivative} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
-            f"{_RATES_ALLOWED[self.stage]}"
+            f"{_RATES_ALLOWED[self._stage]}"
         )
 
     @property
@@ -361,15 +350,30 @@ class Symbols:
         """Place that is being read, for messages."""
         return self._read.where
 
-    def node(self, e: Any, where: str | None = None) -> int:
-        """Node of an expression; ``where`` is its place for messages, None for a part of what is being read."""
-        with self._read.at(self.where if where is None else where):
-            node = self._read(e)
-            if self._laws and self.stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
-                for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
-                    self._fed_back(x, 0)
-            if self.graph.depends[node] & ACCELERATION and self.stage not in _HOLDS_UDOT:  # the same
-                raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+    def node(self, e: Any, where: str | None = None, stage: str = "kinematics") -> int:
+        """Node of an expression.
+
+        Parameters
+        ----------
+        where : str, optional
+            Its place, for messages; None for a part of what is being read.
+        stage : str
+            A key of ``_RATES_ALLOWED``: what it is a part of, which tells whether derivatives of speeds and multipliers
+            may stand there.
+        """
+        if where is None:
+            where, stage = self.where, self._stage
+        before, self._stage = self._stage, stage
+        try:
+            with self._read.at(where):
+                node = self._read(e)
+                if self._laws and stage in _NOT_FED_BACK and isinstance(e, sm.Basic):
+                    for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
+                        self._fed_back(x, 0)
+                if self.graph.depends[node] & ACCELERATION and stage not in _HOLDS_UDOT:  # the same
+                    raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+        finally:
+            self._stage = before
         return node
 
     def read_again(self, graph: Graph, second: Sequence[int]) -> FromSympy:
