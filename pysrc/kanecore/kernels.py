@@ -14,10 +14,11 @@ The ten inertial parameters of a body, π = (m, m c, I), in the order of regress
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel"]
+__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel", "first_sentence"]
 
 
 @dataclass(frozen=True)
@@ -569,3 +570,10 @@ ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 OF_BODY = ("m", *(f"mc{axis}" for axis in "xyz"), *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in ENTRIES))
 """Their names."""
+
+
+def first_sentence(doc: str) -> str:
+    """First sentence of a docstring, without shapes."""
+    paragraph = doc.partition("\n\n")[0]
+    text = re.sub(r"(?:: a float, or|,)? \((?:\.\.\.|n_)[^)]*\)", "", " ".join(paragraph.split()))
+    return re.split(r"[.;](?:\s|\Z)", text)[0].strip(" ,.:") + "."

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from kanecore.kernels import KERNELS, Kernel
+from kanecore.kernels import KERNELS, Kernel, first_sentence
 from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
 
@@ -97,6 +97,7 @@ def generated() -> dict[str, str]:
         "kanecore/binding/_kernels.pxi": _cython_tables(),
         "kanecore/binding/_methods.pxi": _cython_methods(),
         "pysrc/kanecore/_methods.pyi": _stubs(),
+        "pysrc/kanecore/derive/reports/kernel_expressions.pyi": _expressions(),
         "docs/reference/kernels.md": _markdown(),
         "tests/c/kernels.inc": _c_test(),
     }
@@ -445,6 +446,18 @@ def _stubs() -> str:
     for kernel in _in_workspace():
         parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
     return "".join(parts)
+
+
+def _expressions() -> str:
+    """Stub of `Expressions`, whose names are found when they are asked for."""
+    texts = {kernel.name: first_sentence(kernel.doc) for kernel in KERNELS if not kernel.internal}
+    lines = "".join(
+        f'    @property\n    def {name}(self) -> Any:\n        """{text}"""\n' for name, text in texts.items()
+    )
+    return (
+        f"{_HASH}from abc import ABC, abstractmethod\nfrom typing import Any\n\nclass Expressions(ABC):\n"
+        "    @abstractmethod\n    def symbolic(self, kernel: str, *, nested: bool = False) -> Any: ...\n" + lines
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------- docs

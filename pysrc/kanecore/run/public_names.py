@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from kanecore.kernels import first_sentence
+
 __all__ = ["ALIASES", "FACTS", "TABLES", "table_text"]
 
 TABLES = {
@@ -102,7 +104,5 @@ def table_text(kind: type) -> str:
 
 
 def _sentence(member: object) -> str:
-    """First sentence of a docstring, without the signature that Cython writes before it, and without shapes."""
-    paragraph = re.sub(r"\A\w+\.\w+\(.*\)\n", "", member.__doc__ or "").partition("\n\n")[0]
-    text = re.sub(r"(?:: a float, or|,)? \((?:\.\.\.|n_)[^)]*\)", "", " ".join(paragraph.split()))
-    return re.split(r"[.;](?:\s|\Z)", text)[0].strip(" ,.:") + "."
+    """First sentence of a docstring, without the signature that Cython writes before it."""
+    return first_sentence(re.sub(r"\A\w+\.\w+\(.*\)\n", "", member.__doc__ or ""))
