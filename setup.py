@@ -35,7 +35,7 @@ from setuptools.errors import OptionError, PlatformError
 from setuptools.modified import newer_group
 
 if TYPE_CHECKING:
-    from kanecore.build.c_compiler import Recipe
+    from kanecore.build.compilation import Recipe
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
@@ -246,7 +246,7 @@ class BuildNative(build_ext):
 
     def build_library(self, name: str, level: str, source: Recipe) -> None:
         """Compile one model for one level, unless it was derived and compiled in the same way before."""
-        from kanecore.build.c_compiler import prebuild
+        from kanecore.build.compilation import prebuild
 
         built = prebuild(
             source,
@@ -286,7 +286,7 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """
-    from kanecore.build.c_compiler import Recipe
+    from kanecore.build.compilation import Recipe
     from kanecore.describe.description import fingerprint
     from kanecore.emit.kernel_groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kanecore.build.c_compiler: which compiler, which flags, which errors."""
+"""kanecore.build.c_compiler and compilation: which compiler, which flags, which errors."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from sweep import every
 
 import kanecore as kc
 from kanecore import _compile, _library, prebuilt
-from kanecore.build import Built, c_compiler, cache, compile_library, groups, include_dir
-from kanecore.build.c_compiler import find_compiler, levels, prebuild
+from kanecore.build import Built, c_compiler, cache, compilation, compile_library, groups, include_dir
+from kanecore.build.c_compiler import find_compiler, levels
+from kanecore.build.compilation import prebuild
 from kanecore.describe.description import duplicate, fingerprint
 from kanecore.emit.kernel_groups import lanes_of, whole
 from kanecore.errors import CompileError
@@ -194,7 +195,7 @@ def test_cc_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert built.command[:3] == (str(launcher), system_compiler(), "-DTWO WORDS")
     assert compile_library(SOURCE, cc=list(built.command[:3])).from_cache
     # The key knows the launcher and what it launches.
-    assert {str(launcher), str(Path(system_compiler()).resolve())} <= set(c_compiler._identity(built.command[:3]))
+    assert {str(launcher), str(Path(system_compiler()).resolve())} <= set(c_compiler.identity(built.command[:3]))
 
 
 def test_a_compiler_asked_for_and_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +286,7 @@ def test_ziglang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compile_library(SOURCE).from_cache
     # zig compiles for this machine unless told otherwise, and has names of its own for processors.
     for flags, word in (((), "-mcpu=baseline"), (("-march=x86-64-v3",), "-march=x86_64_v3")):
-        assert word in c_compiler._command(c_compiler._Target(built.command[:2], None, flags, Path()), "", "")
+        assert word in c_compiler.Target(built.command[:2], None, flags, Path()).command("", "")
 
 
 def test_a_compiler_that_does_not_know_native(tmp_path: Path) -> None:
@@ -354,9 +355,9 @@ def test_the_log_outlives_a_process_without_cache() -> None:
 
 
 def key(monkeypatch: pytest.MonkeyPatch, *, source: str = SOURCE, cc: str | None = None) -> str:
-    c_compiler._processor.cache_clear()
+    c_compiler.processor.cache_clear()
     monkeypatch.setattr(subprocess, "run", None)
-    return c_compiler._key(source, c_compiler._Target(find_compiler(cc), "-march=native", (), c_compiler.include_dir()))
+    return compilation._key(source, c_compiler.Target(find_compiler(cc), "-march=native", (), c_compiler.include_dir()))
 
 
 def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -383,7 +384,7 @@ def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.Monke
         patch.setattr(c_compiler, "_darwin_features", lambda: ["machdep.cpu.brand_string: Apple"])
         keys.append(key(patch, cc=str(cc)))
     assert len(set(keys)) == len(keys)
-    c_compiler._processor.cache_clear()
+    c_compiler.processor.cache_clear()
     assert keys[5] == key(monkeypatch, cc=str(cc))
 
 
@@ -396,16 +397,16 @@ def test_the_key_knows_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_unreadable_processor_is_known_by_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    c_compiler._processor.cache_clear()
+    c_compiler.processor.cache_clear()
     monkeypatch.setattr(c_compiler, "_linux_features", list)
     monkeypatch.setattr(c_compiler, "_darwin_features", list)
-    assert c_compiler._processor() == (sys.platform, platform.machine(), platform.node())
-    c_compiler._processor.cache_clear()
+    assert c_compiler.processor() == (sys.platform, platform.machine(), platform.node())
+    c_compiler.processor.cache_clear()
 
 
 @pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="/proc/cpuinfo is Linux's")
 def test_processor_features_are_those_of_proc_cpuinfo() -> None:
-    text = " ".join(c_compiler._processor())
+    text = " ".join(c_compiler.processor())
     block = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
     lines = dict(tuple(map(str.strip, line.split(":", 1))) for line in block.splitlines() if ":" in line)
     flags = lines.get("flags", lines.get("Features", lines.get("isa", "")))

@@ -208,7 +208,7 @@ def test_a_library_is_not_opened_without_its_functions(curve: kc.CFunction, tmp_
     dyn = kc.compile(bead(street=curve), parameters={"m": 2.0, "g": 9.81})
     path = dyn.info["build"]["core"]["command"]
     assert path is not None
-    from kanecore.build.c_compiler import compile_library
+    from kanecore.build.compilation import compile_library
 
     library = compile_library(dyn.source["core"], name="slider").path
     with pytest.raises(ImportError, match="calls the C functions street, and was given the addresses of none"):

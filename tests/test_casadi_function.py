@@ -16,7 +16,7 @@ import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
 
 import kanecore as kc
-from kanecore.build.c_compiler import compile_library
+from kanecore.build.compilation import compile_library
 from kanecore.export.casadi_function import text
 
 ca = pytest.importorskip("casadi", reason="pip install casadi")

@@ -17,7 +17,7 @@ from types import ModuleType
 __all__ = ["MOVED", "install"]
 
 MOVED = {
-    "build.compiler": "build.c_compiler",
+    "build.compiler": "build.compilation",
     "build.tables": "build.generated_sources",
     "c_functions": "functions.c_functions",
     "cli_export": "cli.export_commands",

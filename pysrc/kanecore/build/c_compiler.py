@@ -1,62 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C compiler: its choice, flags and target processor; called with a list, never through a shell.
-
-The key of a library is the SHA-256 of its C text, of ``kanecore.h`` and what it includes, of the
-compiler's identity, of the flags, and of the processor that ``-march=native`` stands for.  All of that is
-found without running anything, so that a compile that hits the cache starts no process.
-"""
+"""The C compiler: its choice, flags and target processor; nothing is run here."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import functools
-import hashlib
 import importlib.util
-import json
 import os
 import platform
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
-from typing import Any
 
-from kanecore.build import cache as store
 from kanecore.errors import CompileError, warn
 
 __all__ = [
     "CODE",
+    "HEADERS",
     "NO_COMPILER",
-    "Built",
-    "Recipe",
-    "compile_library",
+    "Target",
     "find_compiler",
+    "identity",
     "include_dir",
     "integrators",
     "is_there",
     "is_wanted",
     "lane_levels",
+    "level_flags",
     "levels",
-    "link",
-    "prebuild",
+    "named_compiler",
+    "native_flag",
+    "processor",
+    "split_words",
 ]
 
 NO_COMPILER = "none"
 """In place of a compiler: models are code for the machine of the extension."""
 
-# Raised when the files of a cache entry change their meaning.
-_LAYOUT = "kanecore cache 3"
-
 _HEADER = "kanecore.h"
-_HEADERS = (_HEADER, "kc_kernels.h", "kc_status.h")
+HEADERS = (_HEADER, "kc_kernels.h", "kc_status.h")
 
 # The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
 # straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
@@ -122,113 +108,15 @@ Install one:
 or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
 """
 
-_ROOM = 1 << 20  # free bytes below which a compiler that failed is taken to have lacked room
-_MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log holds them all
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """C text that is written only if the cache does not hold its library.
-
-    Attributes
-    ----------
-    fingerprint : str
-        Stands for all that the text depends on.
-    write : callable
-        Returns the text.
-    """
-
-    fingerprint: str
-    write: Callable[[], str]
-
-
-@dataclass(frozen=True)
-class Built:
-    """A compiled library.
-
-    Attributes
-    ----------
-    path : str
-        The shared library.
-    key : str
-        SHA-256 of everything it depends on, 64 hexadecimal digits.
-    from_cache : bool
-        True if nothing was compiled.
-    seconds : float
-        Duration of this call.
-    command : tuple of str
-        The command that made the library, with the temporary paths that it was given.
-    log : str
-        The compiler's messages (warnings); empty if it had none.
-    source : str
-        The C text.
-    """
-
-    path: str
-    key: str
-    from_cache: bool
-    seconds: float
-    command: tuple[str, ...]
-    log: str
-    source: str
-
-
-def compile_library(
-    source: str | Recipe,
-    *,
-    cc: str | Sequence[str] | None = None,
-    cflags: str | Sequence[str] | None = None,
-    cache: bool = True,
-    verbose: bool = False,
-    name: str = "model",
-) -> Built:
-    """Compile C text for this machine into a shared library, or find it in the cache.
-
-    Parameters
-    ----------
-    source : str or Recipe
-        C99 text of one translation unit; it may include ``kanecore.h``.
-    cc : str or sequence of str, optional
-        The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
-        ``gcc``, ``clang``, the ``ziglang`` package.
-    cflags : str or sequence of str, optional
-        Further flags, after kanecore's own and those of the environment's KANECORE_CFLAGS.  They enter the key as text:
-        the content of a file that they name does not.
-    cache : bool
-        False compiles in any case, into a temporary folder that goes with the process.
-    verbose : bool
-        Print the command and the compiler's messages.
-    name : str
-        Name of the library in the cache, in debuggers and in profilers.
-
-    Raises
-    ------
-    CompileError
-        No compiler; the compiler refused; the cache folder is not safe; there is no place to write.
-    """
-    start = time.perf_counter()
-    flags = (*_split(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"), *_split(cflags, "cflags"))
-    target = _Target(find_compiler(cc), _NATIVE.get(platform.machine().lower()), flags, include_dir())
-    try:
-        parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
-        try:
-            built = _find_or_build(parent, name, source, target, start)
-        except OSError:  # full, or not to be written after all
-            built = _find_or_build(store.private_folder(), name, source, target, start)
-    except OSError as error:
-        raise CompileError(
-            f"no place to compile {name!r} in: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
-            "TMPDIR for temporary files."
-        ) from error
-    if verbose:
-        print(f"{name}: from the cache, {built.path}" if built.from_cache else shlex.join(built.command))
-        print(built.log, end="\n" if built.log else "")
-    return built
-
 
 def levels(machine: str) -> tuple[str, ...]:
     """Names of the instruction levels of prebuilt models, the lowest first; `machine` is, for example, ``x86_64``."""
     return tuple(_LEVELS.get(machine.lower(), _ANY))
+
+
+def level_flags(machine: str, level: str) -> tuple[str, ...]:
+    """Flags for one of `levels` or of `lane_levels`, or for "baseline": every processor of the architecture."""
+    return {**_ANY, **_LANE_LEVELS.get(machine.lower(), {})}[level]
 
 
 def lane_levels(machine: str) -> tuple[str, ...]:
@@ -236,63 +124,9 @@ def lane_levels(machine: str) -> tuple[str, ...]:
     return tuple(_LANE_LEVELS.get(machine.lower(), _ANY))
 
 
-def prebuild(
-    source: str | Recipe, level: str, *, machine: str, cc: Sequence[str], include: Path, folder: Path, name: str
-) -> Built:
-    """Compile C text for every processor of an instruction level, as `compile_library` does for this one.
-
-    Parameters
-    ----------
-    source, name : str
-        As in `compile_library`.
-    level : str
-        One of :func:`levels` or of :func:`lane_levels`, or "baseline": every processor of the architecture.
-    machine : str
-        The processors' architecture.
-    cc : sequence of str
-        The compiler with its arguments, such as the target.
-    include : Path
-        Folder of ``kanecore.h``.
-    folder : Path
-        The cache; it is made if missing.
-
-    Raises
-    ------
-    CompileError, OSError
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    flags = {**_ANY, **_LANE_LEVELS.get(machine.lower(), {})}[level]
-    target = _Target(_asked_for(cc, "the compiler"), None, flags, include)
-    return _find_or_build(folder, name, source, target, time.perf_counter())
-
-
-def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Sequence[str] | None = None) -> None:
-    """Compile some C files into one shared library, for every processor of this architecture; past the cache.
-
-    Parameters
-    ----------
-    sources : sequence of Path
-        The first one is named in messages.
-    library : Path
-        Path of the library to make.
-    include : Path
-        Folder of the headers.
-    cc : str or sequence of str, optional
-        As in `compile_library`, and so are KANECORE_CFLAGS.
-
-    Raises
-    ------
-    CompileError
-        No compiler; the compiler refused.
-    """
-    first, *others = map(str, sources)
-    flags = (*others, *_split(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"))
-    command = _command(_Target(find_compiler(cc), None, flags, include), first, library)
-    status, words = _call(command, library.parent)
-    if status or not library.is_file():
-        text = _log_text(command, status, words, Path(first).read_text(encoding="utf-8"))
-        log = store.write_log(store.folder(), library.stem, text)
-        raise _refusal(library.stem, command, status, words, flags, log)
+def native_flag() -> str | None:
+    """Flag for code that this very processor runs best; None where compilers disagree."""
+    return _NATIVE.get(platform.machine().lower())
 
 
 def integrators() -> tuple[Path, Path]:
@@ -324,7 +158,7 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
     another one.
     """
     if cc is not None:
-        return _asked_for(cc, "the argument cc")
+        return named_compiler(cc, "the argument cc")
     environment = os.environ.get("CC", "").strip()
     if environment == NO_COMPILER:
         raise CompileError(
@@ -332,7 +166,7 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
             "a model that was compiled where CC, or cc, is 'none' is pickled as what runs without one"
         )
     if environment:
-        return _asked_for(environment, "the environment variable CC")
+        return named_compiler(environment, "the environment variable CC")
     if argv := _installed():
         return argv
     raise CompileError(f"{_NONE}.\n{_INSTALL}")
@@ -368,7 +202,8 @@ def _installed() -> tuple[str, ...] | None:
     return _ziglang()
 
 
-def _asked_for(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
+def named_compiler(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
+    """The compiler that an origin, for messages, asks for; CompileError if it is not there."""
     words = _words(cc)
     if _is_msvc(words):  # before it is looked for: installing it would not help
         raise CompileError(
@@ -383,7 +218,7 @@ def _asked_for(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
 
 def _words(cc: str | Sequence[str]) -> tuple[str, ...]:
     """Return program and arguments; a string may be a path with spaces or a command line."""
-    return (cc,) if isinstance(cc, str) and shutil.which(cc) else _split(cc, "cc")
+    return (cc,) if isinstance(cc, str) and shutil.which(cc) else split_words(cc, "cc")
 
 
 def _resolve(words: Sequence[str]) -> tuple[str, ...] | None:
@@ -419,7 +254,7 @@ def _ziglang() -> tuple[str, ...] | None:
     return (program, "cc") if program else None
 
 
-def _split(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
+def split_words(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
     """Split a command line into words; backslashes are part of paths on Windows."""
     if words is None:
         return ()
@@ -433,38 +268,26 @@ def _split(words: str | Sequence[str] | None, argument: str) -> tuple[str, ...]:
         raise ValueError(f"{argument} {words!r} cannot be split into words: {error}") from None
 
 
-# The key -------------------------------------------------------------------------------------------------
+# What a library depends on ------------------------------------------------------------------------------------
 
 
-def _key(source: str | Recipe, target: _Target) -> str:
-    parts = [
-        _LAYOUT,
-        ["recipe", source.fingerprint] if isinstance(source, Recipe) else _digest(source),
-        *((target.include / name).read_text(encoding="utf-8") for name in _HEADERS),
-        _command(replace(target, include=Path("include")), "c", "so"),
-        _identity(target.argv),
-        _processor() if target.native else [],
-    ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _identity(argv: Sequence[str]) -> list[str]:
+def identity(argv: Sequence[str]) -> list[str]:
     """Real path, size and time of every program in a command line: of ``ccache gcc -m64``, ccache and gcc.
 
     A program that only starts another (ccache under gcc's name, macOS's /usr/bin/cc) hides an update of that
     other; the library made before it stays correct.
     """
-    identity = []
+    found = []
     for word in argv:
         if not word.startswith("-") and (program := shutil.which(word)):
             path = Path(program).resolve()
             status = path.stat()
-            identity += [str(path), str(status.st_size), str(status.st_mtime_ns)]
-    return identity
+            found += [str(path), str(status.st_size), str(status.st_mtime_ns)]
+    return found
 
 
 @functools.cache
-def _processor() -> tuple[str, ...]:
+def processor() -> tuple[str, ...]:
     """Describe the processor that ``-march=native`` means: in a shared home, each kind has its own libraries.
 
     If its features cannot be read, the machine's own name replaces them.
@@ -511,7 +334,7 @@ def _darwin_features() -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
     """A compiler and the way to call it, for any text.
 
     Attributes
@@ -531,116 +354,14 @@ class _Target:
     flags: tuple[str, ...]
     include: Path
 
-
-def _command(target: _Target, text: str | Path, library: str | Path) -> tuple[str, ...]:
-    flags = target.flags
-    processor = [target.native] if target.native else []
-    if _is_zig(target.argv):  # spells processors with underscores, and takes this one where none is named
-        flags = tuple(re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags)
-        if not target.native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
-            processor = ["-mcpu=baseline"]
-    own = (*_BASE, *_PIC, *processor, "-I", str(target.include))
-    # The user's flags last, so that they win, and so that libraries among them follow the objects that need them.
-    return (*target.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)
-
-
-def _find_or_build(parent: Path, name: str, source: str | Recipe, target: _Target, start: float) -> Built:
-    """Take the library from the cache `parent`, or compile it there; OSError if `parent` cannot take it."""
-    key = _key(source, target)
-    entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
-    cached = store.load(parent / entry_name)
-    if cached is None:
-        with store.alone(parent, entry_name):
-            cached = store.load(parent / entry_name)  # of a process that was faster
-            library, record = cached or _build(
-                parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
-            )
-    else:
-        library, record = cached
-    seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
-    return Built(str(library), key, cached is not None, seconds, *words, record["source"])
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _build(parent: Path, entry_name: str, source: str, target: _Target) -> tuple[Path, dict[str, Any]]:
-    limit = store.limit()
-    name = entry_name.partition("-")[0]
-    with store.scratch(parent) as folder:
-        text, library = folder / f"{name}.c", folder / f"{name}{store.SUFFIX}"
-        text.write_text(source, encoding="utf-8")
-        command = _command(target, text, library)
-        status, words = _call(command, folder)
-        if status and target.native and "native" in words:
-            # A compiler that does not know this processor, or a cross compiler: its own default will do.
-            command = _command(replace(target, native=None), text, library)
-            status, words = _call(command, folder)
-        if status and (full := _full(words, folder)):
-            raise full
-        if status or not library.is_file():
-            log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
-            raise _refusal(name, command, status, words, target.flags, log)
-        result = store.publish(
-            folder, parent / entry_name, library, {"command": command, "log": words, "text": _digest(source)}
-        )
-    with contextlib.suppress(OSError):  # files that cannot be removed now are removed later
-        store.trim(parent, parent / entry_name, limit)
-    return result
-
-
-def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Run the compiler; its exit status and its words, in English and ASCII.
-
-    Its temporary files lie in `folder`, so that those of a killed compiler are removed with the folder.
-    """
-    with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, "LC_ALL": "C", "TMPDIR": temporary, "TMP": temporary, "TEMP": temporary},
-                check=False,
-            )
-        except OSError as error:  # not an executable, or gone since it was found
-            raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
-    return done.returncode, done.stdout.decode(errors="replace").strip()
-
-
-def _full(words: str, folder: Path) -> OSError | None:
-    """Return the error of a compiler that had no room for the library, if that was the cause."""
-    for number in (errno.ENOSPC, errno.EDQUOT):
-        if os.strerror(number) in words:
-            return OSError(number, os.strerror(number))
-    if shutil.disk_usage(folder).free < _ROOM:  # clang's linker aborts without a word
-        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return None
-
-
-def _log_text(command: Sequence[str], status: int, words: str, source: str) -> str:
-    return f"{shlex.join(command)}\n{_ending(status)}\n\n{words}\n\nThe C text\n\n{source}"
-
-
-def _ending(status: int) -> str:
-    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-
-
-def _refusal(
-    name: str, command: Sequence[str], status: int, words: str, flags: Iterable[str], log: Path
-) -> CompileError:
-    if status:
-        what = f"the compiler {command[0]} {_ending(status)} on the C text of {name!r}"
-    else:
-        what = (
-            f"the compiler {command[0]} wrote no library for {name!r}; flags that change what it makes, such "
-            "as -c, -E, -S or -o, have no place in cflags"
-        )
-    if len(words) > _MAX_WORDS:
-        words = words[:_MAX_WORDS] + "\n..."
-    extra = shlex.join(flags)
-    own_flags = f"\nFlags beyond kanecore's own: {extra}" if extra else ""
-    said = words or "(it said nothing)"
-    return CompileError(f"{what}:\n\n{said}\n{own_flags}\nThe whole log, with the C text: {log}")
+    def command(self, text: str | Path, library: str | Path) -> tuple[str, ...]:
+        """The command that makes a library of C text."""
+        flags = self.flags
+        processor = [self.native] if self.native else []
+        if _is_zig(self.argv):  # spells processors with underscores, and takes this one where none is named
+            flags = tuple(re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags)
+            if not self.native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
+                processor = ["-mcpu=baseline"]
+        own = (*_BASE, *_PIC, *processor, "-I", str(self.include))
+        # The user's flags last, so that they win, and so that libraries among them follow the objects that need them.
+        return (*self.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kanecore.build.c_compiler import Recipe, compile_library
+from kanecore.build.compilation import Recipe, compile_library
 from kanecore.emit.sources import sources
 from kanecore.program.garbage_collection import no_collection
 

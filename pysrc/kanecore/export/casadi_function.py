@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kanecore import emit
-from kanecore.build.c_compiler import compile_library
+from kanecore.build.compilation import compile_library
 from kanecore.derive.adjoints import VARIABLES, Adjoints, adjoints
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.sparsity_patterns import patterns, second_pattern

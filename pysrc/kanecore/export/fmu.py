@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from kanecore import _motion
-from kanecore.build.c_compiler import NO_COMPILER, include_dir, is_there, link
+from kanecore.build.c_compiler import NO_COMPILER, include_dir, is_there
+from kanecore.build.compilation import link
 from kanecore.constraints.consistent_states import normalized, on_constraints
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.emit.kernel_groups import whole
