@@ -254,7 +254,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (lambda b: b.rate(foreign(b), U), "foreign has the rate u: a rate is"),
     # coordinates, speeds, inputs
-    (lambda b: [b.speed("v", dependent=True), b.speed("w")], "w is independent, and follows"),
+    (lambda b: [b.speed("v", dependent=True), b.speed("w")], "w is independent, and was added after dependent ones"),
     (lambda b: b.acceleration(Q), "q is no generalized speed"),
     (lambda b: b.rate(Q, U), "coordinate q has two rates"),
     (lambda b: b.coordinate("s"), "coordinate s has no rate"),

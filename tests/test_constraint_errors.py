@@ -234,7 +234,7 @@ def test_hopeless_and_far_guesses() -> None:
         pendulum().consistent(0, centre, None)
     found = pendulum().consistent(0, centre)  # y = ±1 keeps x = 0
     np.testing.assert_allclose(np.abs(found), [0.0, 1.0, 1.0, 0.0], atol=1e-12)
-    with pytest.raises(kc.ModelError, match=r"no y .* for x = 3: what is left: .*keep=None"):
+    with pytest.raises(kc.ModelError, match=r"no y .* for x = 3: the residuals that are left are .*keep=None"):
         pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0])
     assert pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0], None)[0] < 1.0
     found = pendulum().consistent(0, [1e6, 1e6, 1.0, 0.0], None)

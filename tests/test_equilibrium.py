@@ -157,7 +157,7 @@ def test_sizes_where_steps_go_to_and_fro() -> None:
     begun = {"d": 4.0, "f": 5.0}
     d, f = dyn.equilibrium(fixed=["x"], inputs=begun).r
     assert d * f == pytest.approx(2.0 * 9.81, rel=1e-13)
-    with pytest.raises(kc.ModelError, match="an equilibrium was found, but not the inputs of least sum"):
+    with pytest.raises(kc.ModelError, match="an equilibrium was found, but not the one with the least sum"):
         dyn.equilibrium(fixed=["x"], inputs=begun, sizes=1.0)
 
 

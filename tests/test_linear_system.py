@@ -303,7 +303,7 @@ def test_states_left_out() -> None:
     assert rest.A.shape == (4, 4)
     assert rest.error(np.arange(6.0)).tolist() == [0, 1, 3, 4]
     assert len(rest.modes()) == 3
-    with pytest.raises(ValueError, match="q2, speed of the second of 'two_carts' depend on u2, which must stay"):
+    with pytest.raises(ValueError, match="q2, speed of the second of 'two_carts' depend on u2: keep these states"):
         system.without("u2")
     with pytest.raises(ValueError, match="place of 'two_carts' depend on q1"):
         system.without("q1")

@@ -110,7 +110,7 @@ cdef object contradiction(Model m, int k, int row, str where, const Arguments *a
     against = " and ".join([repr(other) for other in others]) or "the other constraints"
     return SingularError(
         f"{KERNELS[k]}: {name!r} of {m.name!r} contradicts {against} {where}: no accelerations satisfy them "
-        "together; leave out what is too much", row=row, contradictory=(*others, name), **about)
+        "together; leave out redundant rows", row=row, contradictory=(*others, name), **about)
 
 
 cdef object lost_row(Model m, int k, int row, str where, dict about):

@@ -65,7 +65,7 @@ cdef class Named(Libraries):
         if i >= 0:
             return i
         if is_speed or what == "state":
-            raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: name the speed, of "
+            raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: name one of the speeds "
                            f"{', '.join(self.speed_names)}")
         raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: it does not occur in the equations"
                        + (f", and {name!r} is an {what} of its own" if name in self.places[what] else ""))

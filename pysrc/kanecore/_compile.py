@@ -105,7 +105,10 @@ def compile(
         groups = functools.cache(lambda: Groups(description, baked, real))
         build, build_lanes = group_builders(groups, key, build_info["build"], options, warns=warns)
     elif real != "double":
-        raise ValueError("real is 'float', and there is no compiler: the machine without one computes with doubles")
+        raise ValueError(
+            "real is 'float', and there is no compiler: without one models run on kanecore's own machine, which "
+            "computes with doubles"
+        )
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:

@@ -381,7 +381,7 @@ class CompiledModel(_native.Kernels):
             try:
                 path = self._lane_builder(group)
             except CompileError as error:  # results are the same without
-                warn(f"batches of {self.name!r} take one state after the other: {error}")
+                warn(f"batches of {self.name!r} are evaluated one state after the other: {error}")
             else:
                 if path is not None:
                     self._open(path)

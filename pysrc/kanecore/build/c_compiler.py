@@ -180,8 +180,8 @@ def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
     asked = cc if cc is not None else os.environ.get("CC", "").strip() or None
     if asked is None and _installed() is None:
         warn(
-            f"{_NONE}. So {name!r} runs on a machine of kanecore's own: the same numbers, in two to six times the time "
-            f'(cc="none" says that this is meant).\n{_INSTALL}'
+            f"{_NONE}. So {name!r} runs on a machine of kanecore's own: the same numbers, in two to six times the "
+            f'time (with cc="none" without this warning).\n{_INSTALL}'
         )
         return False
     return asked != NO_COMPILER

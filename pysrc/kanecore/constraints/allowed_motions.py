@@ -53,8 +53,8 @@ def dependence(at: Constraints) -> Array:
     if n != rank:
         raise ModelError(
             f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint "
-            f"rows of {dyn.name!r} are independent, and its description names {n} in u_dependent; name u_dependent "
-            "there, as many as independent rows (dyn.check() lists those that are redundant)"
+            f"rows of {dyn.name!r} are independent, and its description names {n} in u_dependent; name as many there "
+            "as rows are independent (dyn.check() lists those that are redundant)"
         )
     if n == 0:
         return np.zeros((*at.rows.shape[:-2], 0, dyn.n_u))

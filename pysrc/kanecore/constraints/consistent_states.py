@@ -59,7 +59,7 @@ def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
     if near.contradictions:
         raise ModelError(
             f"{' and '.join(map(repr, near.contradictions))} of {dyn.name!r} contradict each other at t = {t!r}, "
-            f"{argument} = {x.tolist()!r}: no accelerations satisfy them together; leave out what is too much"
+            f"{argument} = {x.tolist()!r}: no accelerations satisfy them together; leave out redundant rows"
         )
     warn_of_count(near)
     return near
@@ -190,8 +190,8 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     )
     if changes:
         warn(
-            f"consistent changed what is independent in {dyn.name!r}, {changes}: the dependent ones do not follow from "
-            "these there. keep=[...] names what stays; with keep=None all may move without a word"
+            f"consistent changed what is independent in {dyn.name!r}, {changes}: at this state the dependent ones do "
+            "not follow from them. keep=[...] names what stays; keep=None lets all move, without this warning"
         )
 
 
@@ -200,9 +200,9 @@ def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
     dyn = start.dyn
     names = [*dyn.coordinate_names, *dyn.speed_names]
     return ModelError(
-        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay, as keep says, at "
-        f"t = {float(start.t)!r}: the constraints of {dyn.name!r} say something of these alone, whatever the others "
-        "are; keep fewer of them"
+        f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
+        f"keep asks: the constraints of {dyn.name!r} contradict these values, whatever the others are; keep fewer of "
+        "them"
     )
 
 
@@ -246,8 +246,8 @@ def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) ->
     )
     return ModelError(
         f"no {', '.join(names[i] for i in unknowns)} of {dyn.name!r} was found at t = {float(start.t)!r} for "
-        f"{independent}: what is left: {start.described_misses(SOLVED)}; the constraints may allow none: start from "
-        "other values of the dependent ones, or let all move, with keep=None"
+        f"{independent}: the residuals that are left are {start.described_misses(SOLVED)}; the constraints may allow "
+        "none: start from other values of the dependent ones, or let all move, with keep=None"
     )
 
 
@@ -290,5 +290,5 @@ def _no_state(state: ConstraintState) -> ModelError:
         hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction leads on: start elsewhere"
     return ModelError(
         f"no state of {state.dyn.name!r} near t = {float(state.t)!r}, x = {state.x.tolist()!r} satisfies its "
-        f"constraints; what is left there: {state.described_misses(SOLVED)}; {hint}"
+        f"constraints; the residuals that are left are {state.described_misses(SOLVED)}; {hint}"
     )

@@ -286,9 +286,10 @@ def refuse_flat_rows(state: ConstraintState) -> None:
     """
     if state.dyn.n_constraints and state.flat_row is not None:
         raise ModelError(
-            f"{state.flat_row!r} of {state.dyn.name!r} says nothing of motions wherever it holds (its coefficients "
-            "vanish there, or are those of other rows), and yet does not follow from the others: a square, such as "
-            "x**2 + y**2 for x = y = 0, or two surfaces that touch; write a row of first powers for each component"
+            f"{state.flat_row!r} of {state.dyn.name!r} says nothing of motions wherever it holds: its coefficients "
+            "vanish there, or are those of other rows, and yet it does not follow from the others. So do squares, "
+            "such as x**2 + y**2 for x = y = 0, and surfaces that touch: write one row of first powers for each "
+            "component"
         )
 
 
@@ -305,8 +306,8 @@ def warn_of_count(state: ConstraintState) -> None:
     else:
         why = (
             "configuration constraints that do not follow from the velocity constraints filed beside them count as "
-            "well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name "
-            f"{count} speeds in u_dependent, or leave out what is too much"
+            f"well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name {count} "
+            "speeds in u_dependent, or leave out redundant rows"
         )
     independent = "is independent" if count == 1 else "are independent"
     warn(f"u_dependent of {dyn.name!r} names {speeds}, and {rows} of its constraints {independent}: {why}")

@@ -139,8 +139,9 @@ class _Motions:
             self.independent = _places(dyn, "speed", independent)
         if len(self.independent) != dof or len(self.coordinates) < dof:
             raise ModelError(
-                f"{dyn.name!r} has {dof} degrees of freedom, and there are {len(self.independent)} independent speeds "
-                f"and {len(self.coordinates)} independent coordinates: choose as many by independent= and coordinates="
+                f"{dyn.name!r} has {dof} degrees of freedom, and there are {len(self.independent)} independent "
+                f"speeds and {len(self.coordinates)} independent coordinates: choose as many of each, by "
+                "independent= and coordinates="
             )
         self.allowed = self._allowed(dof)
         units = at.coordinate_units[..., self.coordinates]

@@ -218,8 +218,8 @@ def _least(end: Iterate, sizes: Array) -> Array:
         if not np.isfinite(iterate.rates).all():
             break
     raise ModelError(
-        "an equilibrium was found, but not the inputs of least sum of (r / size)², in which its rates are not linear: "
-        "leave out sizes, or begin with other inputs"
+        "an equilibrium was found, but not the one with the least sum of (r / size)²: the rates are not linear in "
+        "these inputs. Leave out sizes, or begin with other inputs"
     )
 
 

@@ -262,8 +262,8 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array
         physical = is_physical(inertial)
     if not physical:
         warn(
-            f"no physical masses and inertias of {dyn.name!r} have the base parameters that were identified: those of "
-            "least change are given; more states, or less noise in them, may help"
+            f"no physical masses and inertias of {dyn.name!r} have the base parameters that were identified: those "
+            "of least change are returned; more states, or less noise in them, may help"
         )
     theta[independent[~of_bodies] - n] = base[~of_bodies] - found.matrix[~of_bodies, n:] @ theta
     return inertial, theta, physical

@@ -52,7 +52,10 @@ def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
     wrenches = np.asarray(dyn.reactions(at.t, at.x, **values))
     motion = np.asarray(dyn.udot(at.t, at.x, **values))
     if dyn._table_info.get("adrift"):
-        raise ModelError(f"reactions of {dyn.name!r} at a given udot need points whose positions tell where they are")
+        raise ModelError(
+            f"reactions of {dyn.name!r} at a given udot need the positions of all points, and some do not follow "
+            "from positions: locate the points of bodies from one another"
+        )
     change = _lacking(at, udot) - _lacking(at, motion)
     if dyn.n_constraints:
         rates = multipliers - dyn.multipliers(at.t, at.x, **values)

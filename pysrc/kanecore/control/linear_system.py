@@ -144,7 +144,10 @@ class LinearSystem:
         rows = [*(self.state_names[i] for i in rest), *self.output_names]
         depending = [name for name, row in zip(rows, slopes[:, left_out], strict=True) if row.any()]
         if depending:
-            raise ValueError(f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}, which must stay")
+            raise ValueError(
+                f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}: keep these states, or leave "
+                "out the former as well"
+            )
         part = self._reduction
         fewer = replace(
             part,

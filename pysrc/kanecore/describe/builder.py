@@ -483,8 +483,8 @@ class Builder(Variables):
             raise ModelError("a model needs at least one body that can move: add one")
         elif not self._needs_bodies and self.constraints:
             raise ModelError(
-                "bodies=[] goes without constraints, whose rows are compared in the metric of masses: leave these out "
-                "and list all speeds as independent; F_r and partial velocities are of all of them"
+                "bodies=[] takes no constraints, because their rows are compared in the metric of masses: leave "
+                "them out, and list all speeds as independent; F_r and partial velocities belong to all of them"
             )
         if not self._speeds:
             raise ModelError("a model has at least one generalized speed: add one")
@@ -510,10 +510,13 @@ class Builder(Variables):
     def _check_lagrangian(self) -> None:
         if self.bodies:
             names = ", ".join(body.name for body in self.bodies)
-            raise ModelError(f"a Lagrangian stands in place of bodies, and {names} would count twice: give one of both")
+            raise ModelError(
+                f"a Lagrangian stands in place of bodies, and {names} would count twice: give one or the other"
+            )
         if self._auxiliary:
             raise ModelError(
-                "a Lagrangian tells no velocities: auxiliary speeds bring reactions in evidence on points of bodies"
+                "auxiliary speeds bring reactions in evidence on points of bodies, and a Lagrangian does not tell "
+                "the velocities of points: describe the bodies instead"
             )
         if list(self._rates.values()) != list(self._speeds):
             raise ModelError("the speeds of a Lagrangian are the derivatives of its coordinates, in their order")

@@ -71,7 +71,7 @@ def _check_counts(d: Description) -> None:
         if count > limit:
             raise ModelError(
                 f"{letter}_dependent names {count} {what}, and there are {limit} constraints that may determine "
-                f"them: add what does, or list them in {letter}_ind"
+                f"them: add the others, or list speeds or coordinates that are independent in {letter}_ind"
             )
 
 
@@ -286,8 +286,8 @@ def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) ->
             raise ModelError(f"{what} is not symmetric in frame {frame}: make it with sympy.physics.mechanics.inertia")
     if any(g.depends[i] & ~PARAMETER for _, m in tensors for row in m for i in row):
         raise ModelError(
-            f"{what} must be constant in the axes it is written in, and holds coordinates, speeds, "
-            "inputs or time: what changes it moves in the body, and is a body of its own"
+            f"{what} must be constant in the axes it is written in, and holds coordinates, speeds, inputs or time: "
+            "model what moves within the body as a body of its own"
         )
 
 

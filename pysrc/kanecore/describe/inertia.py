@@ -37,7 +37,7 @@ def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None
             continue  # warned of when the model was made, or not yet a number
         reason = _impossible(body, evaluate(d.graph, nodes, numbers))
         if reason:
-            warn(f"no solid body can have the {reason} of body {body.name}; it is computed as given")
+            warn(f"no solid body can have the {reason} of body {body.name}; it is used as it was given")
 
 
 def _impossible(body: Body, numbers: Sequence[float]) -> str | None:

@@ -109,7 +109,7 @@ class Variables:
     def _state(self, listed: dict[int, str], letter: str, name: str, dependent: bool) -> int:
         node = self._symbol(letter, name, COORDINATE if letter == "q" else SPEED)
         if not dependent and not self._dependent.isdisjoint(listed):
-            raise ModelError(f"{name} is independent, and follows dependent ones: add these last")
+            raise ModelError(f"{name} is independent, and was added after dependent ones: add those last")
         listed[node] = name
         if dependent:
             self._dependent.add(node)
@@ -235,6 +235,6 @@ class Variables:
         listed = [*inputs, *(i for i in names if i not in inputs)]
         for items, order, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
             if sorted(items) != sorted(order):
-                raise ModelError(f"the order of the {what} lists others than there are, or one of them twice")
+                raise ModelError(f"the order of the {what} must list each of them once, and nothing else")
         self._parameters = {i: self._parameters[i] for i in parameters}
         self._inputs.names = {i: names[i] for i in listed}

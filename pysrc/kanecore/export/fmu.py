@@ -105,7 +105,7 @@ def export_fmu(
     """Write an FMU: the work of `CompiledModel.export_fmu`."""
     target = _target(path)
     if version not in VERSIONS:
-        raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', of FMI")
+        raise ValueError(f"version is {version!r}; it must be '2.0' or '3.0', a version of FMI")
     if not _motion.METHODS.get(method, False):
         adaptive = ", ".join(repr(name) for name, is_adaptive in sorted(_motion.METHODS.items()) if is_adaptive)
         raise ValueError(f"method is {method!r}; it must be one of {adaptive}, which choose their steps")
@@ -114,7 +114,10 @@ def export_fmu(
             raise ValueError(f"{name} is {value!r}; it must be a number between 0 and 1")
     library = library_of(dyn, "an FMU", kernels=KERNELS)
     if not dyn._has("rhs"):
-        raise ModelError(f"{dyn.name!r} cannot become an FMU, which moves: {dyn._table_info['missing']['rhs']}")
+        raise ModelError(
+            f"{dyn.name!r} cannot become an FMU, because its motion cannot be computed: "
+            f"{dyn._table_info['missing']['rhs']}"
+        )
     _refuse_unset(dyn)
     x, rank = _start(dyn, x0)
     start = [*x.tolist(), *dyn._values("input").tolist()]
@@ -211,7 +214,10 @@ def _compiles(cc: str | Sequence[str] | None, name: str) -> bool:
     if cc is not None:
         return cc != NO_COMPILER
     if not is_there():
-        warn(f"the FMU of {name!r} holds C sources alone: there is no compiler here. Whoever has one builds them")
+        warn(
+            f"the FMU of {name!r} holds C sources alone, because there is no compiler here; a simulator that has one "
+            "can build them"
+        )
         return False
     return True
 

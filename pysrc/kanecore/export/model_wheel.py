@@ -76,7 +76,7 @@ def module_of(name: str) -> str:
         )
     if module in sys.stdlib_module_names or module in _TAKEN:
         raise ValueError(
-            f"name is {name!r}, and the module {module!r} is another's: choose a name such as '{name}-model'"
+            f"name is {name!r}, and there is another module {module!r}: choose a name such as '{name}-model'"
         )
     return module
 

@@ -193,7 +193,7 @@ class FromSympy:
         if not self._is_given(call) or not all(self._is_partial(e, call, v) for v, _ in variables):
             written = e.doit()
             if written == e:
-                raise ModelError(f"{_short(e)} in {self.where} is no derivative by the arguments of a given function")
+                raise ModelError(f"{_short(e)} in {self.where} is no derivative of a given function by its arguments")
             return self(written)
         data, name = self._functions[call.func], call.func.__name__
         if len(call.args) != data.n_arguments:

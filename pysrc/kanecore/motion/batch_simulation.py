@@ -85,7 +85,7 @@ class Trajectories(Samples):
         return Samples(self.name, self._names, self.t, self.x[place], values)
 
     def _table(self) -> tuple[list[str], Array]:
-        raise ValueError("a table is of one run: choose it by sol.row(number)")
+        raise ValueError("a table holds one run: choose it by sol.row(number)")
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = {**vars(self), "_values": {}, "r": self.r, "outputs": self.outputs, "facts": self.facts}

@@ -174,7 +174,7 @@ class Events:
         if not np.isnan(self.watch.crowded):
             warn(
                 f"an event changes its sign so often in the step from t = {self.watch.crowded!r} that zeros may have "
-                "been missed: limit max_step to some of its periods, or take a slower function of the state"
+                "been missed: limit max_step to a few of its periods, or take a slower function of the state"
             )
 
     def stops(self, i: int) -> bool:

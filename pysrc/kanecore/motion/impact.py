@@ -388,8 +388,8 @@ class _Equations:
                     "constraints let no impact change that: it follows from them alone"
                 )
         raise ModelError(
-            f"contacts {' and '.join(repr(contacts.names[i]) for i in wrong)} of {name!r} follow from each other, and "
-            "are to change as these cannot together: give them one e, or leave one out"
+            f"contacts {' and '.join(repr(contacts.names[i]) for i in wrong)} of {name!r} depend on each other, and "
+            "the changes that are asked of them contradict each other: give them the same e, or leave one out"
         )
 
 

@@ -92,7 +92,9 @@ class Sweep:
         first = next(iter(arrays))
         for i, array in arrays.items():
             if array.dtype.kind not in "fiubc":
-                raise TypeError(f"the result of case {i} is a {type(values[i]).__name__}, and no numbers: see .results")
+                raise TypeError(
+                    f"the result of case {i} is a {type(values[i]).__name__}, which holds no numbers: see .results"
+                )
             if array.shape != arrays[first].shape:
                 raise ValueError(
                     f"the result of case {i} has shape {array.shape}, and that of case {first} {arrays[first].shape}: "

@@ -254,8 +254,8 @@ class _Shooting:
             run = self._run(begun.x[-1], begun.t[-1], end, self._events)
         if run.status != 1:
             raise ModelError(
-                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, "
-                f"{_PATIENCE:g} times the period that is expected: give a longer one, or begin where it comes"
+                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, {_PATIENCE:g} "
+                "times the period that is expected: give a longer period, or a start from which the event comes"
             )
         found = run.found_sensitivities
         assert found is not None
@@ -369,8 +369,8 @@ class _Shooting:
         if not self._close(now, moved):
             names = ", ".join(repr((dyn.coordinate_names + dyn.speed_names)[i]) for i in self._advancing)
             raise ModelError(
-                f"the motion of {dyn.name!r} is another one after {names} went on: some rates depend on what is "
-                "named as advancing; leave it out"
+                f"the motion of {dyn.name!r} changes as {names} go on, because some rates depend on them: leave them "
+                "out of advancing"
             )
         same = self._close(now, later)
         if same and not self._fixed:

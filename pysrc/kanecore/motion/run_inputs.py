@@ -373,7 +373,7 @@ def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     for i, value in dyn._by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
         if isinstance(value, Signal) and value.n != 1:
-            raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it has one")
+            raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it must have one")
         entries[i] = (value, 0) if isinstance(value, Signal) else value
     return entries
 

@@ -111,7 +111,9 @@ def _has_fixed_steps(method: str) -> bool:
 def one_run_only(method: str, **given: object) -> None:
     """ValueError if something was given that many runs at once have not."""
     if method not in _motion.METHODS:
-        raise ValueError(f"{method!r} is another package's method, of one run: for many take one of kanecore's own")
+        raise ValueError(
+            f"{method!r} is a method of another package, for one run: for several at once take one of kanecore's own"
+        )
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name} is for one run, and x0, inputs or parameters have leading axes: see kc.sweep")

@@ -142,7 +142,7 @@ class Trajectory:
         times = np.asarray(t, dtype=np.float64)
         start, end = self._steps[0], self._steps[-1]
         if not ((times >= min(start, end)) & (times <= max(start, end))).all():
-            raise ValueError(f"the run goes from {start} to {end}, and some t lies outside")
+            raise ValueError(f"the run goes from {start} to {end}, and t holds times outside of that")
         if len(self._steps) < 2:
             return np.broadcast_to(self._states[0], (*times.shape, self._dyn.n_x)).copy()
         sign = 1.0 if end >= start else -1.0

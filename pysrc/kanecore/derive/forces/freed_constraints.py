@@ -207,8 +207,8 @@ def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str
             continue
         same = [after.rows[i].name for i, other in enumerate(others) if is_combination(g, own, [other])]
         warn(
-            f"freeing {row.name} sets no motion free: it follows from {' and '.join(same) or 'the other constraints'}, "
-            "which hold all the same; free them as well"
+            f"freeing {row.name} sets no motion free: it follows from "
+            f"{' and '.join(same) or 'the other constraints'}, which still hold; free them as well"
         )
 
 

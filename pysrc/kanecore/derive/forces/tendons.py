@@ -40,7 +40,7 @@ def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
         if r == ZERO:
             names = " and ".join(k.description.points[i].name for i in (a, b))
             raise ModelError(
-                f"load {tendon.number}: points {names} are one, and the line between them has no direction"
+                f"load {tendon.number}: points {names} are the same, and a line between them has no direction"
             )
         size = g.sqrt(dot(g, r, r))
         direction: Components = (g.div(r[0], size), g.div(r[1], size), g.div(r[2], size))

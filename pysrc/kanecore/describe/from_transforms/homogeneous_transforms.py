@@ -389,7 +389,7 @@ def _check_rotation(link: Link, plain: Plain, r: sm.Matrix) -> None:
         raise ModelError(
             f"the transform of link {link.name} holds no rotation: the rows of its first three columns, [0:3, 0:3], "
             "must be unit vectors, perpendicular to each other and right-handed, whatever the coordinates are; a "
-            "quaternion that is not of length one does not turn: use angles"
+            "quaternion that is not of length one gives no rotation: use angles"
         )
 
 

@@ -85,7 +85,10 @@ def _actuator(motions: Mapping[str, Motion], x: Any, effort: Any) -> Loads:
     moved = [m for m in motions.values() if x in m.step.functions]
     if len(moved) != 1:
         names = ", ".join(m.step.link.name for m in moved)
-        raise ModelError(f"the effort of {function_name(x)}, which moves several links ({names}): give it by forcelist")
+        raise ModelError(
+            f"{function_name(x)} moves several links ({names}), so that its effort has no place of its own: give it "
+            "by forcelist"
+        )
     (motion,) = moved
     step, parent = motion.step, motion.parent
     if x in step.angular.columns:
@@ -105,7 +108,7 @@ def _dual(motion: Motion, x: Any, columns: Mapping[Any, sm.Matrix]) -> sm.Matrix
     """Dual vector of the velocity by x: its product with that velocity is 1, and with all others zero."""
     if x not in columns:
         raise ModelError(
-            f"the effort of {function_name(x)}, which moves no mass centre and turns nothing: leave it out"
+            f"{function_name(x)} moves no mass centre and turns nothing, so that its effort does no work: leave it out"
         )
     axis = columns[x]
     plain = Plain(functions_in(e for each in columns.values() for e in each))
