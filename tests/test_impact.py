@@ -342,7 +342,7 @@ def test_impulses_that_redundant_contacts_share_do_not_pull_for_sure() -> None:
         ("tip", np.inf, ValueError, "e is inf, which is not finite"),
         ("tip", [0.5, 0.5], ValueError, r"e has shape \(2,\), expected \(\) or \(1,\): one number"),
         ("tip", "half", TypeError, "e must be real numbers"),
-        (["tip", "tip"], [0.2, 0.5], kc.ModelError, "contacts 'tip' and 'tip' of 'dumbbell' follow from each other"),
+        (["tip", "tip"], [0.2, 0.5], kc.ModelError, "contacts 'tip' and 'tip' of 'dumbbell' depend on each other"),
     ],
 )
 def test_wrong_arguments(rows: Any, e: Any, error: type[Exception], message: str) -> None:

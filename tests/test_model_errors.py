@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
         lambda d: {
             "forcelist": [me.LinearSpring(d.m, me.LinearPathway(d.P, d.P.locatenew("P2", 0 * d.N.x)), d.l)],
         },
-        ["load 0", "points P and P2 are one"],
+        ["load 0", "points P and P2 are the same"],
     ),
     "gamma": (load(lambda d: sm.gamma(d.q)), ["function gamma", "load 0", "use powers"]),
     "derivative by a parameter": (load(lambda d: sm.Derivative(d.F, d.c)), ["Derivative(F(t), c)", "load 0"]),

@@ -114,7 +114,7 @@ def test_accelerations_by_name(rrp: kc.CompiledModel) -> None:
     with pytest.raises(KeyError, match="no speed of 'rrp' is called 'theta1'"):
         rrp.inverse_dynamics(0.0, X, {"theta1": 2.0})
     for key in (OMEGA2.diff().diff(), THETA2.diff().diff().diff(), TAU1.diff()):
-        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Derivative.*: name the speed, of omega1, omega2, v3"):
+        with pytest.raises(KeyError, match=r"no speed of 'rrp' is Derivative.*: name one of the speeds omega1, omega2, v3"):
             rrp.inverse_dynamics(0.0, X, {key: 2.0})
     with pytest.raises(ValueError, match="udot gives 'omega2' twice"):
         rrp.inverse_dynamics(0.0, X, {"omega2": 2.0, THETA2.diff().diff(): 2.0})
@@ -154,7 +154,7 @@ def test_derivatives_are_speeds_where_they_are(rrp: kc.CompiledModel, tumbler: k
     for key in (THETA1.diff().diff(), OMEGA1.diff()):
         with pytest.raises(KeyError, match="no coordinate or speed of 'rrp' is Derivative"):
             rrp.state({key: 1.0})
-    with pytest.raises(KeyError, match="name the speed, of w1, w2, w3"):
+    with pytest.raises(KeyError, match="name one of the speeds w1, w2, w3"):
         tumbler.state({dynamicsymbols("n").diff(): 1.0})
 
 
@@ -167,10 +167,10 @@ def test_derivatives_of_some_coordinates() -> None:
     assert not dyn.qdot_is_u
     assert_array_equal(dyn.state({q1.diff(): 3.0}), [0, 0, 0, 3.0])
     assert_array_equal(dyn.inverse_dynamics(0.0, {}, {q1.diff().diff(): 3.0}), dyn.inverse_dynamics(0.0, {}, [0, 3.0]))
-    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+    with pytest.raises(KeyError, match="name one of the speeds u1, u2"):
         dyn.inverse_dynamics(0.0, {}, {q2.diff().diff(): 3.0})
     assert dyn.simulate((0, 1), {q1.diff(): 3.0})[q1.diff()][-1] == 3.0
-    with pytest.raises(KeyError, match="name the speed, of u1, u2"):
+    with pytest.raises(KeyError, match="name one of the speeds u1, u2"):
         dyn.state({q2.diff(): 3.0})
 
 

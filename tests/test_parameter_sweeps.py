@@ -362,7 +362,7 @@ def test_results_that_make_no_array() -> None:
     assert kc.sweep(square, [1, 2]).array().dtype == np.int64
     with pytest.raises(ValueError, match=r"result of case 1 has shape \(2,\), and that of case 0 \(1,\)"):
         kc.sweep(np.zeros, [1, 2]).array()
-    with pytest.raises(TypeError, match="the result of case 0 is a str, and no numbers"):
+    with pytest.raises(TypeError, match="the result of case 0 is a str, which holds no numbers"):
         kc.sweep(str, [1]).array()
     with pytest.raises(ValueError, match="no case has a result: <Sweep of 1 cases: 1 failed>"):
         kc.sweep(square, ["a"]).array()
