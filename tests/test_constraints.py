@@ -315,7 +315,7 @@ def test_consistent_keeps_what_is_named() -> None:
             place = [*dyn.coordinate_names, *dyn.speed_names].index(name)
             assert found[place] == x[place]
     np.testing.assert_array_equal(dyn.consistent(0.0, x, ["u1", "u2", "u3"]), dyn.consistent(0.0, x))
-    with pytest.raises(kc.ModelError, match="u4 = 8, u5 = 8 cannot all stay at t = .*, as keep asks"):
+    with pytest.raises(kc.ModelError, match=r"u4 = 8, u5 = 8 cannot all stay at t = .*, as keep asks"):
         dyn.consistent(0.0, x, ["u5", "u4"])
     with pytest.raises(KeyError, match="no coordinate or speed of 'rolling_disc' is called 'u9'"):
         dyn.consistent(0.0, x, ["u9"])
