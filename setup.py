@@ -66,8 +66,8 @@ MODULES = {
         "-O0",
         dict.fromkeys(
             (
-                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "methods", "integrate", "interpolate"),
-                *("chatter", "signal", "tableaux", "quaternions", "cpu"),
+                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "zeros", "methods", "integrate"),
+                *("interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu"),
             ),
             AS_MODELS,
         ),

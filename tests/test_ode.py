@@ -31,6 +31,7 @@ pytestmark = pytest.mark.compiler
 NATIVE = Path(__file__).parents[1] / "kanecore"
 INTEGRATORS = (
     *("chatter", "events", "integrate", "interpolate", "methods", "quaternions", "rosenbrock", "signal", "tableaux"),
+    "zeros",
 )
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -37,8 +37,27 @@ __all__ = [
     "write_archive",
 ]
 
-_PARTS = ("quaternions", "signal", "tableaux", "methods", "rosenbrock", "chatter", "interpolate", "events", "integrate")
-_HEADERS = ("evaluation", "method", "rosenbrock", "tableaux", "chatter", "events")  # each behind those that it includes
+_PARTS = (
+    "quaternions",
+    "signal",
+    "tableaux",
+    "methods",
+    "rosenbrock",
+    "chatter",
+    "interpolate",
+    "zeros",
+    "events",
+    "integrate",
+)
+_HEADERS = (
+    "evaluation",
+    "method",
+    "rosenbrock",
+    "tableaux",
+    "chatter",
+    "events",
+    "zeros",
+)  # each behind those that it includes
 _INSIDE = "kc_quaternions.h"  # which a source includes for a type of its own
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
 _PUBLIC = re.compile(r"^(?:extern )?(?:const )?[a-z_0-9]+ [a-z_ ]*\*?(?:const )?(kc_\w+)(?=\(|\[)", re.MULTILINE)
