@@ -549,5 +549,5 @@ def test_forces_without_bodies() -> None:
             call()
     with pytest.raises(kc.ModelError, match=r"needs at least one body: .* say so by bodies=\[\]"):
         kc.Model(*arguments)
-    with pytest.raises(kc.ModelError, match=r"bodies=\[\] goes without constraints"):
+    with pytest.raises(kc.ModelError, match=r"bodies=\[\] takes no constraints"):
         kc.Model(*arguments, bodies=[], velocity_constraints=[u - 1])
