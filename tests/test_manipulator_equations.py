@@ -277,7 +277,7 @@ def test_wrong_calls() -> None:
         inertia("tipp", 0.0, x)
     with pytest.raises(KeyError, match=r"no frame of 'planar_2r' .* 'Z'"):
         inertia(tip, 0.0, x, attached="Z")
-    with pytest.raises(ValueError, match=r"along holds directions in rows, \(3 numbers each\)"):
+    with pytest.raises(ValueError, match=r"along has shape \(3,\), expected \(N, 3\)"):
         inertia(tip, 0.0, x, along=[1.0, 0.0, 0.0])
     with pytest.raises(kc.SingularError, match="cannot move in every direction") as caught:
         inertia(tip, 0.0, [x, x])
