@@ -71,7 +71,7 @@ def _solved(d: Derivation, name: str) -> Derived:
         what = "constraints are" if d.symmetric else "M, which loads make unsymmetric, is"
         raise ModelError(
             f"{name} of {d.description.name!r} has no expression: {what} solved with pivots chosen at every state; "
-            "mass_matrix, forcing, constraint_jacobian and constraint_bias have one"
+            "mass_matrix, forcing, constraint_jacobian and constraint_bias have"
         )
     return d.solution
 
