@@ -18,6 +18,7 @@ extensions = [
     "executed",
     "formulas",
     "moved",
+    "notebooks",
     "searched",
     "unlisted",
     "myst_parser",
