@@ -17,6 +17,7 @@ version = release = kanecore.__version__
 extensions = [
     "executed",
     "formulas",
+    "keywords",
     "moved",
     "notebooks",
     "searched",
