@@ -17,7 +17,9 @@ version = release = kanecore.__version__
 extensions = [
     "executed",
     "formulas",
+    "keywords",
     "moved",
+    "notebooks",
     "searched",
     "unlisted",
     "myst_parser",

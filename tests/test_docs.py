@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import re
 import runpy
@@ -244,6 +246,35 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert "42" in text
     assert "\n   x^{2}\n" in text
     assert "ZeroDivisionError: division by zero" in text
+
+
+@pytest.mark.long
+def test_changed_prose_executes_nothing_and_changed_code_what_is_above_it(root: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first = f"""
+    .. run::
+
+       import os
+       status = os.system("echo ran >> {log}")
+    """
+    runs = []
+    for prose, code in (("Prose", "status"), ("Other prose", "status"), ("Prose", "status + 1")):
+        build(tmp_path, root, f"{first}\n    {prose}\n\n    .. run::\n\n       {code}\n")
+        runs.append(log.read_text().count("ran"))
+    assert runs == [1, 1, 2]
+
+
+@pytest.mark.long
+def test_tutorials_are_scripts_and_notebooks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    notebooks = importlib.import_module("notebooks")
+    for file in (root / "docs/tutorials").glob("*.md"):
+        page = file.read_text(encoding="utf-8")
+        compile(notebooks.script(page), file.name, "exec")
+        kinds = [cell["cell_type"] for cell in json.loads(notebooks.notebook(page))["cells"]]
+        assert kinds.count("code") == page.count("```{run}") > 2
+        assert "{doc}" not in notebooks.script(page)
 
 
 @pytest.mark.parametrize(

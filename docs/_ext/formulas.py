@@ -31,7 +31,7 @@ def mathml(formula: str, display: str) -> str:
 
 def _adapt(element: ElementTree.Element) -> None:
     """Say for MathML Core what the converter says in MathML 3."""
-    if element.tag == "mi" and element.get("mathvariant") in STYLES:
+    if element.tag in ("mi", "mn") and element.get("mathvariant") in STYLES:
         element.set("style", STYLES[element.attrib["mathvariant"]])
         element.set("mathvariant", "normal") if "sans" in element.attrib["style"] else element.attrib.pop("mathvariant")
     if element.tag in ("mover", "munder") and len(element) and element[-1].text in tuple(ACCENTS):

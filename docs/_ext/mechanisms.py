@@ -136,6 +136,7 @@ CLASSES = {
 }
 FOLLOWED = ("rolling_disc", "whipple_bicycle", "car", "snakeboard")  # the picture goes along with them
 SCATTERED = ("rrp_redundant",)  # bodies with coordinates of their own: lines join them in their order
+LONG = 2500  # characters of LaTeX
 BUSY = 8  # bodies, from which on their axes would hide them
 
 
@@ -175,11 +176,18 @@ def facts(name: str) -> None:
 
 
 def mass_matrix(name: str) -> str:
-    return module(name).build().latex("mass_matrix")
+    return shortest(name, "mass_matrix")
 
 
 def forcing(name: str) -> str:
-    return module(name).build().latex("forcing")
+    return shortest(name, "forcing")
+
+
+def shortest(name: str, kernel: str) -> str:
+    """LaTeX by intermediate variables, or written out where that is shorter; of long ones it is not tried."""
+    model = module(name).build()
+    by_variables = model.latex(kernel)
+    return by_variables if len(by_variables) > LONG else min(by_variables, model.latex(kernel, nested=True), key=len)
 
 
 class Index:

@@ -19,7 +19,7 @@ from sphinx.util import logging
 
 FIRST = 3  # results that a reader looks at
 EXACT_NAME, PART_OF_NAME, PRIORITIES = 11, 6, {0: 15, 1: 5, 2: -5}
-TITLE, PART_OF_TITLE, WORD, PART_OF_WORD = 15, 7, 5, 2
+ENTRY, TITLE, PART_OF_TITLE, WORD, PART_OF_WORD = 100, 15, 7, 5, 2
 
 
 class SearchIndex:
@@ -32,7 +32,8 @@ class SearchIndex:
 
     def pages(self, query: str) -> list[str]:
         """The pages of the results, best first, each once."""
-        found = [*self._titles(query.lower()), *self._objects(query.lower().split()), *self._words(query)]
+        lower = query.lower()
+        found = [*self._titles(lower), *self._entries(lower), *self._objects(lower.split()), *self._words(query)]
         found.sort(key=lambda result: (-result[0], result[1].lower()))
         names = self.index["docnames"]
         return list(dict.fromkeys(names[page] for _, _, page in found))
@@ -43,6 +44,13 @@ class SearchIndex:
             if query in title.lower() and len(query) >= len(title) / 2:
                 for page, _ in places:
                     yield round(TITLE * len(query) / len(title)) + (pages[page] == title), pages[page], page
+
+    def _entries(self, query: str) -> Iterator[tuple[float, str, int]]:
+        for entry, places in self.index["indexentries"].items():
+            if query in entry and len(query) >= len(entry) / 2:
+                for page, _, is_main in places:
+                    if is_main:
+                        yield round(ENTRY * len(query) / len(entry)), self.index["titles"][page], page
 
     def _objects(self, words: list[str]) -> Iterator[tuple[float, str, int]]:
         for prefix, members in self.index["objects"].items():
