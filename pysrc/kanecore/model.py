@@ -736,8 +736,8 @@ class Model(Expressions):
         Returns
         -------
         (intermediates, expressions) or expressions
-            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
-            ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
+            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list, in the order of reading; each
+            is used twice at least, and in its short form.  It is left out where ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
             for orientations one of 3 × 3 matrices R, for positions, velocities and other vectors a 3 × n matrix, all in
             inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
             whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).

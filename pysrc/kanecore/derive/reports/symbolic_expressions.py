@@ -111,7 +111,7 @@ WITHOUT_UDOT = ("stabilization", "project")
 
 def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
-    from kanecore.graph.short_forms import printed
+    from kanecore.graph.printed_expressions import printed, with_intermediates
     from kanecore.graph.sympy_bridge import to_sympy
 
     derivation = model._derivation
@@ -133,7 +133,8 @@ def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = F
     if nested:
         flat = printed(derivation.graph, roots, symbols)
     else:
-        intermediates, flat = to_sympy(derivation.graph, roots, symbols)
+        listed = to_sympy if KERNEL_ROWS[name].internal else with_intermediates
+        intermediates, flat = listed(derivation.graph, roots, symbols)
     shape = KERNEL_ROWS[name].shape
     result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
     return result if nested else (intermediates, result)
