@@ -262,6 +262,7 @@ class Model(Expressions):
         self._derived: Derivation | None = None
         self._symbols = SymbolsByName(reading.symbols)
         self._time = sympy_internals.time() if reading.time is None else reading.time
+        self._frames = reading.frames
         self._laws, self._written, self._n_loads = reading.laws, reading.written, reading.n_loads
         self._folder, self._notes = reading.folder, reading.notes
 
@@ -719,7 +720,16 @@ class Model(Expressions):
             self._derived = Derivation(duplicate(self._description))
         return self._derived
 
-    def symbolic(self, kernel: str, *, nested: bool = False, nonholonomic: bool = False) -> Any:
+    def symbolic(
+        self,
+        kernel: str,
+        *,
+        nested: bool = False,
+        nonholonomic: bool = False,
+        at: Mapping[Any, Any] | None = None,
+        frame: Any = None,
+        vectors: bool = False,
+    ) -> Any:
         """The SymPy expressions of a kernel.
 
         Parameters
@@ -732,17 +742,28 @@ class Model(Expressions):
             are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
+        at : mapping, optional
+            Values or expressions of coordinates, speeds, inputs and parameters, by symbol or name, put in place of
+            these once all derivatives are formed: ``at={q: 0, u: 0}`` of ``"linearize"`` gives A and B there.
+        frame : ReferenceFrame or name, optional
+            The frame in whose axes vectors of points and frames are written; default: the inertial one.
+        vectors : bool
+            Give a list of SymPy vectors, of partial velocities a list for each point or frame.  Without ``frame`` each
+            is written in the axes, of its own frame or of one that this is oriented from, in which it is shortest.
 
         Returns
         -------
         (intermediates, expressions) or expressions
             ``intermediates`` is a list of (symbol, expression), after Autolev's Z list, in the order of reading; each
-            is used twice at least, and in its short form.  It is left out where ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
-            for orientations one of 3 × 3 matrices R, for positions, velocities and other vectors a 3 × n matrix, all in
-            inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
-            whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).
+            is used twice at least, and in its short form.  It is left out where ``nested``.  Expressions are a Matrix,
+            for partial velocities a list (points or frames) of 3 × n_u matrices, for orientations one of 3 × 3 matrices
+            R, for positions, velocities and other vectors a 3 × n matrix, all in inertial axes unless ``frame`` says
+            otherwise, and a single expression for energies.  u̇, the multipliers and ``"linearize"``, which is
+            [A, B] = ∂ẋ/∂(x, r), are solved in closed form for three speeds at most.  Reactions, auxiliary forces and
+            outputs of a model whose constraints are solved at run time are written with ``u.diff()`` and
+            `kanecore.multiplier` (row).
         """
-        return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic)
+        return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic, at, frame, vectors)
 
     @property
     def partial_accelerations(self) -> Any:

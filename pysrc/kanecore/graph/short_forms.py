@@ -38,7 +38,7 @@ __all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
-FACTORING = 10  # terms of sums that take as long as the factors of a polynomial
+FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
 TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
 
 

@@ -14,6 +14,7 @@ Denominators are factors with negative exponents.  Other functions are atoms; th
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Container, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
@@ -45,6 +46,9 @@ Phase = tuple[tuple[Monomial, Fraction], ...]
 Term = tuple[Monomial, str, Phase]
 Sum = dict[Term, Any]
 """Whole numbers or fractions by what they multiply; empty for zero."""
+
+Exponentials = dict[tuple[int, ...], tuple[Any, Any]]
+"""Real and imaginary parts of coefficients by the exponents of exponentials and atoms."""
 
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
@@ -401,18 +405,22 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
     divided by their leading terms, in the order of the exponents (D. Cox, J. Little, D. O'Shea, *Ideals, Varieties, and
     Algorithms*, 4th ed., Springer 2015, section 2.3).
     """
+    multiples = [n for s in (a, b) for _, _, phase in s for _, n in phase]
+    whole = math.lcm(*(n.denominator for n in multiples))  # what makes all of them whole
     angles = sorted({angle for s in (a, b) for _, _, phase in s for angle, _ in phase})
     atoms = sorted({atom for s in (a, b) for mono, _, _ in s for atom, _ in mono})
-    above, below = _exponentials(a, angles, atoms), _exponentials(b, angles, atoms)
+    above, below = _exponentials(a, angles, atoms, whole), _exponentials(b, angles, atoms, whole)
     if not above:
         return {}
+    if not _may_divide(above, below):
+        return None
     lead, last = max(below), _less(min(above), min(below))
     real, imaginary = below[lead]
     size = real * real + imaginary * imaginary
-    quotient: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    quotient: Exponentials = {}
     for _ in range(4 * len(above) + 8):
         if not above:
-            return _waves(quotient, angles, atoms)
+            return _waves(quotient, angles, atoms, whole)
         first = max(above)
         step = _less(first, lead)
         if step < last:
@@ -430,28 +438,75 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
     return None
 
 
+PRIME, ROOT_OF_MINUS_ONE = 998244353, 86583718  # 119 · 2²³ + 1
+
+
+def _may_divide(above: Exponentials, below: Exponentials) -> bool:
+    """Test whether one divides the other, with numbers modulo a prime in place of all but one of what they hold."""
+    draw = random.Random(len(above))
+    places = range(len(next(iter(above))))
+    spread = [_spread(below, i) for i in places]
+    kept = max(places, key=lambda i: spread[i], default=-1)
+    if kept < 0 or not spread[kept]:
+        return True
+    at = [draw.randrange(2, PRIME) for _ in places]
+    divided, by = (_modular(x, at, kept) for x in (above, below))
+    if not by or not by[-1] or not by[0]:
+        return True  # by chance
+    inverse = pow(by[-1], -1, PRIME)
+    for start in range(len(divided) - len(by), -1, -1):
+        factor = divided[start + len(by) - 1] * inverse % PRIME
+        if factor:
+            for i, x in enumerate(by):
+                divided[start + i] = (divided[start + i] - factor * x) % PRIME
+    return not any(divided)
+
+
+def _spread(a: Exponentials, i: int) -> int:
+    exponents = [key[i] for key in a]
+    return max(exponents) - min(exponents)
+
+
+def _modular(a: Exponentials, at: list[int], kept: int) -> list[int]:
+    """Coefficients by the powers of what is kept, the lowest first."""
+    lowest = min(key[kept] for key in a)
+    found = [0] * (_spread(a, kept) + 1)
+    for key, (real, imaginary) in a.items():
+        value = _residue(real) + ROOT_OF_MINUS_ONE * _residue(imaginary)
+        for i, n in enumerate(key):
+            if i != kept and n:
+                value = value * pow(at[i], n, PRIME) % PRIME
+        found[key[kept] - lowest] = (found[key[kept] - lowest] + value) % PRIME
+    return found
+
+
+def _residue(x: Any) -> int:
+    fraction = Fraction(x)
+    return fraction.numerator * pow(fraction.denominator, -1, PRIME) % PRIME
+
+
 def _less(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(m - n for m, n in zip(a, b, strict=True))
 
 
-def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int]) -> dict[tuple[Any, ...], tuple[Any, Any]]:
+def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int], whole: int) -> Exponentials:
     """Real and imaginary parts by the exponents of exponentials, then of atoms."""
-    found: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    found: Exponentials = {}
     for (mono, kind, phase), x in a.items():
         of_angles, of_atoms = dict(phase), dict(mono)
         powers = tuple(of_atoms.get(k, 0) for k in atoms)
         for sign in (1, -1) if phase else (1,):
-            key = tuple(sign * of_angles.get(angle, 0) for angle in angles) + powers
+            key = tuple(int(sign * whole * of_angles.get(angle, 0)) for angle in angles) + powers
             real, imaginary = found.get(key, (0, 0))
             part = Fraction(x) / (2 if phase else 1)
             found[key] = (real + part, imaginary) if kind == COSINE else (real, imaginary - sign * part)
     return {key: value for key, value in found.items() if any(value)}
 
 
-def _waves(a: Mapping[tuple[Any, ...], tuple[Any, Any]], angles: list[Monomial], atoms: list[int]) -> Sum:
+def _waves(a: Exponentials, angles: list[Monomial], atoms: list[int], whole: int) -> Sum:
     total: Sum = {}
     for key, (real, imaginary) in a.items():
-        phase = tuple((angle, n) for angle, n in zip(angles, key, strict=False) if n)
+        phase = tuple((angle, Fraction(n, whole)) for angle, n in zip(angles, key, strict=False) if n)
         mono = tuple((k, int(n)) for k, n in zip(atoms, key[len(angles) :], strict=True) if n)
         if not phase:
             accumulate_term(total, (mono, COSINE, ()), real)
