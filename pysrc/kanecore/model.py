@@ -20,7 +20,7 @@ from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reacti
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
 from kanecore.derive.position_origin import check_origin
-from kanecore.derive.reports import explanation, model_picture, report, symbolic_expressions
+from kanecore.derive.reports import explanation, model_picture, printed_equations, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
 from kanecore.derive.velocity_contradictions import Contradiction, contradictions
 from kanecore.describe.description import Description, duplicate
@@ -160,7 +160,8 @@ class Model(Expressions):
     Asked for expressions::
 
         symbolic          SymPy expressions of a kernel.
-        latex             LaTeX of them.
+        equations         The equations of motion as SymPy equations.
+        latex             LaTeX of these, or of a kernel.
         speed_matrices    Matrices A, Ψ and Υ of redundant speeds.
         base_parameters   Combinations of inertial parameters that can be identified.
 
@@ -653,11 +654,11 @@ class Model(Expressions):
         """HTML for notebooks: sizes and names, and the equations of motion, folded."""
         from kanecore.show.notebook_pages import model_page
 
-        return model_page(self, symbolic_expressions.equations(self))
+        return model_page(self, symbolic_expressions.shown_equations(self))
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion where a notebook is printed; None if they are long, or names are no plain ones."""
-        shown = [each._repr_latex_() for each in symbolic_expressions.equations(self) or ()]
+        shown = [each._repr_latex_() for each in symbolic_expressions.shown_equations(self) or ()]
         return "\n".join(filter(None, shown)) or None
 
     # ------------------------------------------------------------- liberation
@@ -820,12 +821,50 @@ class Model(Expressions):
         """
         return base_parameters(self._derivation, parameters)
 
-    def latex(self, kernel: str, *, nested: bool = False) -> str:
+    def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
 
         A notebook typesets it; ``print`` shows the text.
+
+        Parameters
+        ----------
+        kernel : str, optional
+            Default: the equations of motion, all of them: q̇ where it is not u, M u̇ = f + Gᵀλ, and G u̇ = −γ of
+            constraints.
+        nested, nonholonomic : bool
+            As of :meth:`symbolic`.
         """
-        return symbolic_expressions.latex(self, kernel, nested)
+        if kernel is None:
+            if nonholonomic:
+                raise ValueError("nonholonomic=True asks for a kernel, such as latex('generalized_active_forces', ...)")
+            return printed_equations.whole(self, nested)
+        return symbolic_expressions.latex(self, kernel, nested, nonholonomic)
+
+    def equations(self, form: str = "kane") -> list[Any]:
+        """The equations of motion as SymPy equations, in their short forms.
+
+        Parameters
+        ----------
+        form : {"kane", "mass_matrix"}
+            ``"kane"``: F_r + F*_r + (Gᵀλ)_r = 0, one for each speed.  ``"mass_matrix"``: M u̇ = f + Gᵀλ, one equation
+            of matrices.
+
+        Returns
+        -------
+        list of Eq
+            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them the constraints G u̇ + γ = 0.  The
+            symbols of λ are `kanecore.multiplier` (row).
+
+        Raises
+        ------
+        ModelError
+            The model has no bodies, and so no masses.
+
+        Examples
+        --------
+        ``model.equations()[0]``
+        """
+        return printed_equations.equations(self, form)
 
     def explain(self, full: bool = False) -> str:
         """Explain which load gives which generalized active force, and which body which generalized inertia force.

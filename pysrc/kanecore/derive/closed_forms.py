@@ -21,6 +21,7 @@ __all__ = ["closed_form"]
 
 SPEEDS = 3  # of which u̇ is written out
 UNKNOWNS = 5  # with multipliers
+LONGEST = 400  # nodes of results that people read
 
 Matrix = list[list[int]]
 
@@ -47,8 +48,9 @@ def closed_form(derivation: Derivation, kernel: str, at: Mapping[int, int]) -> t
     solved = _Solved(derivation)
     if solved.determinant is None:
         return None
-    roots = find(solved)
-    return solved.graph, solved.graph.substitute(roots, at) if at else roots
+    g, roots = solved.graph, find(solved)
+    roots = g.substitute(roots, at) if at else roots
+    return (g, roots) if len(g.below(roots)) <= LONGEST else None
 
 
 class _Solved:

@@ -84,7 +84,7 @@ def _ways(derivation: Derivation, owner: int, is_point: bool) -> list[int]:
     if is_point:
         starts = []
         while owner >= 0:
-            starts.append(derivation.kinematics.home[owner])
+            starts += [derivation.kinematics.home[owner], *(f for f, _ in d.points[owner].position)]
             owner = d.points[owner].parent
     chains = [list(_ancestors(derivation, start)) for start in starts]
     return list(dict.fromkeys([*starts, *(f for chain in chains for f in chain)]))

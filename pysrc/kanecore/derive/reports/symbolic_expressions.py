@@ -27,7 +27,7 @@ from kanecore.speed_matrices import SpeedMatrices
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
 
-__all__ = ["Described", "equations", "latex", "loads_by_number", "speed_matrices", "symbolic", "symbols_by_key"]
+__all__ = ["Described", "latex", "loads_by_number", "shown_equations", "speed_matrices", "symbolic", "symbols_by_key"]
 
 
 class Described(Protocol):
@@ -265,14 +265,15 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
     return symbols
 
 
-def latex(model: Described, kernel: str, nested: bool) -> Latex:
+def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Latex:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
 
     from kanecore.show.notebook_pages import Latex
 
     d = model._derivation.description
-    intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
+    found = symbolic(model, kernel, nested, nonholonomic)
+    intermediates, result = ([], found) if nested else found
     names, results = _names(d, kernel), result if isinstance(result, list) else [result]
     rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
@@ -281,7 +282,7 @@ def latex(model: Described, kernel: str, nested: bool) -> Latex:
     return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
 
 
-def equations(model: Described) -> list[Latex] | None:
+def shown_equations(model: Described) -> list[Latex] | None:
     """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0; None if it is long."""
     derivation = model._derivation
     d, g = derivation.description, derivation.graph
