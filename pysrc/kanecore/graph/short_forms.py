@@ -14,6 +14,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import sympy as sm
@@ -158,7 +159,25 @@ class Writer:
         if len(ranks) > 1:
             choices.append(lambda k: True)
         choices += [lambda k, one=one: k == one for one in often]  # type: ignore[misc]
+        choices += [lambda k, apart=apart: k in apart for apart in self._apart(a) if several]  # type: ignore[misc]
         return choices
+
+    def _apart(self, a: Iterable[tuple[Monomial, str, Phase]]) -> list[set[int]]:
+        """Parameters of which no term has two, as the masses of several bodies."""
+        together: dict[int, set[int]] = {}
+        for mono, *_ in a:
+            parameters = {k for k, _ in mono if self.atoms[k].rank == 0}
+            for k in parameters:
+                together.setdefault(k, set()).update(parameters)
+        found: list[set[int]] = []
+        for start in sorted(together):
+            chosen = {start}
+            for k in sorted(together):
+                if chosen.isdisjoint(together[k]):
+                    chosen.add(k)
+            if 1 < len(chosen) < len(together) and chosen not in found:
+                found.append(chosen)
+        return found[:2]
 
     def _grouped(
         self, a: Sum, choices: Iterable[Callable[[int], bool]], write: Callable[[Sum], Form]
@@ -270,8 +289,25 @@ class Writer:
                 a, choices, lambda terms: self._factored({mono: x for (mono, _, _), x in terms.items()})
             )
             if self.effort > 0:
-                forms += self._products(a)
+                forms += [*self._products(a), *self._squares(a)]
         return min(forms, key=cost_of)
+
+    def _squares(self, a: Sum) -> Iterator[Form]:
+        """Σ x (b ± c)², with b² and c² among the terms and ± 2 b c between them."""
+        left = {mono: x for (mono, _, _), x in a.items()}
+        roots = {tuple((k, n // 2) for k, n in mono): x for mono, x in left.items() if not any(n % 2 for _, n in mono)}
+        squares: list[Form] = []
+        for (b, x), (c, y) in combinations(roots.items(), 2):
+            cross = product(b, c)
+            z = left.get(cross)
+            if x != y or z not in (2 * x, -2 * x) or left.get(product(b, b)) != x or left.get(product(c, c)) != y:
+                continue
+            for mono in (product(b, b), product(c, c), cross):
+                del left[mono]
+            inner = {b: 1, c: 1 if z == 2 * x else -1}
+            squares.append(self.product(x, (), [power(self._factored(inner), 2)]))
+        if squares:
+            yield summed([*squares, self._factored(left)])
 
     def _products(self, a: Sum) -> Iterator[Form]:
         """The factors of a polynomial of a few terms, as SymPy finds them."""

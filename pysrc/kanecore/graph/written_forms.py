@@ -23,7 +23,7 @@ from .trigonometric_sums import Atom, Atoms
 
 __all__ = ["PARENTHESIS", "Form", "Meaning", "cost_of", "number", "power", "summed", "times"]
 
-PARENTHESIS = 1 / 64  # of an operation: what decides between equal numbers of operations
+PARENTHESIS, TERM = 1 / 256, 1.5 / 256  # of an operation: what decides between equal numbers of operations
 
 
 class Form:
@@ -67,10 +67,8 @@ def times(x: Any, factors: tuple[Form, ...]) -> Form:
     if not factors:
         return number(x)
     x = Fraction(x)
-    if x < 0:  # −(a − b) is b − a
-        k = next(
-            (k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts) >= len(f.parts) / 2), None
-        )
+    if x < 0:  # −(a − b) is b − a, without a sign
+        k = next((k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts)), None)
         if k is not None:
             x, factors = -x, (*factors[:k], summed(map(_opposite, factors[k].parts)), *factors[k + 1 :])
     if len(factors) == 1 and x == 1:
@@ -102,6 +100,7 @@ def summed(terms: Iterable[Form]) -> Form:
         return flat[0]
     negative = _negatives(flat)  # a − b is one operation
     cost = sum(term.cost for term in flat) + len(flat) - 1 - negative + (negative == len(flat))
+    cost += TERM * (len(flat) - 2)
     return Form("sum", cost, parts=tuple(flat))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The equations of motion as SymPy equations and as LaTeX: F_r + F*_r = 0, or M u̇ = f, with all that belongs to them."""
+"""The equations of motion as SymPy equations and as LaTeX: F_r + F*_r = 0, or M u̇ = f, with q̇ and constraints."""
 
 from __future__ import annotations
 
