@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 import sympy as sm
 
+import kanecore as kc
+from kanecore.gallery import chain40
+
 NAMES = ("double_pendulum", "gyroscope", "rrp", "rolling_disc", "whipple_bicycle")
 
 
@@ -40,3 +43,12 @@ def test_a_short_expression_has_no_variables() -> None:
     variables, found = listed("cart_pole", "mass_matrix")
     assert not variables
     assert found[0] == sum(found[0].free_symbols)  # M + m
+
+
+def test_what_would_fill_books_keeps_its_variables() -> None:
+    """A tree of thirty bodies is not written out, and says so."""
+    model = chain40.build()
+    with pytest.warns(kc.KanecoreWarning, match=r"forcing of 'chain40' takes .* operations .* intermediate variables"):
+        variables, found = model.symbolic("forcing", nested=True)
+    assert len(variables) > 100
+    assert found.shape == (model.n_u, 1)

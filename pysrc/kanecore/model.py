@@ -740,7 +740,8 @@ class Model(Expressions):
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
-            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed.
+            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed; those
+            of more than a million operations keep their intermediate variables, and a KanecoreWarning says so.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
         at : mapping, optional

@@ -21,7 +21,7 @@ from .sympy_bridge import to_sympy
 from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
 from .written_forms import Form, Meaning, cost_of, power, summed, times
 
-__all__ = ["printed", "short_forms", "with_intermediates"]
+__all__ = ["printed", "short_forms", "with_intermediates", "written_out"]
 
 EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions; later ones in one way
 SHARES = 2  # of what is left of it, for each expression
@@ -80,6 +80,15 @@ def with_intermediates(
     if size <= NAMED and (listed is None or listed.cost > PLAIN):
         listed = min(filter(None, (listed, _of_nodes(graph, roots))), key=lambda each: each.cost, default=None)
     return to_sympy(graph, roots, symbols) if listed is None else listed.sympy(symbols)
+
+
+def written_out(graph: Graph, roots: Sequence[int]) -> int:
+    """Number of operations of the roots as they are computed, if each is written out."""
+    size: dict[int, int] = {}
+    for i in graph.below(roots):
+        operands = graph.operands(i)
+        size[i] = bool(operands) + sum(size[k] for k in operands)
+    return sum(size[i] for i in roots)
 
 
 class _Forms:

@@ -16,7 +16,7 @@ from kanecore.derive.model_facts import sizes_of
 from kanecore.derive.velocity_contradictions import Contradiction
 from kanecore.describe.description import Description, Load
 from kanecore.describe.from_sympy.symbols import multiplier
-from kanecore.errors import ModelError, unknown_name
+from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
 from kanecore.graph.linear_equations import Singular, solve
@@ -87,6 +87,7 @@ def loads_by_number(d: Description) -> dict[int, list[Load]]:
 
 SHORT = 40  # operations of equations of motion that are written out
 LONG = 200  # of those that a notebook does not show
+LONGEST = 1_000_000  # of those that are not written out, even if that is asked for
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 PARTIAL_ACCELERATIONS = {
@@ -122,7 +123,7 @@ def symbolic(
     vectors: bool = False,
 ) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
-    from kanecore.graph.printed_expressions import printed, with_intermediates
+    from kanecore.graph.printed_expressions import printed, with_intermediates, written_out
     from kanecore.graph.sympy_bridge import to_sympy
 
     from . import printed_vectors
@@ -148,6 +149,12 @@ def symbolic(
         if vectors:
             return printed_vectors.vectors(derivation, row, roots, symbols, number, lambda i: _axes(model, i, frame))
         roots = printed_vectors.in_axes(derivation, roots, number or 0)
+    if nested and (operations := written_out(graph, roots)) > LONGEST:
+        warn(
+            f"{kernel} of {model.name!r} takes {operations:.0e} operations where each is written out: it is given with "
+            "intermediate variables, (list of them, expressions), as without nested=True"
+        )
+        nested = False
     if nested:
         flat = printed(graph, roots, symbols)
     else:
@@ -273,7 +280,7 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
 
     d = model._derivation.description
     found = symbolic(model, kernel, nested, nonholonomic)
-    intermediates, result = ([], found) if nested else found
+    intermediates, result = found if isinstance(found, tuple) else ([], found)
     names, results = _names(d, kernel), result if isinstance(result, list) else [result]
     rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
