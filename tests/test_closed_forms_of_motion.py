@@ -62,7 +62,7 @@ def test_the_linear_pendulum() -> None:
         model.symbolic("linearize", at={q: x1})
 
 
-@pytest.mark.parametrize("name", ["slider_crank", "furuta_pendulum", "rolling_disc"])
+@pytest.mark.parametrize("name", ["slider_crank", "furuta_pendulum"])
 def test_against_the_compiled_model(name: str) -> None:
     """At a random state on the constraints: u̇, λ and ∂ẋ/∂(x, r)."""
     module = import_module(f"kanecore.gallery.{name}")
@@ -74,11 +74,7 @@ def test_against_the_compiled_model(name: str) -> None:
     at.update(zip(model.parameters, dyn._values("parameter"), strict=True))
     at.update(zip(model.inputs, dyn._values("input"), strict=True))
     for kernel in ("udot", *(["multipliers"] if dyn.n_constraints else [])):
-        try:
-            variables, found = model.symbolic(kernel)
-        except kc.ModelError:
-            assert model.n_u > 3
-            continue
+        variables, found = model.symbolic(kernel)
         values = dict(at)
         for z, e in variables:
             values[z] = e.xreplace(values)

@@ -103,9 +103,9 @@ CRAIG = "Craig, Introduction to Robotics, 3rd ed. 2005, "
 SPONG = "Spong, Hutchinson & Vidyasagar, Robot Modeling and Control, 2006, "
 MLS = "Murray, Li & Sastry, A Mathematical Introduction to Robotic Manipulation, 1994, "
 MEIROVITCH = "Meirovitch, Fundamentals of Vibrations, 2001, "
-KANE = "Kane & Levinson, Dynamics: Theory and Applications, 1985, "
-GREENWOOD = "Greenwood, Principles of Dynamics, 2nd ed. 1988, "
-GINSBERG = "Ginsberg, Advanced Engineering Dynamics, 2nd ed. 1995, "
+SOMMERFELD = "Sommerfeld, Mechanics, 1952, "
+MORIN = "Morin, Introduction to Classical Mechanics, 2008, "
+BY_HAND = "derived by hand"
 
 M, F, A, T = "mass_matrix", "forcing", "generalized_active_forces", "kinetic_energy"
 
@@ -223,7 +223,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("particle in a cone", GOLDSTEIN + "chapter 2, problems", 2),
+        *("particle in a cone", LANDAU + "§14, problem 2", 2),
         [("m", ("q1*sin(alpha)*cos(q2)", "q1*sin(alpha)*sin(q2)", "q1*cos(alpha)"))],
         [(0, ("0", "0", "-m*g"))],
         forms={
@@ -338,7 +338,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         forms={M: ["m1 + m2", "0", "0", "m2"], A: ["-g*(m1 + m2)", "0"], T: ["((m1 + m2)*u1**2 + m2*u2**2)/2"]},
     ),
     Mechanism(
-        *("arm with a turning and a sliding joint", CRAIG + "section 6.8", 2),
+        *("arm with a turning and a sliding joint", CRAIG + "section 6.9", 2),
         [("m1", ("l1*cos(q1)", "l1*sin(q1)"), "I1", "q1"), ("m2", ("q2*cos(q1)", "q2*sin(q1)"), "I2", "q1")],
         [(0, ("0", "-m1*g")), (1, ("0", "-m2*g"))],
         forms={
@@ -348,7 +348,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("inertia wheel pendulum", SPONG + "chapter 12", 2),
+        *("inertia wheel pendulum", BY_HAND, 2),
         [("m1", ("c1*cos(q1)", "c1*sin(q1)"), "I1", "q1"), ("m2", ("l1*cos(q1)", "l1*sin(q1)"), "I2", "q1 + q2")],
         [(0, ("0", "-m1*g")), (1, ("0", "-m2*g"))],
         forms={
@@ -357,7 +357,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("two links without gravity", MLS + "section 4.2.2", 2),
+        *("two links without gravity", MLS + "section 4.2.3", 2),
         [
             ("m1", ("r1*cos(q1)", "r1*sin(q1)"), "I1", "q1"),
             ("m2", ("l1*cos(q1) + r2*cos(q1 + q2)", "l1*sin(q1) + r2*sin(q1 + q2)"), "I2", "q1 + q2"),
@@ -368,7 +368,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("three links with masses at their ends: weights", CRAIG + "chapter 6, exercises", 3),
+        *("three links with masses at their ends: weights", BY_HAND, 3),
         [
             ("m1", ("l1*cos(q1)", "l1*sin(q1)")),
             ("m2", ("l1*cos(q1) + l2*cos(q1 + q2)", "l1*sin(q1) + l2*sin(q1 + q2)")),
@@ -390,7 +390,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("cart and pole", GREENWOOD + "chapter 6", 2),
+        *("cart and pole", BY_HAND, 2),
         [("m0", ("q1", "0")), ("m", ("q1 + l*sin(q2)", "l*cos(q2)"), "I", "-q2")],
         [(0, ("F - c*u1", "-m0*g")), (1, ("0", "-m*g"))],
         forms={
@@ -400,7 +400,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("block on a sliding wedge", GREENWOOD + "chapter 6", 2),
+        *("block on a sliding wedge", MORIN + "problem 6.1", 2),
         [("m0", ("q1", "0")), ("m", ("q1 + q2*cos(alpha)", "-q2*sin(alpha)"))],
         [(0, ("0", "-m0*g")), (1, ("0", "-m*g"))],
         forms={
@@ -410,26 +410,26 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("sliding ladder", GREENWOOD + "chapter 6", 1),
+        *("sliding ladder", BY_HAND, 1),
         [("m", ("l*cos(q1)/2", "l*sin(q1)/2"), "m*l**2/12", "-q1")],
         [(0, ("0", "-m*g"))],
         forms={M: ["m*l**2/3"], F: ["-m*g*l*cos(q1)/2"], T: ["m*l**2*u1**2/6"]},
     ),
     Mechanism(
-        *("physical pendulum", GREENWOOD + "chapter 3", 1),
+        *("physical pendulum", SOMMERFELD + "§16", 1),
         [("m", ("l*sin(q1)", "-l*cos(q1)"), "m*k**2", "q1")],
         [(0, ("0", "-m*g"))],
         [(0, "-c*u1")],
         forms={M: ["m*(k**2 + l**2)"], F: ["-c*u1 - m*g*l*sin(q1)"], T: ["m*(k**2 + l**2)*u1**2/2"]},
     ),
     Mechanism(
-        *("cylinder that rolls in a cylinder", GINSBERG + "chapter 6", 1),
+        *("cylinder that rolls in a cylinder", BY_HAND, 1),
         [("m", ("(R - r)*sin(q1)", "-(R - r)*cos(q1)"), "m*r**2/2", "-(R - r)*q1/r")],
         [(0, ("0", "-m*g"))],
         forms={M: ["3*m*(R - r)**2/2"], F: ["-m*g*(R - r)*sin(q1)"], T: ["3*m*(R - r)**2*u1**2/4"]},
     ),
     Mechanism(
-        *("bar on a spring-loaded slider", GINSBERG + "chapter 6", 2),
+        *("bar on a spring-loaded slider", BY_HAND, 2),
         [("m1", ("0", "q1")), ("m2", ("l*sin(q2)/2", "q1 - l*cos(q2)/2"), "m2*l**2/12", "q2")],
         [(0, ("0", "-k*q1 - m1*g")), (1, ("0", "-m2*g"))],
         forms={
@@ -439,7 +439,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("two particles in a turning tube", KANE + "section 2.14 and problem set 8", 2),
+        *("two particles in a turning tube", BY_HAND, 2),
         [("m1", ("q1*cos(Omega*t)", "q1*sin(Omega*t)")), ("m2", ("q2*cos(Omega*t)", "q2*sin(Omega*t)"))],
         forms={
             M: ["m1", "0", "0", "m2"],
@@ -448,7 +448,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("double Atwood machine", GREENWOOD + "chapter 6", 2),
+        *("double Atwood machine", BY_HAND, 2),
         [("m1", ("0", "-q1")), ("m2", ("0", "q1 - q2")), ("m3", ("0", "q1 + q2"))],
         [(0, ("0", "-m1*g")), (1, ("0", "-m2*g")), (2, ("0", "-m3*g"))],
         forms={
@@ -457,7 +457,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("two pendulums with a spring", MEIROVITCH + "chapter 5", 2),
+        *("two pendulums with a spring", SOMMERFELD + "§20", 2),
         [("m", ("l*sin(q1)", "-l*cos(q1)"), "0", "q1"), ("m", ("d + l*sin(q2)", "-l*cos(q2)"), "0", "q2")],
         [(0, ("0", "-m*g")), (1, ("0", "-m*g"))],
         [(0, "-K*(q1 - q2)"), (1, "-K*(q2 - q1)")],
@@ -467,7 +467,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("rotor with two springs in rotating axes", MEIROVITCH + "chapter 4", 2),
+        *("rotor with two springs in rotating axes", BY_HAND, 2),
         [("m", ("q1*cos(Omega*t) - q2*sin(Omega*t)", "q1*sin(Omega*t) + q2*cos(Omega*t)"))],
         [
             (
@@ -486,7 +486,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("particle in a rotating paraboloid", GREENWOOD + "chapter 6", 2),
+        *("particle in a rotating paraboloid", BY_HAND, 2),
         [("m", ("q1*cos(q2)", "q1*sin(q2)", "k*q1**2/2"))],
         [(0, ("0", "0", "-m*g"))],
         forms={
@@ -496,7 +496,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("bead on a cycloid", LANDAU + "§11", 1),
+        *("bead on a cycloid", SOMMERFELD + "§17", 1),
         [("m", ("a*(q1 + sin(q1))", "-a*cos(q1)"))],
         [(0, ("0", "-m*g"))],
         forms={
@@ -506,7 +506,7 @@ MECHANISMS: tuple[Mechanism, ...] = (
         },
     ),
     Mechanism(
-        *("pendulum on a turning disc", GINSBERG + "chapter 6", 1),
+        *("pendulum on a turning disc", BY_HAND, 1),
         [("m", ("R*cos(Omega*t) + l*cos(Omega*t + q1)", "R*sin(Omega*t) + l*sin(Omega*t + q1)"))],
         forms={
             M: ["m*l**2"],
