@@ -13,7 +13,7 @@ from oracle.instant_systems import ball_on_turntable, described, resting_points_
 from sweep import models
 
 import kanecore as kc
-from kanecore.gallery import four_bar, free_body, rotating_tube, rrp
+from kanecore.gallery import five_bar, free_body, rotating_tube, rrp
 
 #: One with a velocity that was set and contradicts its position: the rolling disc.
 REPORTED: dict[str, Callable[[], kc.Model]] = {
@@ -147,4 +147,4 @@ def test_multipliers_have_no_expression_and_the_error_says_what_has() -> None:
     with pytest.raises(kc.ModelError, match="has no multipliers: it has no constraints"):
         _ = rotating_tube.build().multipliers
     with pytest.raises(kc.ModelError, match=r"solved at run time; mass_matrix, .* constraint_bias have"):
-        _ = four_bar.build().multipliers
+        _ = five_bar.build().multipliers

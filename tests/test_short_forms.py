@@ -15,10 +15,10 @@ from mechanisms import ground, rates, rolling_disc
 
 import kanecore as kc
 from kanecore.gallery import arm7, cart_pole, chain40, spherical_pendulum
-from kanecore.graph import short_forms
+from kanecore.graph import printed_expressions
 from kanecore.graph.evaluation import evaluate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, Graph
-from kanecore.graph.short_forms import short_forms as shortened
+from kanecore.graph.printed_expressions import short_forms as shortened
 from kanecore.graph.sympy_bridge import FromSympy
 
 
@@ -151,7 +151,7 @@ def test_what_is_long_stays_as_it_is(model: Any) -> None:
 
 
 def test_a_wrong_form_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(short_forms, "_agree", lambda a, b: False)
+    monkeypatch.setattr(printed_expressions, "_agree", lambda a, b: False)
     graph = Graph()
     with pytest.warns(kc.KanecoreWarning, match="a short form of an expression differs"):
         assert shortened(graph, [graph.symbol("a", PARAMETER)], {"a": sm.Symbol("a")}) == [None]

@@ -20,7 +20,7 @@ from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
 from kanecore.derive.formulations.routhian import routhian
 from kanecore.derive.position_origin import check_origin
-from kanecore.derive.reports import explanation, model_picture, report, symbolic_expressions
+from kanecore.derive.reports import explanation, model_picture, printed_equations, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
 from kanecore.derive.velocity_contradictions import Contradiction, contradictions
 from kanecore.describe.description import Description, duplicate
@@ -161,7 +161,8 @@ class Model(Expressions):
     Asked for expressions::
 
         symbolic          SymPy expressions of a kernel.
-        latex             LaTeX of them.
+        equations         The equations of motion as SymPy equations.
+        latex             LaTeX of these, or of a kernel.
         speed_matrices    Matrices A, Ψ and Υ of redundant speeds.
         base_parameters   Combinations of inertial parameters that can be identified.
 
@@ -233,6 +234,7 @@ class Model(Expressions):
         self._derived: Derivation | None = None
         self._symbols = SymbolsByName(reading.symbols)
         self._time = sympy_internals.time() if reading.time is None else reading.time
+        self._frames = reading.frames
         self._laws, self._written, self._n_loads = reading.laws, reading.written, reading.n_loads
         self._folder, self._notes = reading.folder, reading.notes
 
@@ -659,11 +661,11 @@ class Model(Expressions):
         """HTML for notebooks: sizes and names, and the equations of motion, folded."""
         from kanecore.show.notebook_pages import model_page
 
-        return model_page(self, symbolic_expressions.equations(self))
+        return model_page(self, symbolic_expressions.shown_equations(self))
 
     def _repr_latex_(self) -> str | None:
         """The equations of motion where a notebook is printed; None if they are long, or names are no plain ones."""
-        shown = [each._repr_latex_() for each in symbolic_expressions.equations(self) or ()]
+        shown = [each._repr_latex_() for each in symbolic_expressions.shown_equations(self) or ()]
         return "\n".join(filter(None, shown)) or None
 
     # ------------------------------------------------------------- liberation
@@ -726,7 +728,16 @@ class Model(Expressions):
             self._derived = Derivation(duplicate(self._description))
         return self._derived
 
-    def symbolic(self, kernel: str, *, nested: bool = False, nonholonomic: bool = False) -> Any:
+    def symbolic(
+        self,
+        kernel: str,
+        *,
+        nested: bool = False,
+        nonholonomic: bool = False,
+        at: Mapping[Any, Any] | None = None,
+        frame: Any = None,
+        vectors: bool = False,
+    ) -> Any:
         """The SymPy expressions of a kernel.
 
         Parameters
@@ -736,20 +747,32 @@ class Model(Expressions):
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
-            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed.
+            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed; those
+            of more than a million operations keep their intermediate variables, and a KanecoreWarning says so.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
+        at : mapping, optional
+            Values or expressions of coordinates, speeds, inputs and parameters, by symbol or name, put in place of
+            these once all derivatives are formed: ``at={q: 0, u: 0}`` of ``"linearize"`` gives A and B there.
+        frame : ReferenceFrame or name, optional
+            The frame in whose axes vectors of points and frames are written; default: the inertial one.
+        vectors : bool
+            Give a list of SymPy vectors, of partial velocities a list for each point or frame.  Without ``frame`` each
+            is written in the axes, of its own frame or of one that this is oriented from, in which it is shortest.
 
         Returns
         -------
         (intermediates, expressions) or expressions
-            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list; it is left out where
-            ``nested``.  Expressions are a Matrix, for partial velocities a list (points or frames) of 3 × n_u matrices,
-            for orientations one of 3 × 3 matrices R, for positions, velocities and other vectors a 3 × n matrix, all in
-            inertial axes, and a single expression for energies.  Reactions, auxiliary forces and outputs of a model
-            whose constraints are solved at run time are written with ``u.diff()`` and `kanecore.multiplier` (row).
+            ``intermediates`` is a list of (symbol, expression), after Autolev's Z list, in the order of reading; each
+            is used twice at least, and in its short form.  It is left out where ``nested``.  Expressions are a Matrix,
+            for partial velocities a list (points or frames) of 3 × n_u matrices, for orientations one of 3 × 3 matrices
+            R, for positions, velocities and other vectors a 3 × n matrix, all in inertial axes unless ``frame`` says
+            otherwise, and a single expression for energies.  u̇, the multipliers and ``"linearize"``, which is
+            [A, B] = ∂ẋ/∂(x, r), are solved in closed form for three speeds at most.  Reactions, auxiliary forces and
+            outputs of a model whose constraints are solved at run time are written with ``u.diff()`` and
+            `kanecore.multiplier` (row).
         """
-        return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic)
+        return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic, at, frame, vectors)
 
     @property
     def partial_accelerations(self) -> Any:
@@ -806,12 +829,50 @@ class Model(Expressions):
         """
         return base_parameters(self._derivation, parameters)
 
-    def latex(self, kernel: str, *, nested: bool = False) -> str:
+    def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
 
         A notebook typesets it; ``print`` shows the text.
+
+        Parameters
+        ----------
+        kernel : str, optional
+            Default: the equations of motion, all of them: q̇ where it is not u, M u̇ = f + Gᵀλ, and G u̇ = −γ of
+            constraints.
+        nested, nonholonomic : bool
+            As of :meth:`symbolic`.
         """
-        return symbolic_expressions.latex(self, kernel, nested)
+        if kernel is None:
+            if nonholonomic:
+                raise ValueError("nonholonomic=True asks for a kernel, such as latex('generalized_active_forces', ...)")
+            return printed_equations.whole(self, nested)
+        return symbolic_expressions.latex(self, kernel, nested, nonholonomic)
+
+    def equations(self, form: str = "kane") -> list[Any]:
+        """The equations of motion as SymPy equations, in their short forms.
+
+        Parameters
+        ----------
+        form : {"kane", "mass_matrix"}
+            ``"kane"``: F_r + F*_r + (Gᵀλ)_r = 0, one for each speed.  ``"mass_matrix"``: M u̇ = f + Gᵀλ, one equation
+            of matrices.
+
+        Returns
+        -------
+        list of Eq
+            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them the constraints G u̇ + γ = 0.  The
+            symbols of λ are `kanecore.multiplier` (row).
+
+        Raises
+        ------
+        ModelError
+            The model has no bodies, and so no masses.
+
+        Examples
+        --------
+        ``model.equations()[0]``
+        """
+        return printed_equations.equations(self, form)
 
     def explain(self, full: bool = False) -> str:
         """Explain which load gives which generalized active force, and which body which generalized inertia force.

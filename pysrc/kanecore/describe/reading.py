@@ -28,6 +28,8 @@ class Reading:
         The same with its noncontributing forces; None until `Model` has looked for them.
     symbols : dict of name to SymPy symbol
         Coordinates, speeds, parameters and inputs as the user made them; others are made of their names.
+    frames : dict of name to ReferenceFrame
+        SymPy's frames, as the user made them; others are made of their names.
     time : Symbol or None
         SymPy's time; None: that of `dynamicsymbols`.
     laws, functions, written : dict
@@ -53,6 +55,7 @@ class Reading:
     description: Description
     whole: Description | None = None
     symbols: dict[str, Any] = field(default_factory=dict)
+    frames: dict[str, Any] = field(default_factory=dict)
     time: Any = None
     laws: dict[Any, Any] = field(default_factory=dict)
     functions: dict[Any, Any] = field(default_factory=dict)

@@ -11,27 +11,21 @@ way.  Operations are counted as `sympy.count_ops` counts them.
 from __future__ import annotations
 
 import math
-import operator
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from itertools import combinations
 from typing import Any
 
 import sympy as sm
 
-from kanecore.errors import warn
-
-from .evaluation import node_value, real
-from .expression_graph import Given, Graph
-from .random_samples import PRECISE, Sample
-from .sympy_bridge import sympy_value, to_sympy
 from .trigonometric_sums import (
     COSINE,
     SINE,
+    Atoms,
     Monomial,
     Phase,
     Sum,
-    Sums,
     accumulate_term,
     content,
     plus,
@@ -39,121 +33,27 @@ from .trigonometric_sums import (
     scaled,
     wave,
 )
+from .written_forms import PARENTHESIS, Form, cost_of, number, power, summed, times
 
-__all__ = ["printed", "short_forms"]
+__all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
-EFFORT, LEAST = (
-    6000,
-    500,
-)  # terms of sums that are written in all ways, of all expressions and of one; later ones in one way
-MOST = 40  # terms of a sum that is tried with all sums multiplied out, where it grows thereby
-NODES = 1000  # below all expressions; what is larger is read as it is, with intermediate variables
-PARENTHESIS = 1 / 64  # of an operation: what decides between equal numbers of operations
-STATES, SAME = 2, 1e-50  # at which a form is compared, and how far it may be off: rounding in 90 digits
-
-
-class Form:
-    """A way to write an expression.
-
-    Attributes
-    ----------
-    kind : {"number", "atom", "power", "product", "sum"}
-    factor : Fraction or int
-        The number; of a product, the one before it; the exponent of a power.
-    atom : int
-    parts : tuple of Form
-        Base, factors or terms.
-    cost : float
-        Operations, and a little for each parenthesis.
-    """
-
-    __slots__ = ("atom", "cost", "factor", "kind", "parts")
-
-    def __init__(self, kind: str, cost: float, factor: Any = 1, atom: int = -1, parts: tuple[Form, ...] = ()) -> None:
-        self.kind, self.cost, self.factor, self.atom, self.parts = kind, cost, factor, atom, parts
-
-    @property
-    def negative(self) -> bool:
-        return self.kind in ("number", "product") and self.factor < 0
-
-
-def number(x: Any) -> Form:
-    return Form("number", (x < 0) + (Fraction(x).denominator != 1), x)
-
-
-def power(base: Form, n: int) -> Form:
-    if n == 1:
-        return base
-    return Form("power", base.cost + (abs(n) != 1) + (n < 0) + _enclosed(base), n, parts=(base,))
-
-
-def times(x: Any, factors: tuple[Form, ...]) -> Form:
-    if not factors:
-        return number(x)
-    x = Fraction(x)
-    if x < 0:  # −(a − b) is b − a
-        k = next(
-            (k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts) >= len(f.parts) / 2), None
-        )
-        if k is not None:
-            x, factors = -x, (*factors[:k], summed(map(_opposite, factors[k].parts)), *factors[k + 1 :])
-    if len(factors) == 1 and x == 1:
-        return factors[0]
-    if len(factors) == 1 and x == -1 and factors[0].kind == "sum":
-        return summed(map(_opposite, factors[0].parts))
-    cost, above, below = 0.0, abs(x.numerator) != 1, x.denominator != 1
-    for f in factors:
-        cost += f.cost + _enclosed(f)
-        if f.kind == "power" and f.factor < 0:
-            cost -= 1
-            below += 1
-        else:
-            above += 1
-    cost += max(above - 1, 0) + max(below - 1, 0) + (below > 0) + (x < 0)
-    return Form("product", cost, x, parts=factors)
-
-
-def summed(terms: Iterable[Form]) -> Form:
-    flat: list[Form] = []
-    for term in terms:
-        if term.kind == "sum":
-            flat += term.parts
-        elif not (term.kind == "number" and not term.factor):
-            flat.append(term)
-    if not flat:
-        return number(0)
-    if len(flat) == 1:
-        return flat[0]
-    negative = _negatives(flat)  # a − b is one operation
-    cost = sum(term.cost for term in flat) + len(flat) - 1 - negative + (negative == len(flat))
-    return Form("sum", cost, parts=tuple(flat))
-
-
-def _negatives(terms: Iterable[Form]) -> int:
-    return sum(term.negative for term in terms)
-
-
-def _opposite(form: Form) -> Form:
-    if form.kind == "number":
-        return number(-form.factor)
-    return times(-form.factor, form.parts) if form.kind == "product" else times(-1, (form,))
-
-
-def _enclosed(form: Form) -> float:
-    return PARENTHESIS if form.kind == "sum" else 0.0
-
-
-def _cost(form: Form) -> float:
-    return form.cost
+FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
+TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
 
 
 class Writer:
-    """Short forms of sums."""
+    """Short forms of sums.
 
-    def __init__(self, sums: Sums) -> None:
-        self.sums, self.effort = sums, LEAST
+    Attributes
+    ----------
+    effort : int
+        Terms of sums that are written in all ways; later ones are in one way.
+    """
+
+    def __init__(self, atoms: Atoms) -> None:
+        self.atoms, self.effort = atoms, 0
         self._of_sums: dict[frozenset[Any], Form] = {}
         self._of_polynomials: dict[frozenset[Any], Form] = {}
         self._atoms: dict[int, Form] = {}
@@ -162,21 +62,21 @@ class Writer:
         key = frozenset(a.items())
         found = self._of_sums.get(key)
         if found is None:
-            found = self._of_sums[key] = self._shortest(a, self._sum)
+            found = self._of_sums[key] = self._shortest(dict(sorted(a.items())), self._sum)
         return found
 
     def atom(self, k: int) -> Form:
         found = self._atoms.get(k)
         if found is None:
-            kind, of, _ = self.sums.atoms[k]
-            cost = 0.0
+            kind, of, _ = self.atoms[k]
+            parts, cost = tuple[Form, ...](), 0.0
             if kind in (SINE, COSINE, "tan"):
-                cost = 1 + self.angle(of).cost
+                parts, cost = (self.angle(of),), 1.0
             elif kind == "sum":
-                cost = self(dict(of)).cost + PARENTHESIS
+                parts, cost = (self(dict(of)),), PARENTHESIS
             elif kind == "call":
-                cost = 1 + sum(self(dict(argument)).cost for argument in of[1])
-            found = self._atoms[k] = Form("atom", cost, atom=k)
+                parts, cost = tuple(self(dict(argument)) for argument in of[1]), 1.0
+            found = self._atoms[k] = Form("atom", cost + sum(part.cost for part in parts), atom=k, parts=parts)
         return found
 
     def angle(self, phase: Phase) -> Form:
@@ -201,13 +101,14 @@ class Writer:
     def _with_tangents(self, mono: Monomial) -> Monomial:
         exponents = dict(mono)
         for k, n in mono:
-            kind, of, _ = self.sums.atoms[k]
-            below = self.sums.known(COSINE, of) if kind == SINE and n > 0 else None
+            kind, of, _ = self.atoms[k]
+            below = self.atoms.known(COSINE, of) if kind == SINE and n > 0 else None
             if below is not None and exponents.get(below, 0) < 0:
                 n = min(n, -exponents[below])
                 exponents[k] -= n
                 exponents[below] += n
-                exponents[self.sums.wave_atom("tan", of)] = n
+                tangent = self.atoms.wave("tan", of)
+                exponents[tangent] = exponents.get(tangent, 0) + n
         return tuple(sorted((k, n) for k, n in exponents.items() if n))
 
     # ------------------------------------------------------------------------------------------------- of sums
@@ -221,20 +122,20 @@ class Writer:
             [((one, kind, phase), x)] = rest.items()
             return self.product(factor * x, product(mono, self._with_wave(one, kind, phase)))
         form = self.product(factor, mono, [write(rest)])
-        below = tuple((k, n) for k, n in mono if n < 0 and self.sums.atoms[k].kind in (SINE, COSINE))
+        below = tuple((k, n) for k, n in mono if n < 0 and self.atoms[k].kind in (SINE, COSINE))
         if below:  # the numerators may cancel some of it
             inside = {(product(one, below), kind, phase): x for (one, kind, phase), x in rest.items()}
             above = tuple((k, n) for k, n in mono if (k, n) not in below)
-            form = min(form, self.product(factor, above, [write(inside)]), key=_cost)
+            form = min(form, self.product(factor, above, [write(inside)]), key=cost_of)
         if factor.denominator != 1:
             sign = 1 if factor > 0 else -1
-            form = min(form, self.product(sign, mono, [write(scaled(rest, abs(factor)))]), key=_cost)
+            form = min(form, self.product(sign, mono, [write(scaled(rest, abs(factor)))]), key=cost_of)
         elif factor != 1 and not mono:
-            form = min(form, write(scaled(rest, int(factor))), key=_cost)
+            form = min(form, write(scaled(rest, int(factor))), key=cost_of)
         return form
 
     def _with_wave(self, mono: Monomial, kind: str, phase: Phase) -> Monomial:
-        return product(mono, ((self.sums.wave_atom(kind, phase), 1),)) if phase else mono
+        return product(mono, ((self.atoms.wave(kind, phase), 1),)) if phase else mono
 
     def _sum(self, a: Sum) -> Form:
         self.effort -= len(a)
@@ -243,11 +144,11 @@ class Writer:
         several = 4 if len(a) <= 16 else 2 if len(a) <= 60 else 0
         forms = [self._factored(polynomial) for polynomial in self._polynomials(a)]
         forms += self._grouped(a, self._choices(a, several), self)
-        return min(forms, key=_cost)
+        return min(forms, key=cost_of)
 
     def _choices(self, a: Iterable[tuple[Monomial, str, Phase]], several: int) -> list[Callable[[int], bool]]:
         """Which atoms stand outside: those of one rank, all, or one that is in many terms."""
-        atoms = self.sums.atoms
+        atoms = self.atoms
         uses: dict[int, int] = {}
         for mono, *_ in a:
             for k, _ in mono:
@@ -258,7 +159,25 @@ class Writer:
         if len(ranks) > 1:
             choices.append(lambda k: True)
         choices += [lambda k, one=one: k == one for one in often]  # type: ignore[misc]
+        choices += [lambda k, apart=apart: k in apart for apart in self._apart(a) if several]  # type: ignore[misc]
         return choices
+
+    def _apart(self, a: Iterable[tuple[Monomial, str, Phase]]) -> list[set[int]]:
+        """Parameters of which no term has two, as the masses of several bodies."""
+        together: dict[int, set[int]] = {}
+        for mono, *_ in a:
+            parameters = {k for k, _ in mono if self.atoms[k].rank == 0}
+            for k in parameters:
+                together.setdefault(k, set()).update(parameters)
+        found: list[set[int]] = []
+        for start in sorted(together):
+            chosen = {start}
+            for k in sorted(together):
+                if chosen.isdisjoint(together[k]):
+                    chosen.add(k)
+            if 1 < len(chosen) < len(together) and chosen not in found:
+                found.append(chosen)
+        return found[:2]
 
     def _grouped(
         self, a: Sum, choices: Iterable[Callable[[int], bool]], write: Callable[[Sum], Form]
@@ -279,6 +198,7 @@ class Writer:
     def _polynomials(self, a: Sum) -> Iterator[Polynomial]:
         seen = set()
         for way in self._ways({phase for _, _, phase in a if phase}):
+            self.effort -= len(a)
             polynomial: Polynomial = {}
             for (mono, kind, phase), x in a.items():
                 for factor, y in way(kind, phase).items() if phase else (((), 1),):
@@ -309,13 +229,13 @@ class Writer:
                 )
 
     def _as_it_is(self, kind: str, phase: Phase) -> Polynomial:
-        return {((self.sums.wave_atom(kind, phase), 1),): 1}
+        return {((self.atoms.wave(kind, phase), 1),): 1}
 
     def _of_multiple(self, kind: str, phase: Phase) -> Polynomial:
         """(cos φ + i sin φ)ⁿ = cos nφ + i sin nφ."""
         n = _divisor(phase)
         once = tuple((angle, k / n) for angle, k in phase)
-        sine, cosine = self.sums.wave_atom(SINE, once), self.sums.wave_atom(COSINE, once)
+        sine, cosine = self.atoms.wave(SINE, once), self.atoms.wave(COSINE, once)
         return {
             tuple(sorted((k, e) for k, e in ((sine, i), (cosine, n - i)) if e)): (-1) ** (i // 2) * math.comb(n, i)
             for i in range(int(kind == SINE), n + 1, 2)
@@ -336,7 +256,7 @@ class Writer:
 
     def _replaced(self, polynomial: Polynomial, gone: str, kept: str) -> Polynomial:
         """With 1 − kept² in place of the square of what is gone."""
-        atoms, left = self.sums.atoms, list(polynomial.items())
+        atoms, left = self.atoms, list(polynomial.items())
         found: Polynomial = {}
         while left:
             mono, x = left.pop()
@@ -345,7 +265,7 @@ class Writer:
                 accumulate_term(found, mono, x)
             else:
                 rest = product(mono, ((k, -2),))
-                left += [(rest, x), (product(rest, ((self.sums.wave_atom(kept, atoms[k].of), 2),)), -x)]
+                left += [(rest, x), (product(rest, ((self.atoms.wave(kept, atoms[k].of), 2),)), -x)]
         return found
 
     # ------------------------------------------------------------------------------------- factors of polynomials
@@ -368,22 +288,38 @@ class Writer:
             forms += self._grouped(
                 a, choices, lambda terms: self._factored({mono: x for (mono, _, _), x in terms.items()})
             )
-            forms += self._products(a)
-        return min(forms, key=_cost)
+            if self.effort > 0:
+                forms += [*self._products(a), *self._squares(a)]
+        return min(forms, key=cost_of)
+
+    def _squares(self, a: Sum) -> Iterator[Form]:
+        """Σ x (b ± c)², with b² and c² among the terms and ± 2 b c between them."""
+        left = {mono: x for (mono, _, _), x in a.items()}
+        roots = {tuple((k, n // 2) for k, n in mono): x for mono, x in left.items() if not any(n % 2 for _, n in mono)}
+        squares: list[Form] = []
+        for (b, x), (c, y) in combinations(roots.items(), 2):
+            cross = product(b, c)
+            z = left.get(cross)
+            if x != y or z not in (2 * x, -2 * x) or left.get(product(b, b)) != x or left.get(product(c, c)) != y:
+                continue
+            for mono in (product(b, b), product(c, c), cross):
+                del left[mono]
+            inner = {b: 1, c: 1 if z == 2 * x else -1}
+            squares.append(self.product(x, (), [power(self._factored(inner), 2)]))
+        if squares:
+            yield summed([*squares, self._factored(left)])
 
     def _products(self, a: Sum) -> Iterator[Form]:
         """The factors of a polynomial of a few terms, as SymPy finds them."""
         if len(a) > 14 or any(n < 0 or n > 6 for mono, _, _ in a for _, n in mono):
             return
         atoms = sorted({k for mono, _, _ in a for k, _ in mono})
-        if len(atoms) > 6:
-            return
         exponents = [tuple(dict(mono).get(k, 0) for k in atoms) for mono, _, _ in a]
-        for of_atom in zip(*exponents, strict=True):
-            # a + b x has no factors where a or b is one term, as they share none
-            if max(of_atom) == 1 and 1 in (of_atom.count(0), of_atom.count(1)):
-                return
-        terms = {e: sm.Rational(x) for e, x in zip(exponents, map(Fraction, a.values()), strict=True)}
+        values = [Fraction(x) for x in a.values()]
+        if len(atoms) > 8 or _irreducible(exponents, values):
+            return
+        self.effort -= FACTORING * len(a)
+        terms = {e: sm.Rational(x) for e, x in zip(exponents, values, strict=True)}
         factor, factors = sm.Poly.from_dict(terms, *sm.symbols(f"x:{len(atoms)}")).factor_list()
         if len(factors) > 1 or factors[0][1] > 1:
             parts = []
@@ -395,119 +331,29 @@ class Writer:
                 parts.append(power(self._factored(found), n))
             yield self.product(Fraction(int(factor.p), int(factor.q)), (), parts)
 
-    # ---------------------------------------------------------------------------------------------- what is written
 
-    def sympy(self, form: Form, symbols: Mapping[Any, Any]) -> Any:
-        """As SymPy's expression; a sum stays together where SymPy would multiply it by a number."""
-        if form.kind == "number":
-            return sm.Rational(form.factor)
-        if form.kind == "atom":
-            return self._sympy_of_atom(form.atom, symbols)
-        parts = [self.sympy(part, symbols) for part in form.parts]
-        if form.kind == "power":
-            return parts[0] ** form.factor
-        if form.kind == "sum":
-            return sm.Add(*parts)
-        factor = sm.Rational(form.factor)
-        return sm.Mul(factor, *parts, evaluate=not (len(parts) == 1 and parts[0].is_Add))
+def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Fraction]) -> bool:
+    """Test whether numbers in place of symbols show that a polynomial without common symbols has no factors.
 
-    def _sympy_of_atom(self, k: int, symbols: Mapping[Any, Any]) -> Any:
-        kind, of, _ = self.sums.atoms[k]
-        if kind == "symbol":
-            return symbols[self.sums.graph.nodes[of][1]]
-        if kind == "number":
-            return sm.Float(of)
-        if kind == "pi":
-            return sm.pi
-        if kind == "sum":
-            return self.sympy(self(dict(of)), symbols)
-        if kind == "call":
-            arguments = {i: self.sympy(self(dict(argument)), symbols) for i, argument in enumerate(of[1])}
-            return sympy_value((of[0], *arguments), arguments, symbols)
-        return getattr(sm, kind)(self.sympy(self.angle(of), symbols))
-
-    def value(self, form: Form, at: Sample) -> Any:
-        """The number at a state."""
-        if form.kind == "number":
-            return real(PRECISE, Fraction(form.factor))
-        if form.kind == "atom":
-            return self._value_of_atom(form.atom, at)
-        values = [self.value(part, at) for part in form.parts]
-        if form.kind == "power":
-            return values[0] ** form.factor
-        if form.kind == "sum":
-            return sum(values)
-        return reduce(operator.mul, values, real(PRECISE, form.factor))
-
-    def _value_of_atom(self, k: int, at: Sample) -> Any:
-        kind, of, _ = self.sums.atoms[k]
-        if kind == "symbol":
-            return at(of)
-        if kind == "number":
-            return real(PRECISE, of)
-        if kind == "pi":
-            return +PRECISE.pi
-        if kind == "sum":
-            return self.value(self(dict(of)), at)
-        if kind != "call":
-            return getattr(PRECISE, kind)(self.value(self.angle(of), at))
-        op, arguments = of[0], [self.value(self(dict(argument)), at) for argument in of[1]]
-        if isinstance(op, Given):
-            return at.stand_in(op, arguments)
-        return node_value((op, *range(len(arguments))), dict(enumerate(arguments)), PRECISE)
-
-
-def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any]:
-    """SymPy's expressions of the roots: their short forms, or as they are computed where these are too long."""
-    _, computed = to_sympy(graph, roots, symbols, nested=True)
-    return [e if s is None else s for s, e in zip(short_forms(graph, roots, symbols), computed, strict=True)]
-
-
-def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any | None]:
-    """SymPy's expressions of the roots in their short forms; None for what is too long for that.
-
-    Each is compared with its root at random states, in 90 digits, before it is shown.
-
-    Parameters
-    ----------
-    symbols : mapping
-        As :func:`~.sympy_bridge.to_sympy` takes.
-
-    Warns
-    -----
-    KanecoreWarning
-        A short form that has another value than its root, which is an error of this module; it is None then.
+    Of a polynomial a + b x in some x the factors are those that a and b share, which a number has as well; others are
+    looked for in x alone.
     """
-    if len(graph.below(roots)) > NODES:
-        return [None] * len(roots)
-    writers = [Writer(Sums(graph, whole)) for whole in (True, False)]
-    states = [Sample(graph, seed, ctx=PRECISE) for seed in range(STATES)]
-    effort = max(LEAST, EFFORT // max(1, len(set(roots))))
-    return [_short_form(root, writers, effort, symbols, states) for root in roots]
-
-
-def _short_form(
-    root: int, writers: Sequence[Writer], effort: int, symbols: Mapping[Any, Any], states: Sequence[Sample]
-) -> Any | None:
-    found: list[tuple[Form, Writer]] = []
-    most = MOST
-    for writer in writers:
-        terms = writer.sums(root)
-        if terms is not None and (not found or len(terms) <= most):
-            writer.effort = effort
-            found.append((writer(terms), writer))
-            most = min(most, len(terms) + len(terms) // 2 + 4)
-    if not found:
-        return None
-    form, writer = min(found, key=lambda each: each[0].cost)
-    if all(_agree(writer.value(form, at), at(root)) for at in states):
-        return writer.sympy(form, symbols)
-    warn("a short form of an expression differs from it and is not shown; please report this")
-    return None
-
-
-def _agree(a: Any, b: Any) -> bool:
-    return not PRECISE.isfinite(b) or abs(a - b) <= SAME * (1 + abs(b))
+    draw = random.Random(len(exponents))
+    at = [draw.randrange(TRIAL, 10 * TRIAL) for _ in exponents[0]]
+    degrees = [max(each) for each in zip(*exponents, strict=True)]
+    lowest = min(degrees)
+    scale = math.lcm(*(x.denominator for x in values))
+    i = degrees.index(lowest)
+    by_power = [0] * (lowest + 1)
+    for e, x in zip(exponents, values, strict=True):
+        rest = math.prod(v**n for j, (v, n) in enumerate(zip(at, e, strict=True)) if j != i)
+        by_power[e[i]] += int(x * scale) * rest
+    if math.gcd(*by_power) >= TRIAL // 1000:
+        return False
+    if lowest == 1:
+        return True
+    _, factors = sm.Poly.from_list(by_power[::-1], sm.Symbol("x")).factor_list()
+    return len(factors) == 1 and int(factors[0][1]) == 1
 
 
 def _divisor(phase: Phase) -> int:

@@ -14,17 +14,19 @@ Denominators are factors with negative exponents.  Other functions are atoms; th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import random
+from collections.abc import Callable, Container, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
 from typing import Any, ClassVar, NamedTuple
 
-from .expression_graph import COORDINATE, PARAMETER, TIME, Given, Graph, Op
+from .expression_graph import COORDINATE, PARAMETER, SPEED, TIME, Given, Graph, Op
 
 __all__ = [
     "COSINE",
     "SINE",
     "Atom",
+    "Atoms",
     "Monomial",
     "Phase",
     "Sum",
@@ -44,6 +46,9 @@ Phase = tuple[tuple[Monomial, Fraction], ...]
 Term = tuple[Monomial, str, Phase]
 Sum = dict[Term, Any]
 """Whole numbers or fractions by what they multiply; empty for zero."""
+
+Exponentials = dict[tuple[int, ...], tuple[Any, Any]]
+"""Real and imaginary parts of coefficients by the exponents of exponentials and atoms."""
 
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
@@ -180,40 +185,74 @@ def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
 # ---------------------------------------------------------------------------------------------------------- reading
 
 
+class Atoms:
+    """Numbers of atoms.
+
+    Attributes
+    ----------
+    all : list of Atom
+    """
+
+    def __init__(self) -> None:
+        self.all: list[Atom] = []
+        self._numbers: dict[tuple[str, Any], int] = {}
+
+    def __getitem__(self, k: int) -> Atom:
+        return self.all[k]
+
+    def number(self, kind: str, of: Any, rank: int) -> int:
+        """The number of an atom, a new one where it has none."""
+        found = self._numbers.get((kind, of))
+        if found is None:
+            found = self._numbers[kind, of] = len(self.all)
+            self.all.append(Atom(kind, of, rank))
+        return found
+
+    def wave(self, kind: str, phase: Phase) -> int:
+        return self.number(kind, phase, 3)
+
+    def known(self, kind: str, of: Any) -> int | None:
+        return self._numbers.get((kind, of))
+
+
 class Sums:
     """The sums of the nodes of a graph.
 
     Parameters
     ----------
-    whole : bool
-        Keep sums of three lengths or more, as l2 − l3 + d, as atoms where they are multiplied.
+    kept : {"", "lengths", "squares"}
+        What is not multiplied out, but an atom: sums of three lengths or more, as l2 − l3 + d, or sums that are
+        squared, as that of m (v + a ω)².
+    named : collection of nodes
+        Nodes that have names: they are symbols in others.
+
+    Attributes
+    ----------
+    keeps : bool
+        Whether something was kept.
     """
 
-    def __init__(self, graph: Graph, whole: bool = False) -> None:
-        self.graph, self.whole = graph, whole
-        self.atoms: list[Atom] = []
-        self._numbers: dict[tuple[str, Any], int] = {}
+    def __init__(self, graph: Graph, atoms: Atoms, kept: str = "", named: Container[int] = ()) -> None:
+        self.graph, self.atoms, self.kept, self._named = graph, atoms, kept, named
+        self.keeps = False
         self._sums: dict[int, Sum | None] = {}
-
-    def atom(self, kind: str, of: Any, rank: int) -> int:
-        found = self._numbers.get((kind, of))
-        if found is None:
-            found = self._numbers[kind, of] = len(self.atoms)
-            self.atoms.append(Atom(kind, of, rank))
-        return found
-
-    def wave_atom(self, kind: str, phase: Phase) -> int:
-        return self.atom(kind, phase, 3)
-
-    def known(self, kind: str, of: Any) -> int | None:
-        return self._numbers.get((kind, of))
 
     def __call__(self, root: int) -> Sum | None:
         """The sum of a node; None where it, or one that it is made of, has too many terms or divides by zero."""
         for i in self.graph.below([root], self._sums):
             if i not in self._sums:
-                self._sums[i] = self._of_node(i)
+                self._sums[i] = self._of_name(i) if i in self._named else self._of_node(i)
         return self._sums[root]
+
+    def definition(self, root: int) -> Sum | None:
+        """The sum of a node that has a name, or of another one."""
+        for i in self.graph.operands(root):
+            self(i)
+        return self._of_node(root)
+
+    def _of_name(self, i: int) -> Sum:
+        depends = self.graph.depends[i]
+        return self._of("symbol", i, 0 if depends == PARAMETER else 3 if depends < SPEED else 2)
 
     def _of_node(self, i: int) -> Sum | None:
         if any(self._sums[k] is None for k in self.graph.operands(i)):
@@ -225,7 +264,7 @@ class Sums:
         return found if len(found) <= MOST else None
 
     def _of(self, kind: str, of: Any, rank: int, exponent: int = 1) -> Sum:
-        return {(((self.atom(kind, of, rank), exponent),), COSINE, ()): 1}
+        return {(((self.atoms.number(kind, of, rank), exponent),), COSINE, ()): 1}
 
     def _read(self, i: int) -> Sum:
         op, *operands = self.graph.nodes[i]
@@ -240,7 +279,7 @@ class Sums:
         read = None if isinstance(op, Given) else self._ways.get(op)
         found = read(self, *values) if read else self._power(operands[1], values[0]) if op is Op.POW else None
         if found is None:
-            return self._of("call", (op, tuple(frozenset(value.items()) for value in values)), 4)
+            return self._of("call", (op, tuple(tuple(sorted(value.items())) for value in values)), 4)
         return found
 
     def _constant(self, value: Any) -> Sum:
@@ -249,7 +288,9 @@ class Sums:
         return {CONSTANT: Fraction(value)} if value else {}
 
     def _product(self, a: Sum, b: Sum) -> Sum:
-        if self.whole:
+        if self.kept == "lengths":
+            a, b = self._lengths(a), self._lengths(b)
+        elif self.kept == "squares" and len(a) == len(b) > 1 and content(a)[2] == content(b)[2]:
             a, b = self._lump(a), self._lump(b)
         return self._reduced(_times(a, b))
 
@@ -283,16 +324,22 @@ class Sums:
         Op.TAN: _tangent,
     }
 
-    def _lump(self, a: Sum) -> Sum:
+    def _lengths(self, a: Sum) -> Sum:
+        """One atom, if it is a sum of three lengths or more; of masses or inertias not, which others cancel."""
         ranks = set()
         for mono, _, phase in a:
             if phase or len(mono) != 1 or mono[0][1] != 1:
                 return a
             ranks.add(self.atoms[mono[0][0]].rank)
-        if len(a) < 3 or max(ranks) != 1:  # of parameters alone: of masses or inertias, that others cancel
-            return a
-        _, factor, rest = content(a)
-        return scaled(self._of("sum", frozenset(rest.items()), 1), factor)
+        return a if len(a) < 3 or max(ranks) != 1 else self._lump(a)
+
+    def _lump(self, a: Sum) -> Sum:
+        self.keeps = True
+        common, factor, rest = content(a)
+        return {
+            (product(common, mono), kind, phase): factor * x
+            for (mono, kind, phase), x in self._of("sum", tuple(sorted(rest.items())), 1).items()
+        }
 
     def _reciprocal(self, a: Sum) -> Sum:
         if not a:
@@ -300,10 +347,10 @@ class Sums:
         if len(a) == 1:
             [((mono, kind, phase), x)] = a.items()
             if phase:
-                mono = product(mono, ((self.wave_atom(kind, phase), 1),))
+                mono = product(mono, ((self.atoms.wave(kind, phase), 1),))
             return {(_inverse(mono), COSINE, ()): 1 / Fraction(x)}
         common, factor, rest = content(a)
-        mono = product(common, ((self.atom("sum", frozenset(rest.items()), 4), 1),))
+        mono = product(common, ((self.atoms.number("sum", tuple(sorted(rest.items())), 4), 1),))
         return {(_inverse(mono), COSINE, ()): 1 / factor}
 
     def _wave(self, kind: str, angle: Sum) -> Sum | None:
@@ -358,18 +405,22 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
     divided by their leading terms, in the order of the exponents (D. Cox, J. Little, D. O'Shea, *Ideals, Varieties, and
     Algorithms*, 4th ed., Springer 2015, section 2.3).
     """
+    multiples = [n for s in (a, b) for _, _, phase in s for _, n in phase]
+    whole = math.lcm(*(n.denominator for n in multiples))  # what makes all of them whole
     angles = sorted({angle for s in (a, b) for _, _, phase in s for angle, _ in phase})
     atoms = sorted({atom for s in (a, b) for mono, _, _ in s for atom, _ in mono})
-    above, below = _exponentials(a, angles, atoms), _exponentials(b, angles, atoms)
+    above, below = _exponentials(a, angles, atoms, whole), _exponentials(b, angles, atoms, whole)
     if not above:
         return {}
+    if not _may_divide(above, below):
+        return None
     lead, last = max(below), _less(min(above), min(below))
     real, imaginary = below[lead]
     size = real * real + imaginary * imaginary
-    quotient: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    quotient: Exponentials = {}
     for _ in range(4 * len(above) + 8):
         if not above:
-            return _waves(quotient, angles, atoms)
+            return _waves(quotient, angles, atoms, whole)
         first = max(above)
         step = _less(first, lead)
         if step < last:
@@ -387,28 +438,75 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
     return None
 
 
+PRIME, ROOT_OF_MINUS_ONE = 998244353, 86583718  # 119 · 2²³ + 1
+
+
+def _may_divide(above: Exponentials, below: Exponentials) -> bool:
+    """Test whether one divides the other, with numbers modulo a prime in place of all but one of what they hold."""
+    draw = random.Random(len(above))
+    places = range(len(next(iter(above))))
+    spread = [_spread(below, i) for i in places]
+    kept = max(places, key=lambda i: spread[i], default=-1)
+    if kept < 0 or not spread[kept]:
+        return True
+    at = [draw.randrange(2, PRIME) for _ in places]
+    divided, by = (_modular(x, at, kept) for x in (above, below))
+    if not by or not by[-1] or not by[0]:
+        return True  # by chance
+    inverse = pow(by[-1], -1, PRIME)
+    for start in range(len(divided) - len(by), -1, -1):
+        factor = divided[start + len(by) - 1] * inverse % PRIME
+        if factor:
+            for i, x in enumerate(by):
+                divided[start + i] = (divided[start + i] - factor * x) % PRIME
+    return not any(divided)
+
+
+def _spread(a: Exponentials, i: int) -> int:
+    exponents = [key[i] for key in a]
+    return max(exponents) - min(exponents)
+
+
+def _modular(a: Exponentials, at: list[int], kept: int) -> list[int]:
+    """Coefficients by the powers of what is kept, the lowest first."""
+    lowest = min(key[kept] for key in a)
+    found = [0] * (_spread(a, kept) + 1)
+    for key, (real, imaginary) in a.items():
+        value = _residue(real) + ROOT_OF_MINUS_ONE * _residue(imaginary)
+        for i, n in enumerate(key):
+            if i != kept and n:
+                value = value * pow(at[i], n, PRIME) % PRIME
+        found[key[kept] - lowest] = (found[key[kept] - lowest] + value) % PRIME
+    return found
+
+
+def _residue(x: Any) -> int:
+    fraction = Fraction(x)
+    return fraction.numerator * pow(fraction.denominator, -1, PRIME) % PRIME
+
+
 def _less(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(m - n for m, n in zip(a, b, strict=True))
 
 
-def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int]) -> dict[tuple[Any, ...], tuple[Any, Any]]:
+def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int], whole: int) -> Exponentials:
     """Real and imaginary parts by the exponents of exponentials, then of atoms."""
-    found: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+    found: Exponentials = {}
     for (mono, kind, phase), x in a.items():
         of_angles, of_atoms = dict(phase), dict(mono)
         powers = tuple(of_atoms.get(k, 0) for k in atoms)
         for sign in (1, -1) if phase else (1,):
-            key = tuple(sign * of_angles.get(angle, 0) for angle in angles) + powers
+            key = tuple(int(sign * whole * of_angles.get(angle, 0)) for angle in angles) + powers
             real, imaginary = found.get(key, (0, 0))
             part = Fraction(x) / (2 if phase else 1)
             found[key] = (real + part, imaginary) if kind == COSINE else (real, imaginary - sign * part)
     return {key: value for key, value in found.items() if any(value)}
 
 
-def _waves(a: Mapping[tuple[Any, ...], tuple[Any, Any]], angles: list[Monomial], atoms: list[int]) -> Sum:
+def _waves(a: Exponentials, angles: list[Monomial], atoms: list[int], whole: int) -> Sum:
     total: Sum = {}
     for key, (real, imaginary) in a.items():
-        phase = tuple((angle, n) for angle, n in zip(angles, key, strict=False) if n)
+        phase = tuple((angle, Fraction(n, whole)) for angle, n in zip(angles, key, strict=False) if n)
         mono = tuple((k, int(n)) for k, n in zip(atoms, key[len(angles) :], strict=True) if n)
         if not phase:
             accumulate_term(total, (mono, COSINE, ()), real)

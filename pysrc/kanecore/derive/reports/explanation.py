@@ -52,7 +52,7 @@ class _Shares:
         """An expression, or if it is long its size; empty if its terms cancel."""
         from sympy.physics.vector import vsstrrepr
 
-        from kanecore.graph.short_forms import printed
+        from kanecore.graph.printed_expressions import printed
 
         g = self.derivation.graph
         n = count(g, [node])

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from kanecore.derive.closed_forms import closed_form
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.independent_speeds import dependence, independent
 from kanecore.derive.model_facts import sizes_of
 from kanecore.derive.velocity_contradictions import Contradiction
 from kanecore.describe.description import Description, Load
 from kanecore.describe.from_sympy.symbols import multiplier
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
 from kanecore.graph.linear_equations import Singular, solve
@@ -26,7 +27,7 @@ from kanecore.speed_matrices import SpeedMatrices
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
 
-__all__ = ["Described", "equations", "latex", "loads_by_number", "speed_matrices", "symbolic", "symbols_by_key"]
+__all__ = ["Described", "latex", "loads_by_number", "shown_equations", "speed_matrices", "symbolic", "symbols_by_key"]
 
 
 class Described(Protocol):
@@ -59,6 +60,8 @@ class Described(Protocol):
     @property
     def _time(self) -> Any: ...
     @property
+    def _frames(self) -> dict[str, Any]: ...
+    @property
     def _laws(self) -> dict[Any, Any]: ...
     @property
     def _written(self) -> dict[str, Any]: ...
@@ -84,6 +87,7 @@ def loads_by_number(d: Description) -> dict[int, list[Load]]:
 
 SHORT = 40  # operations of equations of motion that are written out
 LONG = 200  # of those that a notebook does not show
+LONGEST = 1_000_000  # of those that are not written out, even if that is asked for
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 PARTIAL_ACCELERATIONS = {
@@ -109,34 +113,107 @@ WITHOUT_UDOT = ("stabilization", "project")
 """Those of them that have none though they do not come after u̇."""
 
 
-def symbolic(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Any:
+def symbolic(
+    model: Described,
+    kernel: str,
+    nested: bool,
+    nonholonomic: bool = False,
+    at: Mapping[Any, Any] | None = None,
+    frame: Any = None,
+    vectors: bool = False,
+) -> Any:
     """See :meth:`kanecore.Model.symbolic`."""
-    from kanecore.graph.short_forms import printed
+    from kanecore.graph.printed_expressions import printed, with_intermediates, written_out
     from kanecore.graph.sympy_bridge import to_sympy
+
+    from . import printed_vectors
 
     derivation = model._derivation
     name = PARTIAL_ACCELERATIONS.get(kernel, kernel)
-    _check(derivation, name, nonholonomic)
-    program = derivation.kernel(name)
-    symbols, roots = symbols_by_key(model), list(program.roots)
-    lengths = list(KERNEL_ROWS[name].lengths(sizes_of(derivation)))
+    values = _values(model, at) if at else {}
+    closed = None if nonholonomic else closed_form(derivation, name, values)
+    if closed is None:
+        _check(derivation, name, nonholonomic)
+        graph, roots = derivation.graph, _roots(derivation, kernel, name, nonholonomic)
+        roots = graph.substitute(roots, values) if values and not (frame or vectors) else roots
+    else:
+        graph, roots = closed
+    row, symbols = KERNEL_ROWS[name], symbols_by_key(model)
+    # solutions at run time, and given values, are written as u̇ and λ
+    keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
+    symbols.update((key, multiplier(n)) for n, key in enumerate(keys))
+    if frame is not None or vectors:
+        printed_vectors.check_vectors(row, kernel)
+        number = None if frame is None else printed_vectors.frame_number(derivation, frame)
+        roots = graph.substitute(roots, values) if values else roots
+        if vectors:
+            return printed_vectors.vectors(derivation, row, roots, symbols, number, lambda i: _axes(model, i, frame))
+        roots = printed_vectors.in_axes(derivation, roots, number or 0)
+    if nested and (operations := written_out(graph, roots)) > LONGEST:
+        warn(
+            f"{kernel} of {model.name!r} takes {operations:.0e} operations where each is written out: it is given with "
+            "intermediate variables, (list of them, expressions), as without nested=True"
+        )
+        nested = False
+    if nested:
+        flat = printed(graph, roots, symbols)
+    else:
+        listed = to_sympy if row.internal and closed is None else with_intermediates
+        intermediates, flat = listed(graph, roots, symbols)
+    lengths = list(row.lengths(sizes_of(derivation)))
+    if (nonholonomic or kernel in PARTIAL_ACCELERATIONS) and "n_u" in row.shape:
+        lengths[row.shape.index("n_u")] -= derivation.description.n_u_dependent
+    result = _shaped(flat, lengths, in_space=row.shape[1:][-1:] == ("3",) and row.shape[-2:] != ("3", "3"))
+    return result if nested else (intermediates, result)
+
+
+def _roots(derivation: Derivation, kernel: str, name: str, nonholonomic: bool) -> list[int]:
+    """The results of a kernel, with u̇ written out where it has an expression."""
+    program, row = derivation.kernel(name), KERNEL_ROWS[name]
+    roots = list(program.roots)
     if nonholonomic or kernel in PARTIAL_ACCELERATIONS:
-        roots = independent(derivation, KERNEL_ROWS[name], roots)
-        if "n_u" in KERNEL_ROWS[name].shape:
-            lengths[KERNEL_ROWS[name].shape.index("n_u")] -= derivation.description.n_u_dependent
+        roots = independent(derivation, row, roots)
     if program.after_udot and not derivation.solved_at_run_time:
         udot = dict(zip(derivation.description.accelerations, derivation.kernel("udot").roots, strict=True))
         roots = derivation.graph.substitute(roots, udot)
-    # solutions at run time, and given values, are written as u̇ and λ
-    keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
-    symbols.update((key, multiplier(row)) for row, key in enumerate(keys))
-    if nested:
-        flat = printed(derivation.graph, roots, symbols)
-    else:
-        intermediates, flat = to_sympy(derivation.graph, roots, symbols)
-    shape = KERNEL_ROWS[name].shape
-    result = _shaped(flat, lengths, in_space=shape[1:][-1:] == ("3",) and shape[-2:] != ("3", "3"))
-    return result if nested else (intermediates, result)
+    return roots
+
+
+def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
+    """Nodes of symbols, given by themselves or by name, and those of what takes their places."""
+    import sympy as sm
+
+    from kanecore.graph.sympy_bridge import FromSympy
+
+    d = model._derivation.description
+    nodes = dict(zip(model.coordinates, d.coordinates, strict=True))
+    for symbols, of in ((model.speeds, d.speeds), (model.inputs, d.inputs), (model.parameters, d.parameters)):
+        nodes.update(zip(symbols, of, strict=True))
+    nodes[model._time] = d.time
+    names = {str(getattr(symbol, "func", symbol) if symbol.is_Function else symbol): symbol for symbol in nodes}
+
+    def leaf(symbol: Any) -> Any:
+        if symbol not in nodes:
+            raise ModelError(f"at= holds {symbol}, which is no symbol of {d.name!r}")
+        return nodes[symbol]
+
+    read, result = FromSympy(d.graph, leaf, where="at="), {}
+    for key, value in at.items():
+        symbol = key if key in nodes else names.get(str(key))
+        if symbol is None:
+            raise unknown_name("symbol", str(key), names)
+        result[nodes[symbol]] = read(sm.sympify(value))
+    return result
+
+
+def _axes(model: Described, number: int, frame: Any) -> Any:
+    """SymPy's frame of a number: the one that was given, the user's, or one of its name."""
+    from sympy.physics.vector import ReferenceFrame
+
+    name = model._derivation.description.frames[number].name
+    if getattr(frame, "name", None) == name and isinstance(frame, ReferenceFrame):
+        return frame
+    return model._frames.get(name) or ReferenceFrame(name)
 
 
 def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
@@ -195,14 +272,15 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
     return symbols
 
 
-def latex(model: Described, kernel: str, nested: bool) -> Latex:
+def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Latex:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
 
     from kanecore.show.notebook_pages import Latex
 
     d = model._derivation.description
-    intermediates, result = ([], symbolic(model, kernel, True)) if nested else symbolic(model, kernel, False)
+    found = symbolic(model, kernel, nested, nonholonomic)
+    intermediates, result = found if isinstance(found, tuple) else ([], found)
     names, results = _names(d, kernel), result if isinstance(result, list) else [result]
     rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
     rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
@@ -211,7 +289,7 @@ def latex(model: Described, kernel: str, nested: bool) -> Latex:
     return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
 
 
-def equations(model: Described) -> list[Latex] | None:
+def shown_equations(model: Described) -> list[Latex] | None:
     """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0; None if it is long."""
     derivation = model._derivation
     d, g = derivation.description, derivation.graph

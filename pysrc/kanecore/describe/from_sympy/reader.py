@@ -180,6 +180,7 @@ class Reader:
         return Reading(
             d,
             symbols=symbols.by_name(),
+            frames={frame.name: frame for frame in self._frames.index},
             time=symbols.t,
             laws=a.feedback,
             functions=a.functions,

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Closed forms of what is solved for: u̇, λ and the matrices of linearized equations, by Cramer's rule.
+
+With the bordered matrix K of M u̇ − Gᵀλ = f and G u̇ = −γ, every unknown is a quotient of two determinants.  They are
+for people, who read them for a few unknowns; programs factorize (:mod:`.derivation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kanecore.graph.calculus import accumulate
+from kanecore.graph.expression_graph import ACCELERATION, Graph
+from kanecore.graph.vectors import dot
+from kanecore.graph.zero_tests import vanish
+
+from .derivation import Derivation
+from .linearized_equations import VARIABLES
+
+__all__ = ["closed_form"]
+
+SPEEDS = 3  # of which u̇ is written out
+UNKNOWNS = 5  # with multipliers
+LONGEST = 400  # nodes of results that people read
+
+Matrix = list[list[int]]
+
+
+def closed_form(derivation: Derivation, kernel: str, at: Mapping[int, int]) -> tuple[Graph, list[int]] | None:
+    """A copy of the graph, and the results of a kernel on it; None for other kernels and too many unknowns.
+
+    Parameters
+    ----------
+    at : mapping of nodes to nodes
+        What takes the place of symbols once all derivatives are formed.
+
+    Returns
+    -------
+    (Graph, roots) or None
+        None as well where K is singular, as rows of G may be redundant.
+    """
+    find = KERNELS.get(kernel)
+    n = len(derivation.description.speeds)
+    if find is None or n > SPEEDS or n + len(derivation.rows) > UNKNOWNS or derivation.missing(kernel):
+        return None
+    if kernel == "multipliers" and not derivation.rows:
+        return None
+    solved = _Solved(derivation)
+    if solved.determinant is None:
+        return None
+    g, roots = solved.graph, find(solved)
+    roots = g.substitute(roots, at) if at else roots
+    return (g, roots) if len(g.below(roots)) <= LONGEST else None
+
+
+class _Solved:
+    """The solution of the equations of motion, on a copy of the graph.
+
+    Attributes
+    ----------
+    determinant : node or None
+        Of K; None if it vanishes.
+    """
+
+    def __init__(self, derivation: Derivation) -> None:
+        mass, self.rows, self.forcing = derivation.mass_matrix, derivation.rows, derivation.forcing
+        self.balance = derivation.residual(derivation.description.accelerations)
+        self.derivation, self.description = derivation, derivation.description
+        self.multipliers = derivation.multiplier_symbols
+        g = self.graph = derivation.graph.clone()
+        self.matrix = [[*line, *(g.neg(row.jacobian[i]) for row in self.rows)] for i, line in enumerate(mass)] + [
+            [*row.jacobian, *(0 for _ in self.rows)] for row in self.rows
+        ]
+        determinant = _determinant(g, self.matrix)
+        self.determinant = None if vanish(g, [determinant]) else determinant
+
+    def unknowns(self, right: Sequence[int]) -> list[int]:
+        """Solution of K x = right."""
+        assert self.determinant is not None
+        g, k = self.graph, self.matrix
+        return [
+            g.div(
+                _determinant(g, [[*row[:j], b, *row[j + 1 :]] for row, b in zip(k, right, strict=True)]),
+                self.determinant,
+            )
+            for j in range(len(k))
+        ]
+
+    def motion(self) -> list[int]:
+        """All of u̇, then λ."""
+        return self.unknowns([*self.forcing, *(self.graph.neg(row.bias) for row in self.rows)])
+
+    def rates(self) -> list[int]:
+        return [*self.description.rates, *self.motion()[: len(self.description.speeds)]]
+
+    def slopes(self, kernel: str) -> list[int]:
+        """∂ẋ/∂s row by row, from M du̇ − Gᵀ dλ = ∂R and G du̇ = −∂S at constant u̇ and λ."""
+        g, d = self.graph, self.description
+        wrt, balance = VARIABLES[kernel](d), list(self.balance)
+        for row, force in zip(self.rows, self.multipliers, strict=True):
+            balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
+        levels = [g.neg(g.add(row.bias, dot(g, row.jacobian, d.accelerations))) for row in self.rows]
+        slopes = [accumulate(g, [(node, g.one)], wrt, limits=True) for node in (*balance, *levels)]
+        held = [*d.accelerations, *self.multipliers]
+        if any(g.depends[x] & ACCELERATION for line in slopes for x in line):
+            motion = dict(zip(held, self.motion(), strict=True))
+            slopes = [g.substitute(line, motion) for line in slopes]
+        columns = [self.unknowns(column) for column in zip(*slopes, strict=True)]
+        rates = [x for rate in d.rates for x in accumulate(g, [(rate, g.one)], wrt, limits=True)]
+        return rates + [column[i] for i in range(len(d.speeds)) for column in columns]
+
+
+KERNELS: Mapping[str, Callable[[_Solved], list[int]]] = {
+    "rhs": _Solved.rates,
+    "udot": lambda solved: solved.motion()[: len(solved.description.speeds)],
+    "multipliers": lambda solved: solved.motion()[len(solved.description.speeds) :],
+    "linearize": lambda solved: solved.slopes("linearize"),
+    "rhs_time_derivative": lambda solved: solved.slopes("rhs_time_derivative"),
+    "rhs_parameter_jacobian": lambda solved: solved.slopes("rhs_parameter_jacobian"),
+}
+
+
+def _determinant(g: Graph, rows: Sequence[Sequence[int]]) -> int:
+    """By expansion along the sparsest row, whose minors are shared as they are equal nodes."""
+    if not rows:
+        return g.one
+    i = min(range(len(rows)), key=lambda k: sum(map(bool, rows[k])))
+    rest, total = [*rows[:i], *rows[i + 1 :]], 0
+    for j, x in enumerate(rows[i]):
+        if x:
+            term = g.mul(x, _determinant(g, [[*row[:j], *row[j + 1 :]] for row in rest]))
+            total = g.sub(total, term) if (i + j) % 2 else g.add(total, term)
+    return total

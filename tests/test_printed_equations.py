@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The equations of motion as SymPy equations and as LaTeX, against equations in closed form."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sm
+from test_closed_forms_of_motion import atwood, c, g, l, m1, m2, pendulum, q, u, u1, u2, x1, x2
+
+import kanecore as kc
+from kanecore.gallery import cart_pole, rolling_disc
+
+
+def test_kanes_equations_of_a_pendulum() -> None:
+    """−m l² u̇ − c u − m g l sin θ = 0, behind q̇ = u, which needs no line."""
+    model, _ = pendulum()
+    [equation] = model.equations()
+    assert isinstance(equation, sm.Eq)
+    assert equation.rhs == 0
+    assert sm.expand(equation.lhs + m1 * l**2 * u.diff() + c * u + m1 * g * l * sm.sin(q)) == 0
+    [matrices] = model.equations("mass_matrix")
+    M, udot = matrices.lhs.args
+    assert M[0] == m1 * l**2
+    assert udot[0] == u.diff()
+    assert sm.expand(matrices.rhs[0] + c * u + m1 * g * l * sm.sin(q)) == 0
+
+
+def test_constraints_bring_multipliers_and_their_rows() -> None:
+    first, second, rope = atwood().equations()
+    pull = kc.multiplier(0)
+    assert sm.expand(first.lhs - (m1 * g - m1 * u1.diff() + pull)) == 0
+    assert sm.expand(second.lhs - (m2 * g - m2 * u2.diff() + pull)) == 0
+    assert rope.lhs == u1.diff() + u2.diff()
+    solved = sm.solve([e.lhs for e in (first, second, rope)], [pull, u1.diff(), u2.diff()])
+    assert sm.simplify(solved[pull] + 2 * m1 * m2 * g / (m1 + m2)) == 0
+    assert {x1, x2}.isdisjoint(rope.lhs.atoms())
+
+
+def test_equations_of_q_where_speeds_are_others() -> None:
+    model = rolling_disc.build()
+    equations = model.equations()
+    assert len(equations) == model.n_q + model.n_u + model.n_constraints
+    assert equations[0].lhs == model.coordinates[0].diff()
+
+
+def test_what_is_asked_for_wrongly() -> None:
+    with pytest.raises(ValueError, match="form is 'newton': write one of 'kane', 'mass_matrix'"):
+        pendulum()[0].equations("newton")
+    with pytest.raises(ValueError, match="nonholonomic=True asks for a kernel"):
+        pendulum()[0].latex(nonholonomic=True)
+
+
+def test_latex_of_all_equations() -> None:
+    text = cart_pole.build().latex(nested=True)
+    assert text.startswith("\\begin{aligned}\n\\left[\\begin{matrix}M + m &")
+    assert r"\dot{v}" in text or r"\dot{u}" in text
+    assert text.count("&=") == 1
+    constrained = atwood().latex()
+    assert constrained.count(r"\\") >= 1
+    assert "lambda" in constrained
+    assert len(kc.Model.latex(rolling_disc.build(), "generalized_active_forces", nonholonomic=True)) > 20
