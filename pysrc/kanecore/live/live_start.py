@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a live page starts: the state, inputs and feedback that were asked for, or those that show a mechanism well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.control.error_states import ErrorStates
+from kanecore.errors import KanecoreError, ModelError
+from kanecore.motion.initial_value_problem import posed
+from kanecore.motion.signals import Signal
+
+__all__ = ["Feedback", "Start", "feedback_of", "gallery_name", "holding", "started"]
+
+Array = npt.NDArray[np.float64]
+
+SECONDS = 4.0  # that a page takes for the motion which the gallery shows
+CLOSE = 2.0  # where that is within this factor of real time, real time it is
+HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of what holds a robot
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Law r = r0 − K (x − x̄), with x̄ ``about``, of which the nearer sign of a quaternion counts."""
+
+    gain: Array
+    about: Array
+
+
+@dataclass(frozen=True)
+class Start:
+    """State at the start of a page.
+
+    Attributes
+    ----------
+    t : float
+    x, p, r : ndarray
+        State, on the constraints; parameters; inputs at the start.
+    pace : float
+        Seconds of the motion in one of the page, at speed 1.
+    signals : dict of str to ndarray, or None
+        ``knots`` (n), ``coefficients`` (n − 1, n_r, 4), and for each input in ``which`` whether it is a signal.
+    view : optional
+        How the gallery looks at it.
+    """
+
+    t: float
+    x: Array
+    p: Array
+    r: Array
+    pace: float = 1.0
+    signals: dict[str, Array] | None = None
+    view: Any = None
+    chosen: bool = field(default=False)  # by the gallery, not by the caller
+
+
+def gallery_name(dyn: Any) -> str | None:
+    """Name of a model that `kanecore.load` opened."""
+    function, arguments = dyn._origin or (None, ())
+    return arguments[0] if getattr(function, "__module__", "") == "kanecore.gallery" else None
+
+
+def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
+    """Start for the arguments of `play`; ValueError as `simulate` raises it, ModelError for what a page cannot take."""
+    _refuse_python(dyn, inputs)
+    name, values = gallery_name(dyn), dyn._values("parameter")
+    parameters = dict(zip(dyn.parameter_names, values.tolist(), strict=True))
+    pace, view = 1.0, None
+    if x0 is None and name is not None:
+        motion = import_module("kanecore.gallery._motions").MOTIONS[name]
+        parameters |= motion.parameters
+        inputs = dict(motion.inputs) if inputs is None else inputs
+        pace, view = _pace(motion.end / SECONDS), motion.view
+        named = getattr(import_module(f"kanecore.gallery.{name}"), "STATE", {}) | dict(motion.start)
+        x0 = dyn.consistent(t0, dyn.state(named), p=parameters) if motion.parameters else _near(dyn, t0, named, inputs)
+    elif x0 is None:
+        x0 = _near(dyn, t0, {}, inputs)
+    problem = posed(dyn, (t0, _last(t0, inputs)), x0, inputs, parameters, project=True)
+    knots, coefficients = problem.inputs.knots, problem.inputs.coefficients
+    given = _given_by_signals(dyn, inputs)
+    signals = None
+    if given:
+        signals = {"knots": knots, "coefficients": coefficients, "which": np.isin(np.arange(dyn.n_r), given)}
+    r = problem.inputs(problem.t0, problem.x0)
+    dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with what is known of them
+    return Start(problem.t0, problem.x0, problem.p, r, pace, signals, view, view is not None)
+
+
+def _pace(pace: float) -> float:
+    if 1.0 / CLOSE <= pace <= CLOSE:
+        return 1.0
+    return float(f"{pace:.1g}")
+
+
+def _near(dyn: Any, t0: float, named: Mapping[str, float], inputs: Any) -> Array:
+    """State on the constraints near one that is named."""
+    x = dyn.state(dict(named))
+    for places in dyn.unit:
+        x[list(places)] /= np.linalg.norm(x[list(places)])
+    if not (dyn.n_constraints or dyn.n_configuration):
+        return np.asarray(x)
+    numbers = inputs if isinstance(inputs, Mapping) and not any(isinstance(v, Signal) for v in inputs.values()) else None
+    return np.asarray(dyn.consistent(t0, x, r=numbers))
+
+
+def _last(t0: float, inputs: Any) -> float:
+    """End of the signals; what comes after a page holds."""
+    signals = [inputs] if isinstance(inputs, Signal) else list(inputs.values()) if isinstance(inputs, Mapping) else []
+    ends = [float(signal.knots[-1]) for signal in signals if isinstance(signal, Signal)]
+    return max(min(ends), t0 + 1.0) if ends and min(ends) > t0 else t0 + 1.0
+
+
+def _given_by_signals(dyn: Any, inputs: Any) -> list[int]:
+    """Inputs that signals give, with their rates."""
+    if isinstance(inputs, Signal):
+        return list(range(dyn.n_r))
+    if not isinstance(inputs, Mapping):
+        return []
+    given = [i for i, value in dyn._by_number("input", inputs, "inputs").items() if isinstance(value, Signal)]
+    for i in given:  # which grows
+        if dyn.input_rates[i] >= 0 and dyn.input_rates[i] not in given:
+            given.append(dyn.input_rates[i])
+    return given
+
+
+def _refuse_python(dyn: Any, inputs: Any) -> None:
+    """ModelError for inputs that a function of this process gives."""
+    each = inputs.items() if isinstance(inputs, Mapping) else [("inputs", inputs)]
+    for name, value in each:
+        called = callable(value) or hasattr(value, "argtypes") or hasattr(value, "address")
+        if called and not isinstance(value, Signal):
+            raise ModelError(
+                f"{dyn.name!r} cannot run in a page with the function that gives {name}: a page has no Python. Write "
+                "the law with symbols, Model(feedback={input: expression}), give a gain, play(feedback=K), or a table, "
+                "kc.Signal"
+            )
+
+
+def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
+    """The law of ``feedback``: K about the start, or (K, state).
+
+    K has a column for each state, or for each error state of `CompiledModel.linear_system`.
+    """
+    if feedback is None or feedback is False:
+        return None
+    gain, about = feedback if isinstance(feedback, tuple) and len(feedback) == 2 else (feedback, x)
+    reference = np.array(dyn._as_state(about, "feedback"), dtype=np.float64)
+    K = np.array(gain, dtype=np.float64)
+    if reference.shape != (dyn.n_x,) or not np.isfinite(reference).all():
+        raise ValueError(f"feedback is about a state of shape {reference.shape}; it must be ({dyn.n_x},) finite numbers")
+    errors = ErrorStates(dyn)
+    independent = errors.rows(reference)[_independent(dyn, errors)]
+    columns = {dyn.n_x: np.eye(dyn.n_x), len(independent): independent}
+    if K.ndim != 2 or K.shape[0] != dyn.n_r or K.shape[1] not in columns or not np.isfinite(K).all():
+        raise ValueError(
+            f"feedback has shape {K.shape}; K must be ({dyn.n_r}, {len(independent)}), finite, with a column for each "
+            f"state of linear_system, or ({dyn.n_r}, {dyn.n_x}), with one for each coordinate and speed"
+        )
+    return Feedback(K @ columns[K.shape[1]], reference)
+
+
+def _independent(dyn: Any, errors: ErrorStates) -> Array:
+    dependent = {*range(dyn.n_q - dyn.n_q_dependent, dyn.n_q), *range(dyn.n_x - dyn.n_u_dependent, dyn.n_x)}
+    return np.asarray(errors.of_places(i for i in range(dyn.n_x) if i not in dependent))
+
+
+def holding(dyn: Any, start: Start, pace: float) -> tuple[Array, Feedback] | None:
+    """Inputs that hold a robot where it starts, and the law that brings it back there; None for other models.
+
+    A robot has an input for each joint: for all speeds, or all but those of a base that moves freely.  With u̇ = a + B r
+    at rest, and B of the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
+    """
+    n_u, n_r = dyn.n_u, dyn.n_r
+    if n_r == 0 or not dyn.qdot_is_u and not dyn.unit or dyn.n_constraints or max(dyn.input_rates, default=-1) >= 0:
+        return None
+    joints = _joints(dyn)
+    if len(joints) != n_r:
+        return None
+    rest = start.x.copy()
+    rest[dyn.n_q :] = 0.0
+    try:
+        a = dyn.udot(start.t, rest, r=np.zeros(n_r), p=start.p)
+        B = np.stack([dyn.udot(start.t, rest, r=unit, p=start.p) - a for unit in np.eye(n_r)], axis=-1)
+    except KanecoreError:
+        return None
+    rows = [u for _, u in joints]
+    own = B[rows]
+    if not np.max(np.abs(a), initial=0.0) > 1e-6 or np.linalg.matrix_rank(own) < n_r:
+        return None
+    inverse, (frequency, ratio) = np.linalg.inv(own), HOLD
+    omega = frequency / pace
+    gain = np.zeros((n_r, dyn.n_x))
+    gain[:, [q for q, _ in joints]] = omega**2 * inverse
+    gain[:, [dyn.n_q + u for _, u in joints]] = 2.0 * ratio * omega * inverse
+    floats = n_u > n_r
+    return np.zeros(n_r) if floats else -inverse @ a[rows], Feedback(gain, rest)
+
+
+def _joints(dyn: Any) -> list[tuple[int, int]]:
+    """Coordinate and speed of each joint that has an input: all of them, or by the names of a URDF file."""
+    if dyn.n_u == dyn.n_r and dyn.qdot_is_u:
+        return [(i, i) for i in range(dyn.n_u)]
+    names = [name.removeprefix("tau_") for name in dyn.input_names if name.startswith("tau_")]
+    return [
+        (dyn.coordinate_names.index(f"q_{name}"), dyn.speed_names.index(f"u_{name}"))
+        for name in names
+        if f"q_{name}" in dyn.coordinate_names and f"u_{name}" in dyn.speed_names
+    ]
