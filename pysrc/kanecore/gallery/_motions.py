@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 import kanecore as kc
 
 __all__ = ["MOTIONS", "Motion"]
@@ -28,6 +30,8 @@ class Motion:
         As of ``draw``.
     parameters : dict
         Values by name, in place of the module's.
+    hold : dict, optional
+        The state near which a live page holds the mechanism by feedback, as ``start`` says it.
     """
 
     end: float
@@ -35,6 +39,7 @@ class Motion:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     view: Any = None
     parameters: Mapping[str, float] = field(default_factory=dict)
+    hold: Mapping[str, float] | None = None
 
 
 def _bent(*angles: float) -> dict[str, float]:
@@ -52,7 +57,7 @@ MOTIONS = {
     "wire_particle": Motion(2.0, {"theta": 2.0}, view="y-x"),
     "cart_pendulum": Motion(2.0, {"q0": 0.2, "q1": 1.2, "q2": 1.9, "q3": 1.4}),
     "cart_pole": Motion(4.0, {"x": 0.2, "theta": 2.8}),
-    "furuta_pendulum": Motion(2.0, {"theta1": 0.6, "theta2": 2.8}, view=(20, -65)),
+    "furuta_pendulum": Motion(2.0, {"theta1": 0.6, "theta2": 2.8}, view=(20, -65), hold={"theta2": np.pi}),
     "spinning_top": Motion(2.0, {"phi": 0.8, "theta": 0.5, "u3": 150.0}, view=(20, -65)),
     "spherical_pendulum": Motion(4.0, {"theta": 0.7, "phi": 0.5}, view=(15, -65)),
     "kepler": Motion(2.4e4, {"r": 246.0, "w": 6.8e-4}),
@@ -68,7 +73,10 @@ MOTIONS = {
     "g1": Motion(0.6, LEAP | {"u_left_hip_pitch_joint": -3.0, "u_right_hip_pitch_joint": 3.0}, view=(10, -40)),
     "free_body": Motion(0.7, {"w1": 0.3, "w2": 8.0, "w3": 0.1, "v1": 1.0, "v3": 3.5}),
     "quadrotor": Motion(
-        0.4, {"e0": 1.0, "e1": 0.2, "e2": 0.1, "w3": 3.0}, dict.fromkeys(("F1", "F2", "F3", "F4"), 0.08)
+        0.4,
+        {"e0": 1.0, "e1": 0.2, "e2": 0.1, "w3": 3.0},
+        dict.fromkeys(("F1", "F2", "F3", "F4"), 0.08),
+        hold={"e0": 1.0},
     ),
     "biped": Motion(
         0.3,
@@ -95,13 +103,13 @@ MOTIONS = {
     "car": Motion(4.0),
     "appell_hamel": Motion(1.0),
     "constant_speed_particle": Motion(1.0),
-    "rrp_redundant": Motion(0.4, view=(20, 15)),
+    "rrp_redundant": Motion(0.4, view=(20, 15), hold={}),
     "four_bar": Motion(4.0),
     "slider_crank": Motion(2.0),
     "five_bar": Motion(1.0),
     "five_bar_bodies": Motion(1.0),
     "andrews_squeezer": Motion(0.05),
     "bricard": Motion(6.0, view=(20, -60)),
-    "stewart": Motion(0.3, view=(15, -65)),
-    "stewart_platform": Motion(0.3, view=(15, -65)),
+    "stewart": Motion(0.3, view=(15, -65), hold={}),
+    "stewart_platform": Motion(0.3, view=(15, -65), hold={}),
 }

@@ -131,22 +131,25 @@ def play(
     description = description_of(dyn, "a live page")
     start = started(dyn, t0, x0, inputs)
     pace = float(speed) * start.pace
-    law, r = feedback_of(dyn, feedback, start.x), start.r
-    robot = holding(dyn, start, pace) if feedback is None and inputs is None and x0 is None else None
-    if robot is not None:
-        r, law = robot
+    law = feedback_of(dyn, feedback, start.x)
+    sizes = effects_of(dyn, start.t, start.x, start.r, start.p, pace)
+    free = feedback is None and inputs is None and x0 is None
+    held = holding(dyn, start, float(speed), sizes) if free and dyn.n_r else None
+    if held is not None:
+        (start, law), pace = held, float(speed)
     by_signals = set() if start.signals is None else set(np.flatnonzero(start.signals["which"]).tolist())
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
     own = units if units is not None else _units_of_gallery(dyn)
     names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
     named = units_of(own, names)
-    ranges = ranges_of(dyn, description, sliders, start.p, effects_of(dyn, start.t, start.x, r, start.p, pace))
-    floating = follow is None and robot is not None and dyn.n_u > dyn.n_r
-    seen = LiveScene(
-        dyn, start.t, start.x, r, start.p, view if view is not None else start.view, trace,
-        dyn.bodies[0] if floating else follow,
-    )
+    ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
+    if follow is None and held is not None and not np.any(start.r):
+        follow = dyn.bodies[0]  # it falls
+    if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:
+        trace = dyn.bodies
+    view = start.view if view is None else view
+    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow)
     stiff = method in ("auto", "rosenbrock")
     data = {
         "name": dyn.name,
@@ -157,7 +160,7 @@ def play(
         "outputs": dyn.output_names,
         "constraints": [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]],
         "parameters": _rows(dyn.parameter_names, start.p, ranges, range(dyn.n_p)),
-        "inputs": _rows(dyn.input_names, r, ranges, [i for i in range(dyn.n_r) if i not in by_signals]),
+        "inputs": _rows(dyn.input_names, start.r, ranges, [i for i in range(dyn.n_r) if i not in by_signals]),
         "units": named,
         "motions": motions,
         "signals": None if start.signals is None else {key: x.ravel().tolist() for key, x in start.signals.items()},

@@ -19,6 +19,7 @@ __all__ = ["LiveScene"]
 
 Array = npt.NDArray[np.float64]
 
+LABELLED = 24  # places, with joints: more names would hide the mechanism
 SMALLEST = 1e-5  # of the size of the picture, to which points of shapes are written
 
 
@@ -54,7 +55,7 @@ class LiveScene:
         points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *self._reach())])
         low, high = points.min(axis=0), points.max(axis=0)
         return {
-            **drawn(scene, self.view, self.traces, labels=True),
+            **drawn(scene, self.view, self.traces, labels=len(scene.places) <= LABELLED),
             "low": low.tolist(),
             "high": high.tolist(),
             "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1))),

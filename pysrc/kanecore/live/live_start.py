@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +22,7 @@ Array = npt.NDArray[np.float64]
 
 SECONDS = 4.0  # that a page takes for the motion which the gallery shows
 CLOSE = 2.0  # where that is within this factor of real time, real time it is
+AT_REST = 1e-6  # largest u̇ of what does not begin to fall
 HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of what holds a robot
 
 
@@ -57,7 +58,6 @@ class Start:
     pace: float = 1.0
     signals: dict[str, Array] | None = None
     view: Any = None
-    chosen: bool = field(default=False)  # by the gallery, not by the caller
 
 
 def gallery_name(dyn: Any) -> str | None:
@@ -89,7 +89,7 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
         signals = {"knots": knots, "coefficients": coefficients, "which": np.isin(np.arange(dyn.n_r), given)}
     r = problem.inputs(problem.t0, problem.x0)
     dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with what is known of them
-    return Start(problem.t0, problem.x0, problem.p, r, pace, signals, view, view is not None)
+    return Start(problem.t0, problem.x0, problem.p, r, pace, signals, view)
 
 
 def _pace(pace: float) -> float:
@@ -170,45 +170,91 @@ def _independent(dyn: Any, errors: ErrorStates) -> Array:
     return np.asarray(errors.of_places(i for i in range(dyn.n_x) if i not in dependent))
 
 
-def holding(dyn: Any, start: Start, pace: float) -> tuple[Array, Feedback] | None:
-    """Inputs that hold a robot where it starts, and the law that brings it back there; None for other models.
+def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, Feedback] | None:
+    """Start at which a page holds a robot, or what the gallery says is held, and the law that does; None for others.
 
-    A robot has an input for each joint: for all speeds, or all but those of a base that moves freely.  With u̇ = a + B r
-    at rest, and B of the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
+    Parameters
+    ----------
+    pace : float
+        Seconds of the motion in one of the page.
+    sizes : ndarray, (n_r,)
+        Magnitudes of the inputs.
     """
-    n_u, n_r = dyn.n_u, dyn.n_r
-    if n_r == 0 or not dyn.qdot_is_u and not dyn.unit or dyn.n_constraints or max(dyn.input_rates, default=-1) >= 0:
-        return None
+    name = gallery_name(dyn)
+    near = None if name is None else import_module("kanecore.gallery._motions").MOTIONS[name].hold
+    if near is not None:
+        return _regulated(dyn, start, near, pace, sizes)
+    return _robot(dyn, start, pace)
+
+
+def _robot(dyn: Any, start: Start, pace: float) -> tuple[Start, Feedback] | None:
+    """With u̇ = a + B r at rest, and B of the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
+
+    A robot has an input for each joint: for all speeds, or all but those of a base that moves freely.
+    """
     joints = _joints(dyn)
-    if len(joints) != n_r:
+    if not joints or dyn.n_constraints or max(dyn.input_rates, default=-1) >= 0:
         return None
     rest = start.x.copy()
     rest[dyn.n_q :] = 0.0
     try:
-        a = dyn.udot(start.t, rest, r=np.zeros(n_r), p=start.p)
-        B = np.stack([dyn.udot(start.t, rest, r=unit, p=start.p) - a for unit in np.eye(n_r)], axis=-1)
+        a = dyn.udot(start.t, rest, r=np.zeros(dyn.n_r), p=start.p)
+        B = np.stack([dyn.udot(start.t, rest, r=unit, p=start.p) - a for unit in np.eye(dyn.n_r)], axis=-1)
     except KanecoreError:
         return None
     rows = [u for _, u in joints]
     own = B[rows]
-    if not np.max(np.abs(a), initial=0.0) > 1e-6 or np.linalg.matrix_rank(own) < n_r:
+    if not np.max(np.abs(a), initial=0.0) > AT_REST or np.linalg.matrix_rank(own) < len(rows):
         return None
-    inverse, (frequency, ratio) = np.linalg.inv(own), HOLD
+    inverse, (frequency, ratio) = np.linalg.pinv(own), HOLD
     omega = frequency / pace
-    gain = np.zeros((n_r, dyn.n_x))
+    gain = np.zeros((dyn.n_r, dyn.n_x))
     gain[:, [q for q, _ in joints]] = omega**2 * inverse
     gain[:, [dyn.n_q + u for _, u in joints]] = 2.0 * ratio * omega * inverse
-    floats = n_u > n_r
-    return np.zeros(n_r) if floats else -inverse @ a[rows], Feedback(gain, rest)
+    floats = dyn.n_u > len(joints)
+    return replace(start, r=np.zeros(dyn.n_r) if floats else -inverse @ a[rows]), Feedback(gain, rest)
 
 
 def _joints(dyn: Any) -> list[tuple[int, int]]:
-    """Coordinate and speed of each joint that has an input: all of them, or by the names of a URDF file."""
+    """Coordinate and speed of each joint that has an input: all of them, or by names such as those of URDF files."""
     if dyn.n_u == dyn.n_r and dyn.qdot_is_u:
         return [(i, i) for i in range(dyn.n_u)]
-    names = [name.removeprefix("tau_") for name in dyn.input_names if name.startswith("tau_")]
-    return [
-        (dyn.coordinate_names.index(f"q_{name}"), dyn.speed_names.index(f"u_{name}"))
-        for name in names
-        if f"q_{name}" in dyn.coordinate_names and f"u_{name}" in dyn.speed_names
-    ]
+    q, u = ({name: i for i, name in enumerate(names)} for names in (dyn.coordinate_names, dyn.speed_names))
+    found = []
+    for name in dyn.input_names:
+        joint = name.removeprefix("tau_")
+        at = [q[each] for each in (f"q_{joint}", joint) if each in q]
+        rate = [u[each] for each in (f"u_{joint}", f"omega_{joint}") if each in u]
+        if joint != name and at and rate:
+            found.append((at[0], rate[0]))
+    return found
+
+
+def _regulated(
+    dyn: Any, start: Start, near: Mapping[str, float], pace: float, sizes: Array
+) -> tuple[Start, Feedback] | None:
+    """Equilibrium near a state, and the gain that is least in ∫ |x|² + |u|² / ω² + |r / size|² dt beside it."""
+    try:
+        state = _near(dyn, start.t, near, None) if near else start.x
+        found = dyn.equilibrium(state, inputs=dyn.input_names, sizes=1.0, p=start.p)
+        system = dyn.linear_system(start.t, found.x, found.r, p=start.p)
+    except (KanecoreError, ValueError):
+        return None
+    omega = HOLD[0] / pace
+    weights = np.where(np.isin(system.state_names, dyn.speed_names), omega**-2, 1.0)
+    gain = _least(np.asarray(system.A), np.asarray(system.B), np.diag(weights), np.diag(1.0 / sizes**2))
+    if gain is None:
+        return None
+    return replace(start, x=found.x, r=found.r), feedback_of(dyn, (gain, found.x), found.x)
+
+
+def _least(A: Array, B: Array, Q: Array, R: Array) -> Array | None:
+    """K = R⁻¹ Bᵀ S of the Riccati equation Aᵀ S + S A − S B R⁻¹ Bᵀ S + Q = 0, by the stable eigenvectors (Potter 1966)."""
+    n = len(A)
+    inverse = np.linalg.inv(R)
+    values, vectors = np.linalg.eig(np.block([[A, -B @ inverse @ B.T], [-Q, -A.T]]))
+    stable = vectors[:, values.real < 0.0]
+    if stable.shape[1] != n or np.linalg.matrix_rank(stable[:n]) < n:
+        return None  # something unstable that no input moves
+    S = np.real(stable[n:] @ np.linalg.inv(stable[:n]))
+    return inverse @ B.T @ S

@@ -67,11 +67,12 @@ class Motion {
         this.record();
     }
 
-    // Largest |T + U - (T + U)(0) - W| so far, as a part of the largest T.
+    // |T + U - (T + U)(0) - W| as a part of the largest T; of what hardly moves, as a part of T + U.
     get drift() {
-        const [T, U, W] = this.machine.view("energies");
+        const [T, U, W] = this.machine.view("energies"), all = Math.abs(this.energy);
         this.largest = Math.max(this.largest, T);
-        return this.largest > 0 ? Math.abs(T + U - this.energy - W) / this.largest : 0;
+        const size = this.largest > 1e-6 * all ? this.largest : all;
+        return size > 0 ? Math.abs(T + U - this.energy - W) / size : 0;
     }
 
     get residual() { return Math.max(0, ...Array.from(this.machine.view("residuals"), Math.abs)); }
