@@ -36,21 +36,21 @@ RED = (0xC4, 0x4E, 0x52)
 
 in_node = pytest.mark.skipif(NODE is None, reason="no node on the PATH: apt install nodejs")
 
-q, u = me.dynamicsymbols("q u")
+q, u, torque = me.dynamicsymbols("q u T")
 m, half, g = sm.symbols("m l g")
 
 
 def pendulum(**options: Any) -> kc.CompiledModel:
     """A rod about the origin in the x-y plane, T about z on it."""
-    N, torque = me.ReferenceFrame("N"), me.dynamicsymbols("T")
+    N = me.ReferenceFrame("N")
     A = N.orientnew("A", "Axis", [q, N.z])
     A.set_ang_vel(N, u * N.z)
     origin = me.Point("O")
     origin.set_vel(N, 0)
     C = origin.locatenew("C", -half * A.y)
     rod = me.RigidBody(options.pop("body", "rod"), C, A, m, (me.inertia(A, 0, 0, m * half**2 / 3), C))
-    loads = [(C, -m * g * N.y), (A, torque * N.z), *options.pop("loads", [])]
-    options = {"shapes": {rod.name: kc.shapes.Rod(2 * half, "y")}, **options}
+    loads = [(C, -m * g * N.y), (A, torque * N.z)]
+    options = {"shapes": {rod.name: kc.shapes.Rod(half, "y")}, **options}
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[rod], forcelist=loads, **options)
     return kc.compile(model, parameters={"m": 1.0, "l": 0.5, "g": 9.81})
 
@@ -144,10 +144,8 @@ def test_functions_travel(tmp_path: Path) -> None:
     """Splines are data, erf and its like are known to the page, and laws of the model run as they are."""
     f, k = sm.Function("f"), sm.Symbol("k")
     table = kc.Spline(np.linspace(-2.0, 2.0, 9), np.sin(np.linspace(-2.0, 2.0, 9)))
-    N = me.ReferenceFrame("N")
-    loads = [(N, 0 * N.z)]
     moment = f(q) + sm.erf(q) - sm.erf(5 * q) + sm.atan2(q, 2) + sm.tanh(u) + sm.Mod(q, 3) ** sm.Rational(3, 2)
-    dyn = pendulum(functions={f: table}, feedback={"T": moment - k * u}, loads=loads[:0])
+    dyn = pendulum(functions={f: table}, feedback={torque: moment - k * u})
     dyn.parameters["k"] = 0.3
     for x in ([0.7, -1.0], [-1.2, 0.4], [0.0, 2.0]):
         found = evaluated(dyn.play(x), tmp_path, SLOPES)
@@ -174,19 +172,19 @@ def test_a_slider_moves_a_prescribed_motion_with_its_rates(tmp_path: Path) -> No
     page = dyn.play([0.1, 0.15, 0.0, 0.0], inputs={"theta": 0.2, "theta_d": 1.0, "theta_dd": 0.0})
     assert page.data["motions"] == [[0, 1, 2]]
     script = "motion.setInput(0, 1.0, 1); const out = [];"
-    script += "for (let i = 0; i <= 60; i++) { out.push(machine.motionNow(0)); machine.time += 0.01; }"
+    script += "for (let i = 0; i <= 600; i++) { out.push(machine.motionNow(0)); machine.time += 0.001; }"
     script += "machine.time = 0.2; motion.setInput(1, 2.0, 1); const rate = [];"
-    script += "for (let i = 0; i <= 60; i++) { rate.push(machine.motionNow(0)); machine.time += 0.01; }"
+    script += "for (let i = 0; i <= 600; i++) { rate.push(machine.motionNow(0)); machine.time += 0.001; }"
     script += "machine.time = 0.5; machine.pose(); return [out, rate, Array.from(machine.view('applied'))];"
     to_place, to_rate, applied = (np.array(x) for x in evaluated(page, tmp_path, script))
     for values in (to_place, to_rate):
         for order in range(2):
-            slopes = np.gradient(values[:, order], 0.01, edge_order=2)
-            assert np.allclose(slopes, values[:, order + 1], atol=0.02 * np.max(np.abs(values[:, order + 1])) + 0.02)
+            slopes, rates = np.gradient(values[:, order], 0.001)[1:-1], values[1:-1, order + 1]
+            assert np.allclose(slopes, rates, atol=0.01 * np.max(np.abs(rates)))
     assert np.allclose(to_place[0], [0.2, 1.0, 0.0])
     assert np.allclose(to_place[-1], [1.0, 0.0, 0.0], atol=1e-12)
     assert np.allclose(to_rate[-1, 1:], [2.0, 0.0], atol=1e-12)
-    assert np.allclose(applied, to_rate[30], atol=1e-12)
+    assert np.allclose(applied, to_rate[300], atol=1e-12)
 
 
 @in_node
@@ -195,7 +193,8 @@ def test_feedback_stands_a_pendulum_up_after_a_pull(tmp_path: Path) -> None:
     page = dyn.play()
     script = """
         machine.pose();
-        const [point, frame] = model.scene.bodies[1], place = Array.from(machine.view("places").subarray(3 * point, 3 * point + 3));
+        const [point, frame] = model.scene.bodies[1];
+        const place = Array.from(machine.view("places").subarray(3 * point, 3 * point + 3));
         machine.grab(point, frame, [0, 0, 0], place.map(v => v + 0.02), 2 * Math.PI * model.pull, 0.5);
         motion.go(0.3, Infinity);
         machine.letGo();
@@ -258,14 +257,14 @@ def test_a_link_and_a_line_of_python_hold_the_state(tmp_path: Path) -> None:
         const link = linkTo(motion), line = pythonLine(motion), state = Array.from(machine.view("state"));
         machine.view("state").set([0, 0]);
         const taken = [];
-        follow(`${link}&s.nobody=1&s.u=x`.replace("s.u=", "s.q="), motion, (i, v) => taken.push(["p", i, v]), (i, v) => taken.push(["r", i, v]));
-        follow(link, motion, () => {}, () => {});
-        return [link, line, state, Array.from(machine.view("state")), machine.time, taken, tableOf(motion).split("\\r\\n")[0]];"""
+        const take = kind => (i, value) => taken.push([kind, i, value]);
+        follow(`${link}&s.nobody=1&p.g=x`, motion, take("p"), take("r"));
+        const head = tableOf(motion).split("\\r\\n")[0];
+        return [link, line, state, Array.from(machine.view("state")), machine.time, taken, head];"""
     link, line, state, again, t, taken, head = evaluated(page, tmp_path, script)
     assert again == state
     assert t == 0.7
-    assert ["p", 2, 1.25] in taken
-    assert ["r", 0, 0.5] in taken
+    assert taken == [["p", 2, 1.25], ["r", 0, 0.5]]
     assert head == "t,q,u,T,T,U,W"
     found: dict[str, Any] = {}
 
@@ -275,21 +274,25 @@ def test_a_link_and_a_line_of_python_hold_the_state(tmp_path: Path) -> None:
 
     exec(line, {"dyn": Spy()})
     assert found == {
-        **{"span": (0.7, 5.7), "x": dict(zip("qu", state, strict=True))},
-        **{"parameters": {"m": 1.25}, "inputs": {"T": 0.5}},
+        "span": (0.7, 5.7),
+        "x": dict(zip("qu", state, strict=True)),
+        "parameters": {"m": 1.25},
+        "inputs": {"T": 0.5},
     }
     assert link.startswith("#t=0.7&s.q=")
 
 
 def test_all_is_there_by_name() -> None:
-    page = pendulum().play([1.0, 0.0], units={"q": "rad", "m": "kg"}, keys={"a": ("T", -2.0)}, plots=["phase", ["q", "T"]])
+    page = pendulum().play(
+        [1.0, 0.0], units={"q": "rad", "m": "kg"}, keys={"a": ("T", -2.0)}, plots=["phase", ["q", "T"]]
+    )
     assert page.data["units"] == {"q": "rad", "m": "kg"}
     assert page.data["keys"] == {"a": (0, -2.0)}
     assert page.data["plots"] == ["phase", ["q", "T"]]
     assert [each["range"] for each in page.data["parameters"]] == [(2.0, 29.0), (0.1, 1.5), (0.2, 3.0)]
     ranged = pendulum().play([1.0, 0.0], sliders={"m": (1.0, 2.0), "T": None})
     assert [each.get("range") for each in ranged.data["parameters"]] == [None, None, (1.0, 2.0)]
-    assert ranged.data["inputs"][0]["range"] == (-10.0, 10.0)
+    assert ranged.data["inputs"][0]["range"] == (-5.0, 5.0)
 
 
 def test_inertias_that_would_be_impossible_have_no_slider() -> None:
@@ -328,12 +331,12 @@ def test_refused(options: dict[str, Any], error: type[Exception], message: str) 
 def test_what_cannot_travel(tmp_path: Path) -> None:
     f = sm.Function("f")
     libm = ctypes.CDLL(None)
-    dyn = pendulum(functions={f: kc.CFunction(libm.sin, libm.cos)}, feedback={"T": f(q)})
+    dyn = pendulum(functions={f: kc.CFunction(libm.sin, libm.cos, libm.sinh)}, feedback={torque: f(q)})
     with pytest.raises(kc.ModelError, match=r"cannot become a live page: it calls f by address.*kc\.Spline"):
         dyn.play([1.0, 0.0])
     with pytest.raises(ValueError, match=r"'page\.pdf' does not end in \.html"):
         pendulum().play([1.0, 0.0]).save("page.pdf")
-    with pytest.raises(ValueError, match="x0 misses"):
+    with pytest.raises(ValueError, match="x0 does not satisfy the constraints"):
         loaded("four_bar").play(np.zeros(6))
 
 
@@ -464,7 +467,7 @@ def test_sliders_boxes_keys_and_links(browser: Browser, tmp_path: Path) -> None:
 @in_browser
 def test_names_stay_text_in_the_page(browser: Browser, tmp_path: Path) -> None:
     shown(browser, pendulum(name=HOSTILE, body=HOSTILE).play([1.0, 0.0]), tmp_path)
-    assert browser.evaluate("document.title").split() == HOSTILE.replace("\u2028", "").split()
+    assert "".join(browser.evaluate("document.title").split()) == "".join(HOSTILE.split())
     assert browser.evaluate("document.scripts.length") == 4
     assert browser.evaluate("document.querySelector('h1').textContent") == HOSTILE
     assert not browser.complaints
@@ -477,7 +480,9 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(browser: Browser, tmp_path: P
     told = "<script>addEventListener('message', e => { window.told = e.data; })</script>"
     for policy, expected in (("", ""), ("script-src 'unsafe-inline'", "forbids WebAssembly")):
         head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">' if policy else ""
-        tell = "<script>began.then(() => parent.postMessage(document.getElementById('message').textContent, '*'))</script>"
+        tell = (
+            "<script>began.then(() => parent.postMessage(document.getElementById('message').textContent, '*'))</script>"
+        )
         inside = frame.replace(html.escape("</body>"), html.escape(tell + "</body>"))
         inside = re.sub(html.escape("script-src 'sha256-") + "[^ ]*", html.escape("script-src 'unsafe-inline'"), inside)
         (tmp_path / "notebook.html").write_text(f"<!doctype html>{head}{told}<body>{inside}", encoding="utf-8")
@@ -500,8 +505,8 @@ def test_it_is_small_enough_for_a_telephone(browser: Browser, tmp_path: Path) ->
     assert browser.evaluate("running") is False
     browser.call("Emulation.setEmulatedMedia", features=[])
     names = browser.evaluate(
-        "[...document.querySelectorAll('input, select, textarea, output, canvas')].filter("
-        "each => !each.labels?.length && !each.getAttribute('aria-label') && !['time', 'pace'].includes(each.id)).length"
+        "[...document.querySelectorAll('input, select, textarea, output, canvas')]"
+        ".filter(each => !each.labels?.length && !each.getAttribute('aria-label')).length"
     )
     assert names == 0
     assert not browser.complaints

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_player.c: the machine and the integrators for a page, which lays the code of one model into their memory.
- * `python -m kanecore.build.web_player` compiles it to pysrc/kanecore/live/player.wasm.
+ * kc_player.c: the machine and the integrators for a page, which lays the code of one model into their
+ * memory. `python -m kanecore.build.web_player` compiles it to pysrc/kanecore/live/player.wasm.
  *
  * A page calls open_code(), writes parameters, prepares, writes a state, and advances it.  It sees the arrays
  * of `enum view` as they are.  Nothing is freed: a page has one model.
@@ -78,7 +78,8 @@ enum kernel {
 
 /* The sizes of the model, in the order of the code. */
 static struct {
-    uint32_t n_q, n_u, n_r, n_p, n_prepared, n_points, n_frames, n_joints, n_outputs, n_configuration, n_velocity;
+    uint32_t n_q, n_u, n_r, n_p, n_prepared, n_points, n_frames, n_joints, n_outputs, n_configuration,
+        n_velocity;
 } size;
 
 /* Arrays that the page reads and writes, by the numbers of machine.js. */
@@ -281,7 +282,8 @@ static uint32_t read_functions(void)
 static void read_kernels(void)
 {
     for (uint32_t left = number(); left; left--) {
-        const uint32_t kernel = number(), function = number(), before = number(), offset = number(), n = number();
+        const uint32_t kernel = number(), function = number(), before = number(), offset = number(),
+                       n = number();
         machine.kernels[kernel] = (kc_coded_kernel){functions + function, function_of(before), offset, n};
         has[kernel] = 1;
     }
@@ -390,8 +392,8 @@ static const double *knots, *cubics;
 static const uint32_t *is_cubic;
 
 /*
- * A prescribed motion that a slider moves: an input and its rates, of which there are n, follow a polynomial in
- * the time since `start`, and after `span` the last rate that it reached there.
+ * A prescribed motion that a slider moves: an input and its rates, of which there are n, follow a polynomial
+ * in the time since `start`, and after `span` the last rate that it reached there.
  */
 typedef struct glide {
     double start, span, coefficients[6];
@@ -402,7 +404,8 @@ static glide *glides;
 
 static int has_feedback;
 
-EXPORT(set_signals) void set_signals(uint32_t n, const double *at, const double *coefficients, const uint32_t *which)
+EXPORT(set_signals)
+void set_signals(uint32_t n, const double *at, const double *coefficients, const uint32_t *which)
 {
     n_knots = n, knots = at, cubics = coefficients, is_cubic = which;
 }
@@ -509,7 +512,8 @@ static int hold(double t, const double *x, const double *r, double *w, double *p
     double arm[3] = {0.0, 0.0, 0.0};
     static double *velocities, *turns;
     if (!velocities)
-        velocities = reals((size_t)3 * size.n_points * size.n_u), turns = reals((size_t)3 * size.n_frames * size.n_u);
+        velocities = reals((size_t)3 * size.n_points * size.n_u),
+        turns = reals((size_t)3 * size.n_frames * size.n_u);
     int status = evaluate(POSITIONS, t, x, r, w, view[PLACES]);
     if (!status)
         status = evaluate(PARTIAL_VELOCITIES, t, x, r, w, velocities);
@@ -579,8 +583,8 @@ static double *ways_of_grip(void)
 
 /*
  * Hold a point, with what lies beside it in the axes of a frame, by a spring and a damper between it and the
- * place in view[GRIP]: as the mass that is felt there would swing on it with an angular frequency and a damping
- * ratio.  A point below 0 lets go.
+ * place in view[GRIP]: as the mass that is felt there would swing on it with an angular frequency and a
+ * damping ratio.  A point below 0 lets go.
  */
 EXPORT(grab) int grab(int32_t point, int32_t frame, double frequency, double ratio)
 {
@@ -605,7 +609,8 @@ EXPORT(grab) int grab(int32_t point, int32_t frame, double frequency, double rat
 }
 
 /* x-dot with the force of the hand. */
-static void right_hand_side(double t, const double *x, const double *r, const double *c, double *w, double *out)
+static void right_hand_side(double t, const double *x, const double *r, const double *c, double *w,
+                            double *out)
 {
     if (held_point < 0) {
         MACHINE.kernels[RHS](t, x, r, c, w, out);
@@ -661,12 +666,16 @@ EXPORT(project) int project(void)
 /* All that a picture and plots show at the state. */
 EXPORT(pose) int pose(void)
 {
-    static const int KERNELS[] = {POSITIONS,        ORIENTATIONS,           JOINT_POSITIONS, KINETIC_ENERGY,
+    static const int KERNELS[] = {POSITIONS,        ORIENTATIONS,           JOINT_POSITIONS,   KINETIC_ENERGY,
                                   POTENTIAL_ENERGY, CONFIGURATION_RESIDUAL, VELOCITY_RESIDUAL, OUTPUTS};
-    double *const results[] = {view[PLACES],       view[AXES],
-                               view[JOINTS],       view[ENERGIES],
-                               view[ENERGIES] + 1, view[RESIDUALS],
-                               view[RESIDUALS] + size.n_configuration, view[OUTPUT_VALUES]};
+    double *const results[] = {view[PLACES],
+                               view[AXES],
+                               view[JOINTS],
+                               view[ENERGIES],
+                               view[ENERGIES] + 1,
+                               view[RESIDUALS],
+                               view[RESIDUALS] + size.n_configuration,
+                               view[OUTPUT_VALUES]};
     const double t = view[TIME][0];
     int status = evaluate_slopes();
     for (int i = 0; i < 8 && !status; i++)
@@ -696,7 +705,9 @@ static void solve(double A[3][3], const double *e, double *l)
     for (int j = 0; j < 3; j++)
         determinant += B[0][j] * minors[0][j];
     for (int j = 0; j < 3; j++)
-        l[j] = determinant != 0.0 ? (minors[0][j] * e[0] + minors[1][j] * e[1] + minors[2][j] * e[2]) / determinant : 0.0;
+        l[j] = determinant != 0.0
+                   ? (minors[0][j] * e[0] + minors[1][j] * e[1] + minors[2][j] * e[2]) / determinant
+                   : 0.0;
 }
 
 /*
@@ -706,7 +717,8 @@ static void solve(double A[3][3], const double *e, double *l)
 EXPORT(drag) int drag(void)
 {
     double A[3][3], place[3], e[3], l[3];
-    double *const x = view[STATE], *const ways = ways_of_grip(), *const there = spare, *const rate = spare + n_x;
+    double *const x = view[STATE], *const ways = ways_of_grip(), *const there = spare,
+                  *const rate = spare + n_x;
     memset(x + size.n_q, 0, sizeof(double) * size.n_u);
     int status = compliance(ways, A);
     if (!status)
@@ -799,7 +811,8 @@ static kc_kernel *kernel_or_null(int kernel)
  * Advance the state to time `end`, or as far as the clock allows.  `fixed` is the step of methods that do not
  * choose it.  A kc_status, of which KC_STOPPED does not come out.
  */
-EXPORT(advance) int advance(double end, const char *method, double fixed, double rtol, double atol, double until)
+EXPORT(advance)
+int advance(double end, const char *method, double fixed, double rtol, double atol, double until)
 {
     static double *tolerances, *run_work;
     static size_t n_run_work;

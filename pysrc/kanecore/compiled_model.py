@@ -510,9 +510,9 @@ class CompiledModel(_native.Kernels):
         """A page in which the model itself runs: one HTML file that needs no network and no other file.
 
         It integrates the equations of motion in the browser, by the code of `simulate` in WebAssembly, and draws them.
-        Its reader plays, steps and resets the motion, moves parameters and inputs, drags bodies with the mouse, and sees
-        plots, energies, and how exact all is.  Parameters are the current ones.  The equations of the model are in the
-        page: who has it can read them.
+        Its reader plays, steps and resets the motion, moves parameters and inputs, drags bodies with the mouse, and
+        sees plots, energies, and how exact all is.  Parameters are the current ones.  The equations of the model are in
+        the page: who has it can read them.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * math.h: the functions that the machine calls, where there is no C library.  Roots and rounding are
- * instructions of WebAssembly, erf and nextafter stand in kc_freestanding.c, and the page gives the others: they
- * are JavaScript's.
+ * instructions of WebAssembly, erf and nextafter stand in kc_freestanding.c, and the page gives the others:
+ * they are JavaScript's.
  */
 #ifndef KC_FREESTANDING_MATH_H
 #define KC_FREESTANDING_MATH_H

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compile the player of live pages, the machine and the integrators, to WebAssembly.
 
-``python -m kanecore.build.web_player`` in the source folder does so, with ziglang (the extra ``compiler``).  The file is
-checked in, since users have no such compiler: pages hold it as it is.  It names the sources and the compiler that it was
-made of, so that a test finds an old one, and the same compiler makes the same bytes of them.
+``python -m kanecore.build.web_player`` in the source folder does so, with ziglang (the extra ``compiler``).  The file
+is checked in, since users have no such compiler: pages hold it as it is.  It names the sources and the compiler that it
+was made of, so that a test finds an old one, and the same compiler makes the same bytes of them.
 """
 
 from __future__ import annotations

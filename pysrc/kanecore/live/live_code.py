@@ -32,8 +32,10 @@ KERNELS = (
 )
 """Kernels of a page, by whose numbers the player calls them."""
 
-_SIZES = ("n_q", "n_u", "n_r", "n_p", "n_prepared", "n_points", "n_frames", "n_joints", "n_outputs")
-_SIZES += ("n_configuration", "n_velocity")
+_SIZES = (
+    *("n_q", "n_u", "n_r", "n_p", "n_prepared", "n_points", "n_frames", "n_joints", "n_outputs"),
+    *("n_configuration", "n_velocity"),
+)
 _NONE = 0xFFFFFFFF
 _PLAYER = Path(__file__).with_name("player.wasm")
 
@@ -78,8 +80,8 @@ def _written(of: Code) -> bytes:
         (_write_way if function.way else _write_program)(words, function)
     kernels = {name: row for name, row in of.kernels.items() if name in KERNELS}
     words.numbers(len(kernels))
-    for name, (function, before, offset, length) in kernels.items():
-        words.numbers(KERNELS.index(name), function, _NONE if before < 0 else before, offset, length)
+    for name, (number, before, offset, length) in kernels.items():
+        words.numbers(KERNELS.index(name), number, _NONE if before < 0 else before, offset, length)
     for special in (of.prepare, of.counting):
         words.numbers(_NONE if special is None else special)
     return bytes(words.written)

@@ -16,7 +16,7 @@ from kanecore.describe.inertia import impossible
 from kanecore.errors import KanecoreError, unknown_name
 from kanecore.run.units import read_unit
 
-__all__ = ["keys_of", "motions_of", "ranges_of", "units_of"]
+__all__ = ["effects_of", "keys_of", "motions_of", "ranges_of", "units_of"]
 
 Array = npt.NDArray[np.float64]
 Range = tuple[float, float]
@@ -138,14 +138,16 @@ def motions_of(dyn: Any, given_by_signals: set[int]) -> list[list[int]]:
 def keys_of(dyn: Any, keys: Any, offered: list[int], ranges: Mapping[str, Range]) -> dict[str, tuple[int, float]]:
     """Of each key the number of an input, and what is added to it while the key is down."""
     names = dyn.input_names
+    result: dict[str, tuple[int, float]] = {}
     if keys is None:
-        result = {}
         for (less, more), i in zip(ARROWS, offered, strict=False):
             size = 0.5 * max(map(abs, ranges.get(names[i], (1.0, 1.0))))
             result |= {less: (i, -size), more: (i, size)}
         return result
     if not isinstance(keys, Mapping):
-        raise TypeError(f"keys is {keys!r}; it must map keys to inputs and numbers: {{'ArrowLeft': ({_some(names)}, -1.0)}}")
+        raise TypeError(
+            f"keys is {keys!r}; it must map keys to inputs and numbers: {{'ArrowLeft': ({_some(names)}, -1.0)}}"
+        )
     result = {}
     for key, entry in keys.items():
         pair = isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[1], Real)

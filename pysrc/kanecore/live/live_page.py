@@ -191,7 +191,9 @@ def _sizes(dyn: Any) -> dict[str, int]:
 
 def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered: Iterable[int]) -> list[dict[str, Any]]:
     """Name, value, and the range of the slider where there is one."""
-    rows = [{"name": name, "value": float(value)} for name, value in zip(names, values, strict=True)]
+    rows: list[dict[str, Any]] = [
+        {"name": name, "value": float(value)} for name, value in zip(names, values, strict=True)
+    ]
     for i in offered:
         if rows[i]["name"] in ranges:
             rows[i]["range"] = ranges[rows[i]["name"]]

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from kanecore.show.drawings import AXIS
 from kanecore.show.movies import drawn
-from kanecore.show.scene import Scene
 from kanecore.show.state_pictures import scene_of
 from kanecore.show.viewpoints import around, chosen
 
@@ -78,7 +77,7 @@ class LiveScene:
         """Of each line its body, its points, and how these grow with the parameters that are sizes of the shape."""
         lines = [(outline.body, line) for outline in self.scene.outlines for line in outline.lines]
         step = SMALLEST * self.scene.size
-        result = [[body, _rounded(line, step), []] for body, line in lines]
+        result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]
         for number, name in enumerate(self._dyn.parameter_names):
             if not any(name in shape[2] for shape in self._dyn._table_info.get("shapes", ())):
                 continue
@@ -103,7 +102,6 @@ class LiveScene:
         return [*centres, *at_joints]
 
 
-def _rounded(line: Array, step: float) -> list[list[float]]:
+def _rounded(line: Array, step: float) -> Any:
     digits = max(0, int(np.ceil(-np.log10(step)))) if step > 0.0 else 6
     return np.round(line, digits).tolist()
-

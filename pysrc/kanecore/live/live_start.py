@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -56,14 +56,15 @@ class Start:
     p: Array
     r: Array
     pace: float = 1.0
-    signals: dict[str, Array] | None = None
+    signals: dict[str, Any] | None = None
     view: Any = None
 
 
 def gallery_name(dyn: Any) -> str | None:
     """Name of a model that `kanecore.load` opened."""
-    function, arguments = dyn._origin or (None, ())
-    return arguments[0] if getattr(function, "__module__", "") == "kanecore.gallery" else None
+    if dyn._origin is None or getattr(dyn._origin[0], "__module__", "") != "kanecore.gallery":
+        return None
+    return str(dyn._origin[1][0])
 
 
 def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
@@ -86,6 +87,7 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
     given = _given_by_signals(dyn, inputs)
     signals = None
     if given:
+        knots, coefficients = _going_on(dyn, knots, coefficients)
         signals = {"knots": knots, "coefficients": coefficients, "which": np.isin(np.arange(dyn.n_r), given)}
     r = problem.inputs(problem.t0, problem.x0)
     dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with what is known of them
@@ -105,7 +107,9 @@ def _near(dyn: Any, t0: float, named: Mapping[str, float], inputs: Any) -> Array
         x[list(places)] /= np.linalg.norm(x[list(places)])
     if not (dyn.n_constraints or dyn.n_configuration):
         return np.asarray(x)
-    numbers = inputs if isinstance(inputs, Mapping) and not any(isinstance(v, Signal) for v in inputs.values()) else None
+    numbers = (
+        inputs if isinstance(inputs, Mapping) and not any(isinstance(v, Signal) for v in inputs.values()) else None
+    )
     return np.asarray(dyn.consistent(t0, x, r=numbers))
 
 
@@ -114,6 +118,23 @@ def _last(t0: float, inputs: Any) -> float:
     signals = [inputs] if isinstance(inputs, Signal) else list(inputs.values()) if isinstance(inputs, Mapping) else []
     ends = [float(signal.knots[-1]) for signal in signals if isinstance(signal, Signal)]
     return max(min(ends), t0 + 1.0) if ends and min(ends) > t0 else t0 + 1.0
+
+
+def _going_on(dyn: Any, knots: Array, coefficients: Array) -> tuple[Array, Array]:
+    """Cubics with one more piece behind the last: inputs are held, prescribed motions go on at their last rate."""
+    last, h = coefficients[-1], knots[-1] - knots[-2]
+    value, rate = last @ h ** np.arange(4), last[:, 1:] @ (np.arange(1, 4) * h ** np.arange(3))
+    piece = np.zeros_like(last)
+    for i in range(dyn.n_r):
+        order = _order(dyn.input_rates, i)
+        piece[i, 0] = value[i] if order < 2 else 0.0
+        piece[i, 1] = rate[i] if order == 0 and dyn.input_rates[i] >= 0 else 0.0
+    return np.append(knots, knots[-1] + 1.0), np.concatenate([coefficients, piece[np.newaxis]])
+
+
+def _order(rates: Sequence[int], i: int) -> int:
+    """0 for a motion, 1 for its rate, 2 for the rate of that."""
+    return 1 + _order(rates, rates.index(i)) if i in rates else 0
 
 
 def _given_by_signals(dyn: Any, inputs: Any) -> list[int]:
@@ -153,7 +174,9 @@ def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
     reference = np.array(dyn._as_state(about, "feedback"), dtype=np.float64)
     K = np.array(gain, dtype=np.float64)
     if reference.shape != (dyn.n_x,) or not np.isfinite(reference).all():
-        raise ValueError(f"feedback is about a state of shape {reference.shape}; it must be ({dyn.n_x},) finite numbers")
+        raise ValueError(
+            f"feedback is about a state of shape {reference.shape}; it must be ({dyn.n_x},) finite numbers"
+        )
     errors = ErrorStates(dyn)
     independent = errors.rows(reference)[_independent(dyn, errors)]
     columns = {dyn.n_x: np.eye(dyn.n_x), len(independent): independent}
@@ -245,11 +268,13 @@ def _regulated(
     gain = _least(np.asarray(system.A), np.asarray(system.B), np.diag(weights), np.diag(1.0 / sizes**2))
     if gain is None:
         return None
-    return replace(start, x=found.x, r=found.r), feedback_of(dyn, (gain, found.x), found.x)
+    law = feedback_of(dyn, (gain, found.x), found.x)
+    assert law is not None
+    return replace(start, x=found.x, r=found.r), law
 
 
 def _least(A: Array, B: Array, Q: Array, R: Array) -> Array | None:
-    """K = R⁻¹ Bᵀ S of the Riccati equation Aᵀ S + S A − S B R⁻¹ Bᵀ S + Q = 0, by the stable eigenvectors (Potter 1966)."""
+    """K = R⁻¹ Bᵀ S, where Aᵀ S + S A − S B R⁻¹ Bᵀ S + Q = 0 (Riccati), by the stable eigenvectors (Potter 1966)."""
     n = len(A)
     inverse = np.linalg.inv(R)
     values, vectors = np.linalg.eig(np.block([[A, -B @ inverse @ B.T], [-Q, -A.T]]))
@@ -257,4 +282,4 @@ def _least(A: Array, B: Array, Q: Array, R: Array) -> Array | None:
     if stable.shape[1] != n or np.linalg.matrix_rank(stable[:n]) < n:
         return None  # something unstable that no input moves
     S = np.real(stable[n:] @ np.linalg.inv(stable[:n]))
-    return inverse @ B.T @ S
+    return np.asarray(inverse @ B.T @ S)
