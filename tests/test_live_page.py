@@ -166,6 +166,40 @@ def test_signals_travel_and_are_held_beyond_their_table(tmp_path: Path) -> None:
 
 
 @in_node
+def test_events_of_expressions_travel(tmp_path: Path) -> None:
+    """A ball that keeps 0.8 of its speed, and stops where it has bounced three times."""
+    z, w = me.dynamicsymbols("z w")
+    N, P = me.ReferenceFrame("N"), me.Point("P")
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, z * N.z)
+    P.set_vel(N, w * N.z)
+    ball = me.Particle("ball", P, m)
+    model = kc.Model(N, [z], [w], [z.diff() - w], bodies=[ball], forcelist=[(P, -m * g * N.z)], outputs={"y": z + w})
+    dyn = kc.compile(model, parameters={"m": 1.0, "g": 9.81})
+    floor = kc.Event(z, direction=-1, reset={w: -0.8 * w})
+    script = "const out = []; for (let i = 0; i < 60; i++) { motion.go((i + 1) / 30 - machine.time, Infinity);"
+    script += "out.push([machine.time, ...machine.view('state'), machine.view('outputs')[0]]);"
+    script += "if (motion.trouble) break; }"
+    script += "return [out, motion.trouble, motion.drift];"
+    found, trouble, drift = evaluated(dyn.play([1.0, 0.0], events=floor), tmp_path, script)
+    assert drift < 1e-7
+    times = np.array(found)[:, 0]
+    sol = dyn.simulate((0.0, 2.0), [1.0, 0.0], events=floor, t_eval=times, rtol=1e-10)
+    assert trouble == ""
+    assert np.allclose(np.array(found)[:, 1:3], sol.x, atol=1e-7)
+    assert np.allclose(np.array(found)[:, 3], sol.x.sum(axis=1), atol=1e-7)
+    last = kc.Event(z, direction=-1, terminal=3, reset={w: -0.8 * w})
+    found, trouble, _ = evaluated(dyn.play([1.0, 0.0], events=[last]), tmp_path, script)
+    fall = np.sqrt(2.0 / 9.81)
+    assert trouble == "an event ends the motion"
+    assert found[-1][0] == pytest.approx(fall * (1.0 + 2.0 * 0.8 + 2.0 * 0.64), rel=1e-9)
+    for event in (kc.Event(lambda t, x: x[0]), lambda t, x: x[0], kc.Event(z, reset=lambda t, x: x)):
+        with pytest.raises(kc.ModelError, match=r"cannot run in a page with .*event 0.*a page has no Python"):
+            dyn.play([1.0, 0.0], events=[event])
+
+
+@in_node
 def test_a_slider_moves_a_prescribed_motion_with_its_rates(tmp_path: Path) -> None:
     """theta, its rate and the rate of that stay derivatives of each other, and come to rest."""
     dyn = loaded("rotating_tube")

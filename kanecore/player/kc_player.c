@@ -782,11 +782,92 @@ static void add_work(const kc_step *step)
     }
 }
 
+/*
+ * Events: the last outputs are their values, and behind these the values that their resets give to the state.
+ */
+typedef struct watched {
+    int32_t direction, terminal, first, n_places; /* `first` counts from the value of the first event */
+} watched;
+static const watched *all_watched;
+static const int32_t *places_of_resets;
+static kc_events events;
+static double *event_values, *event_work;
+static uint32_t n_further, *n_found;
+static int has_ended;
+
+EXPORT(set_events)
+void set_events(uint32_t n, const watched *each, const int *directions, const int *stops,
+                const int32_t *places)
+{
+    all_watched = each, places_of_resets = places, n_further = n;
+    for (uint32_t i = 0; i < n; i++)
+        n_further += (uint32_t)each[i].n_places;
+    events.n = n, events.direction = directions, events.stops = stops;
+    event_values = reals(size.n_outputs), event_work = reals(n_work);
+    n_found = allocate((n + 1) * sizeof(uint32_t));
+}
+
+static int further_outputs(double t, const double *x, const double *r)
+{
+    return evaluate(OUTPUTS, t, x, r, event_work, event_values);
+}
+
+static int values_of_events(double t, const double *x, const double *r, double *g, void *context)
+{
+    (void)context;
+    const int status = further_outputs(t, x, r);
+    memcpy(g, event_values + (size.n_outputs - n_further), sizeof(double) * events.n);
+    return status;
+}
+
+static int found_event(uint32_t i, double t, double *x, void *context)
+{
+    const watched *const e = all_watched + i;
+    const int32_t *places = places_of_resets;
+    for (uint32_t k = 0; k < i; k++)
+        places += all_watched[k].n_places;
+    if (e->n_places) {
+        inputs_at(t, x, view[APPLIED], NULL);
+        if (further_outputs(t, x, view[APPLIED]))
+            return KC_END;
+        for (int k = 0; k < e->n_places; k++)
+            x[places[k]] = event_values[size.n_outputs - n_further + (uint32_t)(e->first + k)];
+    }
+    n_found[i]++;
+    if (e->terminal > 0 && n_found[i] >= (uint32_t)e->terminal)
+        has_ended = 1;
+    if (has_ended || is_late(context))
+        return KC_END;
+    return e->n_places ? KC_CHANGED : KC_GO_ON;
+}
+
+/* Events count from here: a motion begins. */
+EXPORT(forget_events) void forget_events(void)
+{
+    has_ended = 0;
+    for (uint32_t i = 0; i < events.n; i++)
+        n_found[i] = 0;
+}
+
+/* T + U, for what a jump of the state does to it. */
+static double energy(double t, const double *x)
+{
+    double T = 0.0, U = 0.0;
+    inputs_at(t, x, view[APPLIED], NULL);
+    evaluate(KINETIC_ENERGY, t, x, view[APPLIED], work, &T);
+    evaluate(POTENTIAL_ENERGY, t, x, view[APPLIED], work, &U);
+    return T + U;
+}
+
 static int accept(const kc_step *step, void *context)
 {
     longest = fmax(longest, step->h);
-    if (has[POWER] && has[KINETIC_ENERGY] && step->h != 0.0)
-        add_work(step);
+    if (has[POWER] && has[KINETIC_ENERGY]) {
+        if (step->h != 0.0)
+            add_work(step);
+        else
+            view[ENERGIES][2] += energy(step->end, step->x1) - energy(step->end, step->x0);
+    }
     return is_late(context);
 }
 
@@ -809,8 +890,10 @@ static kc_kernel *kernel_or_null(int kernel)
 
 /*
  * Advance the state to time `end`, or as far as the clock allows.  `fixed` is the step of methods that do not
- * choose it.  A kc_status, of which KC_STOPPED does not come out.
+ * choose it.  A kc_status, of which KC_STOPPED does not come out, or ENDED.
  */
+enum { ENDED = 100 }; /* by an event */
+
 EXPORT(advance)
 int advance(double end, const char *method, double fixed, double rtol, double atol, double until)
 {
@@ -840,6 +923,10 @@ int advance(double end, const char *method, double fixed, double rtol, double at
         tolerances = reals(n_x);
     for (uint32_t i = 0; i < n_x; i++)
         tolerances[i] = atol;
+    if (events.n && !events.work) {
+        events.work = reals(kc_events_work(&system, events.n));
+        events.values = values_of_events, events.found = found_event;
+    }
     deadline = until;
     double *const t = view[TIME];
     int status = KC_OK;
@@ -853,14 +940,15 @@ int advance(double end, const char *method, double fixed, double rtol, double at
                               .rtol = rtol,
                               .atol = tolerances,
                               .max_step = stop - *t,
-                              .accept = accept};
+                              .accept = accept,
+                              .events = events.n ? &events : NULL};
         kc_stats stats;
         longest = 0.0;
         status = (int)kc_integrate(&system, &plan, view[STATE], run_work, &stats);
         n_evaluations += stats.evaluations;
         *t = stats.t;
         if (status == KC_STOPPED)
-            return KC_OK;
+            return has_ended ? ENDED : KC_OK;
     }
     return status;
 }

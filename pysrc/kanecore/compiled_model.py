@@ -506,6 +506,7 @@ class CompiledModel(_native.Kernels):
         feedback: Any = None,
         keys: Mapping[str, tuple[Any, float]] | None = None,
         pull: float | None = None,
+        events: Any = None,
     ) -> LivePage:
         """A page in which the model itself runs: one HTML file that needs no network and no other file.
 
@@ -553,6 +554,9 @@ class CompiledModel(_native.Kernels):
             first two inputs.
         pull : float, optional
             Frequency with which a body swings on the mouse, Hz of the page; 0: none can be pulled.  Default 1.5.
+        events : Event, or a list of these, optional
+            As for `simulate`, of expressions: zeros that end the motion, or at which ``reset={speed: expression}``
+            changes the state, as an impact does.
 
         Returns
         -------
@@ -590,6 +594,7 @@ class CompiledModel(_native.Kernels):
             feedback=feedback,
             keys=keys,
             pull=pull,
+            events=events,
         )
 
     # Integration ----------------------------------------------------------------------------------------

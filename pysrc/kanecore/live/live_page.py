@@ -25,6 +25,7 @@ from kanecore.show.movies import PICTURE, script_data
 
 from .live_code import player, words_of
 from .live_controls import effects_of, keys_of, motions_of, ranges_of, units_of
+from .live_events import with_events
 from .live_scene import LiveScene
 from .live_start import feedback_of, gallery_name, holding, started
 
@@ -119,6 +120,7 @@ def play(
     feedback: Any = None,
     keys: Any = None,
     pull: float | None = None,
+    events: Any = None,
 ) -> LivePage:
     """Make the page of `CompiledModel.play`."""
     _check(method, rtol=rtol, speed=speed)
@@ -150,6 +152,7 @@ def play(
         trace = dyn.bodies
     view = start.view if view is None else view
     seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow)
+    description, watched = with_events(dyn, description, events)
     stiff = method in ("auto", "rosenbrock")
     data = {
         "name": dyn.name,
@@ -171,6 +174,7 @@ def play(
         "keys": keys_of(dyn, keys, offered, ranges),
         "pull": float(pull),
         "plots": _plots(dyn, plots),
+        "events": watched,
         "scene": seen.data(),
     }
     return LivePage(dyn.name, data, words_of(description, stiff))

@@ -17,6 +17,7 @@ const STATUSES = {
     10: "the motion crosses a jump of its slopes forth and back",
     11: "the constraints ask for a jump of the state",
     12: "the motion does not come beyond this time",
+    100: "an event ends the motion",
 };
 const GLIDE_BYTES = 80, GLIDE_NUMBERS = 8;  // start, span, six coefficients; then four inputs
 
@@ -82,10 +83,22 @@ class Machine {
     // A change of the state from outside: nothing is known of the next step.
     forget() { this.wasm.forget_step(); }
 
+    forgetEvents() { this.wasm.forget_events(); }
+
     // Inputs that are cubics between knots: coefficients (n - 1, n_r, 4), and of each input whether it is one.
     setSignals({knots, coefficients, which}) {
         const flags = new Uint8Array(Uint32Array.from(which).buffer);
         this.wasm.set_signals(knots.length, this.layNumbers(knots), this.layNumbers(coefficients), this.lay(flags));
+    }
+
+    // Events: of each its direction, whether it ends the motion, and what of the state its reset changes, by values
+    // that stand behind those of all events in the further outputs.
+    setEvents(events) {
+        const words = events.flatMap(({direction, terminal, first, places}) => [direction, terminal, first, places.length]);
+        const lay = numbers => this.lay(new Uint8Array(Int32Array.from(numbers).buffer));
+        this.wasm.set_events(events.length, lay(words), lay(events.map(each => each.direction)),
+            lay(events.map(({terminal, places}) => terminal || places.length ? 1 : 0)),
+            lay(events.flatMap(({places}) => places)));
     }
 
     setFeedback(gain, about) {

@@ -17,6 +17,7 @@ class Motion {
         machine.setMotions(model.motions);
         this.initialMotions();
         if (model.signals) machine.setSignals(model.signals);
+        machine.setEvents(model.events);
         if (model.feedback) machine.setFeedback(model.feedback.gain, model.feedback.about);
         this.applyInputs();
         this.check(machine.prepare());
@@ -64,6 +65,7 @@ class Motion {
         energies[2] = 0;
         [this.energy, this.largest] = [energies[0] + energies[1], energies[0]];
         this.machine.forget();
+        this.machine.forgetEvents();
         this.record();
     }
 
