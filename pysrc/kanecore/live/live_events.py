@@ -60,7 +60,7 @@ def _reader(dyn: Any, d: Description) -> Callable[[Any], int]:
             kind, number = dyn._found(("state", "parameter", "input"), symbol)
         except KeyError as error:
             raise ModelError(f"an event: {error.args[0]}") from None
-        return nodes[kind][number]
+        return int(nodes[kind][number])
 
     reader = FromSympy(d.graph, leaf)
 
