@@ -47,6 +47,28 @@ def film(name: str, fps: float = 25.0) -> Any:
     return sol.animate(fps=fps, speed=motion.end / SECONDS, trace=trace, labels=False, view=motion.view)
 
 
+class OnClick:
+    """A live page behind a button: browsers load what stands in a template when it leaves it."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+
+    def _repr_html_(self) -> str:
+        show = "this.replaceWith(this.nextElementSibling.content)"
+        name = html.escape(self._page.name)
+        button = f'<button type="button" class="live" onclick="{show}">Run {name} here</button>'
+        return f"<div>{button}<template>{self._page._repr_html_()}</template></div>"
+
+
+def on_click(page: Any) -> OnClick:
+    return OnClick(page)
+
+
+def live(name: str) -> OnClick:
+    """The page in which a mechanism runs as it is shown, or held."""
+    return OnClick(kc.load(name).play())
+
+
 def facts(name: str) -> None:
     """Print parameters and report."""
     values = ", ".join(f"{symbol} = {value:g}" for symbol, value in module(name).PARAMETERS.items())
