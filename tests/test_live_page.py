@@ -230,12 +230,15 @@ def test_feedback_stands_a_pendulum_up_after_a_pull(tmp_path: Path) -> None:
         const [point, frame] = model.scene.bodies[1];
         const place = Array.from(machine.view("places").subarray(3 * point, 3 * point + 3));
         machine.grab(point, frame, [0, 0, 0], place.map(v => v + 0.02), 2 * Math.PI * model.pull, 0.5);
-        motion.go(0.3, Infinity);
+        for (let i = 0; i < 18; i++) motion.go(1 / 60, Infinity);
+        const work = machine.view("energies")[2], drift = motion.drift;
         machine.letGo();
         const away = machine.view("state")[1];
         for (let i = 0; i < 20; i++) motion.go(0.5, Infinity);
-        return [away, Array.from(machine.view("state")), model.feedback.about];"""
-    away, state, about = evaluated(page, tmp_path, script)
+        return [away, Array.from(machine.view("state")), model.feedback.about, work, drift];"""
+    away, state, about, work, drift = evaluated(page, tmp_path, script)
+    assert abs(work) > 1e-6
+    assert drift < 1e-6
     assert abs(away - np.pi) > 1e-3
     assert np.allclose(state, about, atol=1e-4)
 

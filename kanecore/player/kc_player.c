@@ -502,6 +502,7 @@ static double next_corner(double t, double end)
 
 static int32_t held_point = -1, held_frame = -1;
 static double stiffness, damping;
+static double hand_power; /* at the last right-hand side */
 
 /*
  * The place of what is held, and J (n_u, 3), what each speed contributes to its velocity, in `columns`: a
@@ -612,6 +613,7 @@ EXPORT(grab) int grab(int32_t point, int32_t frame, double frequency, double rat
 static void right_hand_side(double t, const double *x, const double *r, const double *c, double *w,
                             double *out)
 {
+    hand_power = 0.0;
     if (held_point < 0) {
         MACHINE.kernels[RHS](t, x, r, c, w, out);
         return;
@@ -623,6 +625,7 @@ static void right_hand_side(double t, const double *x, const double *r, const do
         for (uint32_t k = 0; k < size.n_u; k++)
             speed += columns[3 * k + (uint32_t)i] * x[size.n_q + k];
         force[i] = stiffness * (view[GRIP][3 + i] - place[i]) - damping * speed;
+        hand_power += force[i] * speed;
     }
     if (!status)
         status = evaluate(QDOT, t, x, r, w, out);
@@ -684,6 +687,7 @@ EXPORT(pose) int pose(void)
         memcpy(beyond, view[STATE], sizeof(double) * n_x);
         memcpy(beyond + n_x, view[SLOPES] + size.n_q, sizeof(double) * size.n_u);
         status = evaluate(POWER, t, beyond, view[APPLIED], work, view[POWERS]);
+        view[POWERS][0] += hand_power;
     }
     return status;
 }
@@ -778,7 +782,7 @@ static void add_work(const kc_step *step)
         memcpy(x + n_x, slopes + size.n_q, sizeof(double) * size.n_u);
         if (w[0] != 0.0 || evaluate(POWER, t, x, r, w, &power))
             return;
-        view[ENERGIES][2] += WEIGHTS[i] * step->h * power;
+        view[ENERGIES][2] += WEIGHTS[i] * step->h * (power + hand_power);
     }
 }
 

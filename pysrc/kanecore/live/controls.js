@@ -48,4 +48,7 @@ function outputRow(parent, name, title = "") {
     return text => { output.value = text; };
 }
 
-const tidy = value => Number(value.toPrecision(6)).toString();
+function tidy(value) {
+    const small = value !== 0 && Math.abs(value) < 1e-3;
+    return small ? value.toExponential(3) : Number(value.toPrecision(6)).toString();
+}

@@ -44,7 +44,7 @@ class Plot {
         label(short(up.high), width - 50, 16);
         label(short(up.low), width - 50, height - 14);
         label(`${short(along.low)} … ${short(along.high)} ${kind.phase ? kind.acrossName : "s"}`, 8, height - 3);
-        let left = 12;
+        let left = 12, named = 0;
         lines.forEach(({name, values}, i) => {
             pen.strokeStyle = pen.fillStyle = TRACES[i % TRACES.length];
             pen.lineWidth = 1.3;
@@ -52,11 +52,14 @@ class Plot {
             pen.beginPath();
             values.forEach((value, k) => pen.lineTo(along(across[k]), up(value)));
             pen.stroke();
+            const wide = pen.measureText(name).width;
+            if (named < i || left + wide > width - 110) return;
             pen.fillText(name, left, 11);
-            left += pen.measureText(name).width + 10;
+            left += wide + 10;
+            named++;
         });
         pen.setLineDash([]);
-        if (kind.series.length > MOST) label(`and ${kind.series.length - MOST} more`, left, 11);
+        if (named < kind.series.length) label(`and ${kind.series.length - named}`, left, 11);
     }
 }
 
