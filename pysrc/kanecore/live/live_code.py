@@ -54,8 +54,9 @@ def player() -> bytes:
 @no_collection()
 def words_of(description: Description, stiff: bool) -> bytes:
     """Code of a model's kernels for a page, with those of methods for stiff systems or without."""
-    wanted = [name for name in KERNELS if stiff or name not in STIFF]
-    return _written(code(whole(description, first=FIRST, kernels=["udot", *wanted])))  # of which rhs is made
+    wanted = ["udot"]  # of which, with qdot, rhs is made
+    wanted += [name for name in KERNELS if stiff or name not in STIFF]
+    return _written(code(whole(description, first=FIRST, kernels=wanted), with_facts=False))
 
 
 def _operations() -> str:
