@@ -98,8 +98,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     # and what runs in a page
     "live": {
-        *("errors", "program.bytecode_format", "program.garbage_collection", "describe", "emit", "run", "control"),
-        *("motion", "show", "export", "kanecore"),
+        *("errors", "program.bytecode_format", "program.garbage_collection", "graph", "describe", "emit", "run"),
+        *("control", "motion", "show", "export", "kanecore"),
     },
     "cli": {"errors"},
     "cli.demo": {"emit", "_compile", "compiled_model", "motion", "gallery"},
