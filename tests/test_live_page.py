@@ -377,6 +377,28 @@ def test_what_cannot_travel(tmp_path: Path) -> None:
         loaded("four_bar").play(np.zeros(6))
 
 
+def test_a_parameter_without_value_is_named() -> None:
+    N, P, origin = me.ReferenceFrame("N"), me.Point("P"), me.Point("O")
+    origin.set_vel(N, 0)
+    P.set_pos(origin, q * N.x)
+    P.set_vel(N, u * N.x)
+    mass = me.Particle("mass", P, m)
+    dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[mass], forcelist=[(P, -g * q * N.x)]))
+    dyn.parameters["m"] = 1.0
+    with pytest.raises(ValueError, match=r"parameter g of 'model' never got a value: set dyn.parameters\['g'\]"):
+        dyn.play()
+
+
+@in_node
+def test_what_cannot_be_had_in_time_does_not_hold_the_page(tmp_path: Path) -> None:
+    script = "const began = performance.now(), gone = motion.go(1e6, began + 20), took = performance.now() - began;"
+    script += "return [gone, took, motion.trouble, machine.time];"
+    gone, took, trouble, t = evaluated(loaded("double_pendulum").play([1.5, -0.3, 0.0, 0.0]), tmp_path, script)
+    assert 0.0 < gone == t < 1e5
+    assert took < 1000.0
+    assert trouble == ""
+
+
 def test_names_stay_text() -> None:
     """No text of the model is a part of the page's HTML, and what looks like a place to fill in is none."""
     page = pendulum(name=HOSTILE, body=HOSTILE).play([1.0, 0.0])

@@ -72,6 +72,11 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
     _refuse_python(dyn, inputs)
     name, values = gallery_name(dyn), dyn._values("parameter")
     parameters = dict(zip(dyn.parameter_names, values.tolist(), strict=True))
+    if missing := [each for each, value in parameters.items() if np.isnan(value)]:
+        raise ValueError(
+            f"parameter{'s' * (len(missing) > 1)} {', '.join(missing)} of {dyn.name!r} never got a value: set "
+            f"dyn.parameters[{missing[0]!r}] = ... before"
+        )
     pace, view = 1.0, None
     if x0 is None and name is not None:
         motion = import_module("kanecore.gallery._motions").MOTIONS[name]
