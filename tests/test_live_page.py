@@ -421,7 +421,7 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.long
 @pytest.mark.parametrize("name", kc.models())
 def test_every_model_of_the_gallery_plays(name: str, tmp_path: Path) -> None:
-    """A second as a page shows it, without trouble, with the energy that the loads account for."""
+    """A second as a page shows it, without trouble; what moves has the energy that the loads account for."""
     page = loaded(name).play()
     assert len(page.html()) < 450_000
     script = "const out = []; for (let i = 0; i < 60; i++) motion.go(model.speed / 60, Infinity);"
@@ -429,7 +429,7 @@ def test_every_model_of_the_gallery_plays(name: str, tmp_path: Path) -> None:
     trouble, drift, residual, t = evaluated(page, tmp_path, script)
     assert trouble == ""
     assert t == pytest.approx(page.data["speed"], rel=1e-9)
-    assert drift < 1e-6
+    assert drift < 1e-6 or page.data["feedback"] is not None
     assert residual < 1e-9 * max(1.0, np.max(np.abs(page.data["start"]["state"])))
 
 

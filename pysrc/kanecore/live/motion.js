@@ -63,17 +63,18 @@ class Motion {
         const status = this.machine.pose(), energies = this.machine.view("energies");
         if (!this.trouble) this.check(status);
         energies[2] = 0;
-        [this.energy, this.largest] = [energies[0] + energies[1], energies[0]];
+        [this.energy, this.largest, this.most] = [energies[0] + energies[1], energies[0], Math.abs(energies[1])];
         this.machine.forget();
         this.machine.forgetEvents();
         this.record();
     }
 
-    // |T + U - (T + U)(0) - W| as a part of the largest T; of what hardly moves, as a part of T + U.
+    // |T + U - (T + U)(0) - W| as a part of the largest T; of what hardly moves, as a part of the largest U or W.
     get drift() {
-        const [T, U, W] = this.machine.view("energies"), all = Math.abs(this.energy);
+        const [T, U, W] = this.machine.view("energies");
         this.largest = Math.max(this.largest, T);
-        const size = this.largest > 1e-6 * all ? this.largest : all;
+        this.most = Math.max(this.most, Math.abs(U), Math.abs(W));
+        const size = this.largest > 1e-6 * this.most ? this.largest : this.most;
         return size > 0 ? Math.abs(T + U - this.energy - W) / size : 0;
     }
 
