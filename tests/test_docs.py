@@ -15,8 +15,8 @@ import pytest
 from gallery_states import c_text
 
 import kanecore as kc
-from kanecore.gallery._motions import MOTIONS
 from kanecore.build.c_compiler import find_compiler
+from kanecore.gallery._motions import MOTIONS
 
 pytestmark = pytest.mark.compiler
 
