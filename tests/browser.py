@@ -86,9 +86,12 @@ class Browser:
             self.events.append(answer)
         return answer
 
-    def open(self, path: Path) -> None:
+    def open(self, path: Path, fragment: str = "") -> None:
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url="about:blank")  # another fragment of one page would not load it again
+        self.wait(lambda: any(event["method"] == "Page.loadEventFired" for event in self.events))
+        self.events.clear()
+        self.call("Page.navigate", url=path.as_uri() + fragment)
         self.wait(lambda: any(event["method"] == "Page.loadEventFired" for event in self.events))
 
     def wait(self, done: Callable[[], bool]) -> None:

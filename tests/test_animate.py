@@ -280,7 +280,7 @@ def test_the_slider_shows_each_frame(browser: Browser, sol: kc.Trajectory, tmp_p
     """The mass centre is red where the motion says, in metres of one length along both axes."""
     shown(browser, sol.animate(fps=10, labels=False), tmp_path)
     centre = movie((tmp_path / "movie.html").read_text(encoding="utf-8"))["centres"][0]
-    seen = "fitted(canvas.clientWidth, canvas.clientHeight)"
+    seen = "picture.seen"
     origin = np.array(browser.evaluate(f"{seen}(place(0, 0))"))
     for frame in (0, 3, 20):
         assert go_to(browser, frame) == f"t = {frame / 10:.2f} s"
@@ -297,11 +297,11 @@ def test_the_mouse_turns_space(browser: Browser, tmp_path: Path) -> None:
     shown(browser, run.animate(view=(20, 30)), tmp_path)
     go_to(browser, 0)
     before = browser.screenshot()
-    assert browser.evaluate("[elevation, azimuth]") == [20, 30]
+    assert browser.evaluate("[picture.elevation, picture.azimuth]") == [20, 30]
     browser.mouse("mousePressed", 300, 200, button="left", buttons=1, clickCount=1)
     browser.mouse("mouseMoved", 340, 220, button="left", buttons=1)
     browser.mouse("mouseReleased", 340, 220, button="left", clickCount=1)
-    browser.wait(lambda: browser.evaluate("azimuth") < 30)
+    browser.wait(lambda: browser.evaluate("picture.azimuth") < 30)
     assert np.count_nonzero(np.asarray(before) != np.asarray(browser.screenshot())) > 100
     assert not browser.complaints
 
@@ -312,7 +312,7 @@ def test_the_page_sees_as_the_view_says(browser: Browser, tmp_path: Path, up: st
     run = pendulum(spatial=True).simulate((0.0, 0.1), [1.0, 0.0, 0.0, 2.0])
     animation = run.animate(view=(20, 30, up))
     shown(browser, animation, tmp_path)
-    assert np.allclose(browser.evaluate("basis()"), animation.view.basis[:2], atol=1e-14)
+    assert np.allclose(browser.evaluate("picture.basis()"), animation.view.basis[:2], atol=1e-14)
 
 
 def test_no_name_becomes_code(browser: Browser, tmp_path: Path) -> None:
@@ -328,8 +328,8 @@ def test_names_in_the_page_do_not_overlap(browser: Browser, tmp_path: Path) -> N
     shown(browser, run.animate(fps=10), tmp_path)
     for frame in range(3):
         go_to(browser, frame)
-        seen = "fitted(canvas.clientWidth, canvas.clientHeight)"
-        names = browser.evaluate(f"names(number => {seen}(place(frame, number)), canvas.clientWidth)")
+        seen = "picture.seen"
+        names = browser.evaluate(f"picture.names(number => {seen}(place(frame, number)), canvas.clientWidth)")
         assert len(names) >= 8
         for a, b in itertools.combinations(names, 2):
             beside = max(a["left"], b["left"]) >= min(a["left"] + a["wide"], b["left"] + b["wide"])
@@ -343,8 +343,8 @@ def test_what_only_turns_is_in_the_page(browser: Browser, tmp_path: Path) -> Non
     run = kc.load("gyroscope").simulate((0.0, 0.5), {"theta": 0.5, "u3": 6.0})
     shown(browser, run.animate(), tmp_path)
     [ends] = browser.evaluate(
-        "[movie.axes.map(matrix => [0, 3, 6].map(i => fitted(canvas.clientWidth, canvas.clientHeight)("
-        "along(place(0, 0), matrix, [0, 1, 2].map(k => 3 * k == i ? movie.axis : 0)))))]"
+        "[movie.axes.map(matrix => [0, 3, 6].map(i => picture.seen("
+        "along(place(0, 0), matrix.map(x => x / 1000), [0, 1, 2].map(k => 3 * k == i ? movie.axis : 0)))))]"
     )
     low, high = np.min(ends, axis=(0, 1)), np.max(ends, axis=(0, 1))
     height = browser.evaluate("canvas.clientHeight")

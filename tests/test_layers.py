@@ -99,6 +99,11 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "kernels", "statuses", "tolerances", "program.bytecode_format", "graph", "describe", "derive"),
         *("program", "emit", "build", "run", "constraints", "audit", "compiled_model", "prebuilt", "_motion"),
     },
+    # and what runs in a page
+    "live": {
+        *("errors", "program.bytecode_format", "program.garbage_collection", "graph", "describe", "emit", "run"),
+        *("control", "motion", "show", "export", "kanecore"),
+    },
     "cli": {"errors"},
     "cli.demo": {"emit", "_compile", "compiled_model", "motion", "gallery"},
     "prebuilt": {"errors"},
@@ -122,7 +127,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "gallery": {"compiled_model", "build", "_compile", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     # a model pickled as C text is compiled again; a compiled model is handed over
-    "compiled_model": {"build", "export"},
+    "compiled_model": {"build", "export", "live"},
     "derive": {"show"},  # a description is drawn
 }
 

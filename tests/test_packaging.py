@@ -202,6 +202,7 @@ def test_sdist_holds_sources_only(sdist: Path) -> None:
     laid = {path for path in names if path.is_relative_to(package) and path.suffix in (".c", ".pxd")}
     assert not {path for path in laid if not path.is_relative_to(package / "export")}  # which holds C of its own
     assert Path("pysrc/kanecore/export/c_files/model.h") in names
+    assert {Path("kanecore/player/kc_player.c"), package / "live/player.wasm"} <= names
     assert not {path for path in names if path.is_relative_to(package / "include")}
 
 
@@ -211,6 +212,7 @@ def test_wheel_holds_both_halves(wheel: Path) -> None:
     assert {Path("kanecore", name) for name in NATIVE_FILES} <= names
     assert {Path("kanecore/py.typed"), Path("kanecore/_native.pyi"), Path("kanecore/compiled_model.py")} <= names
     assert {Path("kanecore/export/c_files/Makefile"), Path("kanecore/export/fmi/kc_fmu.c")} <= names
+    assert {Path("kanecore/live/player.wasm"), Path("kanecore/live/page.js"), Path("kanecore/show/picture.js")} <= names
     assert {path.name for path in names if path.parent == Path("kanecore/gallery/_lib")} == gallery_files()
     assert {path.parts[0].split("-")[0] for path in names} == {"kanecore"}
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import html
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -17,104 +15,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import kanecore as kc
+from kanecore.gallery._motions import MOTIONS
 
 SECONDS = 4.0  # of each film
 FRAMES, WIDTH, HEIGHT, TRIAD = 24, 150.0, 110.0, 0.07  # of each small picture of the index
-
-
-@dataclass(frozen=True)
-class Motion:
-    """Where a mechanism starts, how long it is watched, and from where.
-
-    Attributes
-    ----------
-    end : float
-        Seconds of the motion.
-    start : dict
-        Coordinates and speeds by name; others are those of the module's STATE, or zero.
-    inputs : dict
-        Values or signals by name; others are zero.
-    view : optional
-        As of ``draw``.
-    parameters : dict
-        Values by name, in place of the module's.
-    """
-
-    end: float
-    start: Mapping[str, float] = field(default_factory=dict)
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    view: Any = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
-
-
-def bent(*angles: float) -> dict[str, float]:
-    return {f"q{i}": angle for i, angle in enumerate(angles, 1)}
-
-
-TURN = kc.Signal([0.0, 1.0, 2.0], [[0.6], [1.8], [3.0]], kind="cubic")
-LEAP = {"u_base_x": 0.5, "u_base_z": 2.5}
-MOTIONS = {
-    "rrp": Motion(0.4, {"theta1": 0.5, "theta2": 0.6, "d3": 0.6, "omega1": 1.0, "v3": 1.5}, view=(20, 15)),
-    "rotating_tube": Motion(2.0, {"q1": 0.1, "q2": 0.15}, {"theta": TURN}, view="y-x"),
-    "double_pendulum": Motion(4.0, {"q1": 1.5, "q2": -0.3}),
-    "rod_gravity": Motion(7e3, {"q2": 7e6, "q3": 1.0, "u1": 1.1e-3, "u3": 1.1e-3}, parameters={"L": 3e6}),
-    "two_rods": Motion(2.0, {"q1": 0.4, "q2": 0.6}, view=(20, 30, "-x")),
-    "wire_particle": Motion(2.0, {"theta": 2.0}, view="y-x"),
-    "cart_pendulum": Motion(2.0, {"q0": 0.2, "q1": 1.2, "q2": 1.9, "q3": 1.4}),
-    "cart_pole": Motion(4.0, {"x": 0.2, "theta": 2.8}),
-    "furuta_pendulum": Motion(2.0, {"theta1": 0.6, "theta2": 2.8}, view=(20, -65)),
-    "spinning_top": Motion(2.0, {"phi": 0.8, "theta": 0.5, "u3": 150.0}, view=(20, -65)),
-    "spherical_pendulum": Motion(4.0, {"theta": 0.7, "phi": 0.5}, view=(15, -65)),
-    "kepler": Motion(2.4e4, {"r": 246.0, "w": 6.8e-4}),
-    "rotating_hoop": Motion(1.5, {"theta": 0.9}, view=(10, -75)),
-    "gyroscope": Motion(2.0, {"theta": 0.5, "u1": 0.5, "u2": 1.0, "u3": 6.0}),
-    "arm7": Motion(1.0, bent(0.4, 0.9, 0.2, -1.2, 0.3, 0.8, 0.0), view=(20, -65)),
-    "planar_2r": Motion(2.0, bent(0.4, 0.9)),
-    "ur5e": Motion(1.0, bent(0.3, -1.1, 1.4, -0.6, 0.4, 0.0), view=(20, -65)),
-    "puma560": Motion(1.0, bent(0.3, 0.8, -2.2, 0.3, 0.5, 0.0), view=(20, -65)),
-    "iiwa14": Motion(1.0, bent(0.4, 0.9, 0.2, -1.2, 0.3, 0.8, 0.0), view=(20, -65)),
-    "panda": Motion(1.0, view=(20, -65)),
-    "anymal_c": Motion(0.6, LEAP | {"u_LF_KFE": 2.0, "u_RF_KFE": 2.0, "u_base_ry": -1.0}, view=(15, -65)),
-    "g1": Motion(0.6, LEAP | {"u_left_hip_pitch_joint": -3.0, "u_right_hip_pitch_joint": 3.0}, view=(10, -40)),
-    "free_body": Motion(0.7, {"w1": 0.3, "w2": 8.0, "w3": 0.1, "v1": 1.0, "v3": 3.5}),
-    "quadrotor": Motion(
-        0.4, {"e0": 1.0, "e1": 0.2, "e2": 0.1, "w3": 3.0}, dict.fromkeys(("F1", "F2", "F3", "F4"), 0.08)
-    ),
-    "biped": Motion(
-        0.3,
-        {
-            "x": 0.3,
-            "z": 0.85,
-            "pitch": 0.1,
-            "hip_left": -0.5,
-            "knee_left": 0.3,
-            "ankle_left": 0.1,
-            "hip_right": 0.3,
-            "knee_right": 0.4,
-            "ankle_right": 0.3,
-        },
-    ),
-    "tree30": Motion(0.6, {f"q{i}": 0.2 for i in range(1, 31)}, view=(15, -30)),
-    "chain40": Motion(2.0, {f"q{i}": 0.06 for i in range(1, 41)}),
-    "rolling_disc": Motion(3.0, view=(20, -65)),
-    "ball_turntable": Motion(6.0),
-    "chaplygin_sleigh": Motion(4.0),
-    "knife_edge": Motion(4.0),
-    "snakeboard": Motion(4.0),
-    "whipple_bicycle": Motion(0.6, view=(10, 75, "-z")),
-    "car": Motion(4.0),
-    "appell_hamel": Motion(1.0),
-    "constant_speed_particle": Motion(1.0),
-    "rrp_redundant": Motion(0.4, view=(20, 15)),
-    "four_bar": Motion(4.0),
-    "slider_crank": Motion(2.0),
-    "five_bar": Motion(1.0),
-    "five_bar_bodies": Motion(1.0),
-    "andrews_squeezer": Motion(0.05),
-    "bricard": Motion(6.0, view=(20, -60)),
-    "stewart": Motion(0.3, view=(15, -65)),
-    "stewart_platform": Motion(0.3, view=(15, -65)),
-}
 
 
 def module(name: str) -> ModuleType:
@@ -163,6 +67,28 @@ def film(name: str, fps: float = 25.0) -> Any:
     motion, sol = MOTIONS[name], run(name)
     trace = sol._dyn.bodies if len(sol._dyn.bodies) == 1 else ()
     return sol.animate(fps=fps, speed=motion.end / SECONDS, trace=trace, labels=False, view=motion.view)
+
+
+class OnClick:
+    """A live page behind a button: browsers load what stands in a template when it leaves it."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+
+    def _repr_html_(self) -> str:
+        show = "this.replaceWith(this.nextElementSibling.content)"
+        name = html.escape(self._page.name)
+        button = f'<button type="button" class="live" onclick="{show}">Run {name} here</button>'
+        return f"<div>{button}<template>{self._page._repr_html_()}</template></div>"
+
+
+def on_click(page: Any) -> OnClick:
+    return OnClick(page)
+
+
+def live(name: str) -> OnClick:
+    """The page in which a mechanism runs as it is shown, or held."""
+    return OnClick(kc.load(name).play())
 
 
 def facts(name: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``audit``, ``export``,
-``cache``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``play``, ``audit``,
+``export``, ``cache``.
 
 An error is one line on stderr and exit status 1, a wrong use of the command 2, Ctrl-C 130; ``--traceback`` shows where.
 """
@@ -166,6 +166,13 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", type=_file(*PICTURES), metavar="FILE", help="the picture to save (default: NAME.png)"
     )
 
+    play = _on_model(commands, "play", "write a page in which a model runs", _play)
+    _with_state(play)
+    play.add_argument("--speed", type=float, default=1.0, metavar="X", help="seconds of the motion in one second")
+    play.add_argument(
+        "-o", "--output", type=_file(".html"), metavar="FILE.html", help="the page to save (default: NAME.html)"
+    )
+
     audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
 
@@ -311,6 +318,14 @@ def _draw(options: argparse.Namespace) -> None:
     dyn = _ready(options)
     name = Path(options.model.rpartition(":")[2]).stem  # of the file or variable: a name in a file is a stranger's
     run_commands.draw(dyn, options.state, options.output or Path(f"{name}.png"))
+
+
+def _play(options: argparse.Namespace) -> None:
+    from kanecore.cli import run_commands
+
+    dyn = _ready(options)
+    name = Path(options.model.rpartition(":")[2]).stem
+    run_commands.play(dyn, options.state, options.speed, options.output or Path(f"{name}.html"))
 
 
 def _ready(options: argparse.Namespace) -> CompiledModel:

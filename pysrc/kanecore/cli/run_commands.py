@@ -18,7 +18,7 @@ from kanecore.errors import ModelError
 if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
 
-__all__ = ["bench", "draw", "named_state", "numbers", "pairs", "simulate"]
+__all__ = ["bench", "draw", "named_state", "numbers", "pairs", "play", "simulate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -73,6 +73,12 @@ def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
     """Draw a model in a state."""
     dyn.draw(named_state(dyn, given)).savefig(output)
     print(f"saved as {output}")
+
+
+def play(dyn: CompiledModel, given: Sequence[str], speed: float, output: Path) -> None:
+    """Write the page in which a model runs, from a state, or from where its start is chosen."""
+    dyn.play(named_state(dyn, given) if given else None, speed=speed).save(output)
+    print(f"saved as {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
 def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:

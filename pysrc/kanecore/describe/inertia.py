@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from kanecore.graph.evaluation import evaluate
 
 from .description import Body, Description
 
-__all__ = ["warn_of_impossible"]
+__all__ = ["impossible", "warn_of_impossible"]
 
 ROUNDED = 1e-4  # of the sum of the principal moments: numbers were rounded when they were printed
 
@@ -26,6 +26,12 @@ def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None
     I3 + I1 − I2 and I1 + I2 − I3: none can be negative.  Where two moments are zero and the third is not, a planar
     model gives the only one that matters.
     """
+    for name, reason in impossible(d, values):
+        warn(f"no solid body can have the {reason} of body {name}; it is used as it was given")
+
+
+def impossible(d: Description, values: Mapping[str, float] | None) -> Iterator[tuple[str, str]]:
+    """Names of bodies that no solid can be, each with the reason: as numbers, or if ``values`` are given with these."""
     values_by_name = values or {}
     keys = [d.graph.nodes[i][1] for i in d.parameters]
     numbers = {k: values_by_name[n] for k, n in zip(keys, d.parameter_names, strict=True) if n in values_by_name}
@@ -37,7 +43,7 @@ def warn_of_impossible(d: Description, values: Mapping[str, float] | None = None
             continue  # warned of when the model was made, or not yet a number
         reason = _impossible(body, evaluate(d.graph, nodes, numbers))
         if reason:
-            warn(f"no solid body can have the {reason} of body {body.name}; it is used as it was given")
+            yield body.name, reason
 
 
 def _impossible(body: Body, numbers: Sequence[float]) -> str | None:

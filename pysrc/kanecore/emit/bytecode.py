@@ -75,8 +75,8 @@ _OUTSIDE = ("KC_EXTRAPOLATED", "KC_NOWHERE", "KC_PERIODIC")  # as in spline.h
 _LONGEST = 0xFFFF  # run of one operation; registers are fewer than this as well
 
 
-def code(library: Library) -> Code:
-    """The code of a group of kernels."""
+def code(library: Library, *, with_facts: bool = True) -> Code:
+    """The code of a group of kernels, with names and facts of the model, or without."""
     of_kernel, made = library.of_kernel, list(library.functions.by_name.values())
     if library.counting is not None:
         made = [*library.functions.by_name.values(), library.counting]
@@ -92,7 +92,7 @@ def code(library: Library) -> Code:
     return Code(
         operations=OPERATIONS,
         sizes={name: int(x) for name, x in sizes(contents).items()},
-        names={"name": [library.d.name], **names(contents)},
+        names={"name": [library.d.name], **(names(contents) if with_facts else {})},
         numbers=numbers(contents),
         flags=int(contents.qdot_is_u),
         functions=tuple(map(write.function, made)),

@@ -17,7 +17,7 @@ TABLES = {
     "inertia_wrenches power load_powers projected_efforts",
     "Points and frames": "position positions velocity velocities acceleration accelerations specific_force orientation "
     "orientations angular_velocity angular_velocities angular_acceleration angular_accelerations jacobian "
-    "operational_inertia joint_positions draw",
+    "operational_inertia joint_positions draw play",
     "Energy and momentum": "kinetic_energy kinetic_energy_parts potential_energy hamiltonian gibbs linear_momentum "
     "angular_momentum body_momenta speed_momenta generalized_momenta momentum_matrix conserved",
     "Constraints": "check consistent configuration_residual configuration_jacobian velocity_residual "

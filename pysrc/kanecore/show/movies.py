@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log10
 from numbers import Real
@@ -19,11 +20,12 @@ from kanecore.show.drawings import AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
 from kanecore.show.viewpoints import View
 
-__all__ = ["Animation", "frame_times"]
+__all__ = ["PICTURE", "Animation", "drawn", "frame_times", "script_data"]
 
 Array = npt.NDArray[np.float64]
 
 PLAYER = Path(__file__).with_name("player.html")
+PICTURE = Path(__file__).with_name("picture.js")
 RESOLUTION = 1e-4  # of the size of the picture, to which places are written
 MOST_FRAMES = 20_000
 TRACES = ("#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
@@ -107,11 +109,9 @@ class Animation:
 
     def html(self) -> str:
         """A page that plays the picture, by itself."""
-        movie = json.dumps(self._movie(), separators=(",", ":"), allow_nan=False)
-        movie = movie.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")  # no text ends the script
         page = PLAYER.read_text(encoding="utf-8").replace("{title}", html.escape(self.scene.names.model))
-        before, after = page.split("{movie}")
-        return before + movie + after
+        before, after = page.replace("{picture}", PICTURE.read_text(encoding="utf-8")).split("{movie}")
+        return before + script_data(self._movie()) + after
 
     def _repr_html_(self) -> str:
         style = 'width="100%" height="420" style="border: 0; max-width: 640px" sandbox="allow-scripts"'
@@ -130,17 +130,8 @@ class Animation:
             "high": _whole(high / unit),
             "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1)) / unit),
             "axis": round(AXIS / RESOLUTION),
-            "lines": scene.lines,
-            "joints": scene.joints,
-            "centres": scene.centres,
-            "rigid": scene.rigid,
+            **drawn(scene, self.view, self.traces, self.labels),
             "shapes": [[o.body, _whole(line / unit)] for o in scene.outlines for line in o.lines],
-            "traces": self.traces,
-            "labels": scene.together() if self.labels else [],
-            "basis": self.view.basis[:2].tolist() if self.view.planar else None,
-            "angles": [self.view.elevation, self.view.azimuth],
-            "vertical": self.view.vertical,
-            "sign": self.view.sign,
             "start": float(self.times[0]),
             "step": self._step,
             "digits": self._digits,
@@ -180,6 +171,28 @@ class Animation:
                 canvas.show(state)
                 title.set_text(f"t = {time:.{self._digits}f} s")
                 writer.grab_frame()
+
+
+def drawn(scene: Scene, view: View, traces: Sequence[int], labels: bool) -> dict[str, Any]:
+    """What a page draws, and how it looks at it: data for ``picture.js`` that do not change with the state."""
+    return {
+        "lines": scene.lines,
+        "joints": scene.joints,
+        "centres": scene.centres,
+        "rigid": scene.rigid,
+        "traces": traces,
+        "labels": scene.together() if labels else [],
+        "basis": view.basis[:2].tolist() if view.planar else None,
+        "angles": [view.elevation, view.azimuth],
+        "vertical": view.vertical,
+        "sign": view.sign,
+    }
+
+
+def script_data(data: Any) -> str:
+    """JSON for a script element of a page: no text in it ends the script."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _whole(numbers: Array) -> Any:

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A page in which a model runs: one HTML file, which needs nothing but itself."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kanecore
+from kanecore.errors import ModelError, unknown_name
+from kanecore.export.exported_library import description_of
+from kanecore.show.movies import PICTURE, script_data
+
+from .live_code import player, words_of
+from .live_controls import effects_of, keys_of, motions_of, ranges_of, units_of
+from .live_events import with_events
+from .live_scene import LiveScene
+from .live_start import feedback_of, gallery_name, holding, started
+
+__all__ = ["LivePage", "play"]
+
+_FOLDER = Path(__file__).parent
+_PAGE, _STYLE = _FOLDER / "live.html", _FOLDER / "live.css"
+_SCRIPTS = ("machine.js", "motion.js", "plots.js", "controls.js", "hands.js", "sharing.js", "page.js")
+
+METHODS = {"euler": 1e-3, "rk4": 1e-3, "dopri5": 0.0, "dop853": 0.0, "auto": 0.0, "rosenbrock": 0.0}
+"""Methods of a page, with the step of those that do not choose it, in seconds of the page."""
+
+PLOTS = ("coordinates", "speeds", "outputs", "inputs", "energies", "power", "residuals", "phase")
+PULL = 1.5  # Hz, of what swings on the mouse
+
+
+@dataclass(frozen=True)
+class LivePage:
+    """A page in which a model runs; a notebook shows it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    data : dict
+        What the page shows: names, sliders, scene, start.
+    code : bytes
+        Code of the model, for the player.
+    """
+
+    name: str
+    data: Mapping[str, Any]
+    code: bytes
+
+    def __repr__(self) -> str:
+        return f"<LivePage of {self.name!r}: {len(self.html()) / 1000:.0f} kB; .save('page.html') writes it>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page; ValueError unless the name ends in ``.html``."""
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"{os.fspath(path)!r} does not end in .html, which is what a live page is")
+        Path(path).write_text(self.html(), encoding="utf-8")
+
+    def html(self) -> str:
+        """The page as text."""
+        script = "\n".join(path.read_text(encoding="utf-8") for path in (PICTURE, *(_FOLDER / s for s in _SCRIPTS)))
+        script, style = f'\n"use strict";\n{script}', _STYLE.read_text(encoding="utf-8")
+        parts = {
+            "title": html.escape(self.name),
+            "policy": f"script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}",
+            "style": style,
+            "player": _packed(player()),
+            "code": _packed(self.code),
+            "model": script_data(self.data),
+            "script": script,
+        }
+        first, *rest = _PAGE.read_text(encoding="utf-8").split("{{")
+        pieces = [first]
+        for piece in rest:  # one pass: what is put in is not looked at again
+            name, _, after = piece.partition("}}")
+            pieces += [parts[name], after]
+        return "".join(pieces)
+
+    def _repr_html_(self) -> str:
+        style = 'width="100%" height="560" style="border: 0; max-width: 960px" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe srcdoc="{html.escape(self.html())}" {style} title="{html.escape(self.name)}"></iframe>'
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def play(
+    dyn: Any,
+    x0: Any = None,
+    *,
+    t0: float = 0.0,
+    sliders: Any = None,
+    inputs: Any = None,
+    units: Any = None,
+    speed: float = 1.0,
+    trace: Any = (),
+    follow: Any = None,
+    view: Any = None,
+    plots: Any = None,
+    method: str = "dop853",
+    rtol: float = 1e-8,
+    feedback: Any = None,
+    keys: Any = None,
+    pull: float | None = None,
+    events: Any = None,
+) -> LivePage:
+    """Make the page of `CompiledModel.play`."""
+    _check(method, rtol=rtol, speed=speed)
+    if pull is None or pull is True:
+        pull = PULL
+    if not (isinstance(pull, Real) and 0.0 <= pull < math.inf):
+        raise ValueError(f"pull is {pull!r}; it must be a frequency in Hz, or 0 for none")
+    if dyn.n_x == 0:
+        raise ModelError(f"{dyn.name!r} has no coordinate and no speed, so that nothing can run")
+    description = description_of(dyn, "a live page")
+    start = started(dyn, t0, x0, inputs)
+    pace = float(speed) * start.pace
+    law = feedback_of(dyn, feedback, start.x)
+    sizes = effects_of(dyn, start.t, start.x, start.r, start.p, pace)
+    free = feedback is None and inputs is None and x0 is None
+    held = holding(dyn, start, float(speed), sizes) if free and dyn.n_r else None
+    if held is not None:
+        (start, law), pace = held, float(speed)
+    by_signals = set() if start.signals is None else set(np.flatnonzero(start.signals["which"]).tolist())
+    motions = motions_of(dyn, by_signals)
+    offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
+    own = units if units is not None else _units_of_gallery(dyn)
+    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
+    named = units_of(own, names)
+    ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
+    if follow is None and held is not None and not np.any(start.r):
+        follow = dyn.bodies[0]  # it falls
+    if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:
+        trace = dyn.bodies
+    view = start.view if view is None else view
+    seen = LiveScene(dyn, start.t, start.x, start.r, start.p, view, trace, follow)
+    description, watched = with_events(dyn, description, events)
+    stiff = method in ("auto", "rosenbrock")
+    data = {
+        "name": dyn.name,
+        "version": kanecore.__version__,
+        "sizes": _sizes(dyn),
+        "coordinates": dyn.coordinate_names,
+        "speeds": dyn.speed_names,
+        "outputs": dyn.output_names,
+        "constraints": [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]],
+        "parameters": _rows(dyn.parameter_names, start.p, ranges, range(dyn.n_p)),
+        "inputs": _rows(dyn.input_names, start.r, ranges, [i for i in range(dyn.n_r) if i not in by_signals]),
+        "units": named,
+        "motions": motions,
+        "signals": None if start.signals is None else {key: x.ravel().tolist() for key, x in start.signals.items()},
+        "feedback": None if law is None else {"gain": law.gain.ravel().tolist(), "about": law.about.tolist()},
+        "start": {"time": start.t, "state": start.x.tolist()},
+        "run": {"method": f"{method}_w" if stiff else method, "step": METHODS[method] * pace, "rtol": rtol},
+        "speed": pace,
+        "keys": keys_of(dyn, keys, offered, ranges),
+        "pull": float(pull),
+        "plots": _plots(dyn, plots),
+        "events": watched,
+        "scene": seen.data(),
+    }
+    return LivePage(dyn.name, data, words_of(description, stiff))
+
+
+def _check(method: str, **positive: float) -> None:
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; a page has {', '.join(map(repr, METHODS))}")
+    for name, value in positive.items():
+        if not (isinstance(value, Real) and 0.0 < value < math.inf):
+            raise ValueError(f"{name} is {value!r}; it must be a positive number")
+
+
+def _sizes(dyn: Any) -> dict[str, int]:
+    names = ("n_q", "n_u", "n_r", "n_p", "n_points", "n_frames", "n_joints", "n_outputs")
+    return {name: getattr(dyn, name) for name in names} | {"n_residuals": dyn.n_configuration + dyn.n_velocity}
+
+
+def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered: Iterable[int]) -> list[dict[str, Any]]:
+    """Name, value, and the range of the slider where there is one."""
+    rows: list[dict[str, Any]] = [
+        {"name": name, "value": float(value)} for name, value in zip(names, values, strict=True)
+    ]
+    for i in offered:
+        if rows[i]["name"] in ranges:
+            rows[i]["range"] = ranges[rows[i]["name"]]
+    return rows
+
+
+def _plots(dyn: Any, plots: Any) -> list[Any]:
+    """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, outputs and inputs."""
+    if plots is None:
+        return ["coordinates", "energies"]
+    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.output_names, *dyn.input_names)
+    result: list[Any] = []
+    for each in [plots] if isinstance(plots, str) else plots:
+        if isinstance(each, str) and each in PLOTS:
+            result.append(each)
+            continue
+        wanted = [str(name) for name in ([each] if isinstance(each, str) or not hasattr(each, "__iter__") else each)]
+        for name in wanted:
+            if name not in names:
+                raise unknown_name("plot, coordinate, speed, output or input is called", name, (*PLOTS, *names))
+        result.append(wanted)
+    return result
+
+
+def _units_of_gallery(dyn: Any) -> Mapping[Any, Any] | None:
+    name = gallery_name(dyn)
+    if name is None:
+        return None
+    module = import_module(f"kanecore.gallery.{name}")
+    return None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a live page draws: the scene at the start, and which body each thing that a hand can take belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.show.drawings import AXIS
+from kanecore.show.movies import drawn
+from kanecore.show.state_pictures import scene_of
+from kanecore.show.viewpoints import around, chosen
+
+__all__ = ["LiveScene"]
+
+Array = npt.NDArray[np.float64]
+
+LABELLED = 24  # places, with joints: more names would hide the mechanism
+SMALLEST = 1e-5  # of the size of the picture, to which points of shapes are written
+
+
+class LiveScene:
+    """Picture of a model at the start of a page.
+
+    Parameters
+    ----------
+    dyn : CompiledModel
+    t : float
+    x, r, p : ndarray
+        State, inputs and parameters at the start.
+    view
+        As of `CompiledModel.draw`.
+    trace : str or sequence of str
+        Points, bodies or joints whose way is drawn.
+    follow : str, optional
+        Point, body or joint that stays in the middle.
+    """
+
+    def __init__(self, dyn: Any, t: float, x: Array, r: Array, p: Array, view: Any, trace: Any, follow: Any) -> None:
+        self._dyn, self._p = dyn, p
+        self.scene = scene_of(dyn, t, x, r, p, loads=False)
+        nearby = around(lambda t, x: scene_of(dyn, t, x, r, p, loads=False), t, x, dyn.unit)
+        self.view = chosen(view, nearby)
+        several = isinstance(trace, Sequence) and not isinstance(trace, str)
+        self.traces = tuple(map(self.scene.place, trace if several else [trace]))
+        self.follow = -1 if follow is None else self.scene.place(follow)
+
+    def data(self) -> dict[str, Any]:
+        """The scene as data for ``picture.js``, in metres."""
+        scene, facts = self.scene, self._dyn._table_info
+        points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *self._reach())])
+        low, high = points.min(axis=0), points.max(axis=0)
+        return {
+            **drawn(scene, self.view, self.traces, labels=len(scene.places) <= LABELLED),
+            "low": low.tolist(),
+            "high": high.tolist(),
+            "radius": float(np.max(np.linalg.norm(points - (low + high) / 2.0, axis=-1))),
+            "axis": AXIS * scene.size,
+            "follow": self.follow,
+            "shapes": self._shapes(),
+            "bodies": facts.get("bodies", []),
+            "handles": self._handles(facts.get("joints", [])),
+        }
+
+    def _reach(self) -> list[Array]:
+        """In a plane, a square about the origin that the farthest place can be turned in."""
+        if not self.view.planar:
+            return []
+        farthest = float(np.max(np.linalg.norm(self.scene.places, axis=-1)))
+        right, up = self.view.basis[:2]
+        return [farthest * np.stack([right, -right, up, -up])]
+
+    def _shapes(self) -> list[Any]:
+        """Of each line its body, its points, and how these grow with the parameters that are sizes of the shape."""
+        lines = [(outline.body, line) for outline in self.scene.outlines for line in outline.lines]
+        step = SMALLEST * self.scene.size
+        result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]
+        for number, name in enumerate(self._dyn.parameter_names):
+            if not any(name in shape[2] for shape in self._dyn._table_info.get("shapes", ())):
+                continue
+            larger = self._p.copy()
+            larger[number] *= 2.0  # lines are linear in the sizes
+            state = np.zeros(self._dyn.n_x)
+            for places in self._dyn.unit:
+                state[places[0]] = 1.0
+            grown = scene_of(self._dyn, 0.0, state, None, larger, loads=False)
+            moved = [line for outline in grown.outlines for line in outline.lines]
+            for shape, (_, before), after in zip(result, lines, moved, strict=True):
+                slope = (after - before) / self._p[number]
+                if np.any(slope):
+                    shape[2].append([number, np.round(slope, 6).tolist()])
+        return result
+
+    def _handles(self, joints: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
+        """Places that a hand can take, each with the body that it moves."""
+        scene = self.scene
+        centres = [(place, body) for body, place in enumerate(scene.centres)]
+        at_joints = [(place, child) for place, (_, child, *_) in zip(scene.joints, joints, strict=True) if child >= 0]
+        return [*centres, *at_joints]
+
+
+def _rounded(line: Array, step: float) -> Any:
+    digits = max(0, int(np.ceil(-np.log10(step)))) if step > 0.0 else 6
+    return np.round(line, digits).tolist()

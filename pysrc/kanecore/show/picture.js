@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The picture of a mechanism in a canvas, of animations and of live pages.
+
+const LIGHT = {body: "#4c72b0", shape: "#8aa4cf", centre: "#c44e52", ground: "#404040", inside: "#fff"};
+const TRIAD = ["#c0392b", "#27ae60", "#2c6fbb"], TRACES = ["#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3"];
+const MANY = 150;  // lines of shapes, as of meshes: more of them are thin
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+// v in the axes of a body, the columns of the matrix, from a place.
+const along = (start, matrix, v) =>
+    [0, 1, 2].map(i => start[i] + matrix[3 * i] * v[0] + matrix[3 * i + 1] * v[1] + matrix[3 * i + 2] * v[2]);
+
+class Picture {
+    // `scene`: what is drawn (movies.py, drawn()), between `low` and `high`, and the `radius` of all about their middle.
+    // `state`: functions place(number) and axes(body) of what is shown now, path(i) of trace i, and shapes(), each the
+    // body, -1 for the ground, and points in its axes from its mass centre.
+    constructor(canvas, scene, state) {
+        Object.assign(this, {canvas, scene, state, colours: LIGHT, zoom: 1});
+        this.pen = canvas.getContext("2d");
+        [this.elevation, this.azimuth] = scene.angles;
+    }
+
+    // What goes to the right and up: fixed in a plane, turned by the mouse in space.
+    basis() {
+        const {basis, sign, vertical} = this.scene;
+        if (basis) return basis;
+        const [e, a] = [sign * this.elevation, this.azimuth].map(degrees => degrees * Math.PI / 180);
+        const right = [-Math.sin(a), Math.cos(a), 0];
+        const up = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
+        return [right, up].map(v => v.map((_, i) => sign * v[(i + 5 - vertical) % 3]));
+    }
+
+    turn(across, down) {
+        this.azimuth -= 0.5 * this.scene.sign * across;
+        this.elevation = Math.max(-90, Math.min(90, this.elevation + 0.5 * down));
+    }
+
+    // Turned or not, all states stay in sight: space is fitted by a ball, a plane by a rectangle.
+    fit(width, height) {
+        const {low, high, radius, basis} = this.scene, [right, up] = this.basis();
+        const middle = low.map((v, i) => (v + high[i]) / 2), half = low.map((v, i) => (high[i] - v) / 2);
+        const reach = axis => basis ? half.reduce((sum, h, i) => sum + h * Math.abs(axis[i]), 0) : radius;
+        const least = 0.15 * radius || 1;
+        const widths = width / Math.max(reach(right), least), heights = height / Math.max(reach(up), least);
+        this.scale = 0.42 * this.zoom * Math.min(widths, heights);
+        this.seen = p => {
+            const v = p.map((x, i) => x - middle[i]);
+            return [width / 2 + this.scale * dot(v, right), height / 2 - this.scale * dot(v, up)];
+        };
+    }
+
+    line(points, colour, width) {
+        const pen = this.pen;
+        pen.strokeStyle = colour;
+        pen.lineWidth = width;
+        pen.beginPath();
+        points.forEach(([x, y], i) => i ? pen.lineTo(x, y) : pen.moveTo(x, y));
+        pen.stroke();
+    }
+
+    dot([x, y], radius, fill, edge) {
+        const pen = this.pen;
+        pen.beginPath();
+        pen.arc(x, y, radius, 0, 2 * Math.PI);
+        pen.fillStyle = fill;
+        pen.fill();
+        pen.strokeStyle = edge;
+        pen.lineWidth = 1.5;
+        pen.stroke();
+    }
+
+    draw() {
+        const {canvas, pen, scene, state, colours} = this;
+        const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+        canvas.width = ratio * width;
+        canvas.height = ratio * height;
+        pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+        pen.lineCap = pen.lineJoin = "round";
+        pen.font = "11px system-ui, sans-serif";
+        this.fit(width, height);
+        const here = number => this.seen(state.place(number));
+        scene.traces.forEach((_, i) => this.line(state.path(i).map(this.seen), TRACES[i % TRACES.length], 1.2));
+        const shapes = state.shapes();
+        for (const [body, points] of shapes) {
+            const moves = body >= 0, start = moves && state.place(scene.centres[body]), matrix = moves && state.axes(body);
+            const drawn = points.map(v => this.seen(moves ? along(start, matrix, v) : v));
+            this.line(drawn, colours.shape, shapes.length > MANY ? 0.6 : 1.2);
+        }
+        for (const [a, b] of scene.lines) this.line([here(a), here(b)], colours.body, 3);
+        for (const body of scene.rigid) this.triad(body);
+        const [x, y] = here(0);
+        this.line([[x, y], [x - 6, y + 10], [x + 6, y + 10], [x, y]], colours.ground, 2);
+        for (const number of scene.joints) this.dot(here(number), 3, colours.inside, colours.body);
+        for (const number of scene.centres) this.dot(here(number), 3.5, colours.centre, colours.centre);
+        pen.fillStyle = colours.ground;
+        for (const {name, left, top} of this.names(here, width)) pen.fillText(name, left, top);
+        this.corner(height);
+    }
+
+    // The axes x, y, z of a body at its mass centre.
+    triad(body) {
+        const start = this.state.place(this.scene.centres[body]), matrix = this.state.axes(body);
+        TRIAD.forEach((colour, i) => {
+            const v = [0, 0, 0];
+            v[i] = this.scene.axis;
+            this.line([this.seen(start), this.seen(along(start, matrix, v))], colour, 1.5);
+        });
+    }
+
+    // Each name on the first side of its place where no other is; those without such a side are left out.
+    names(here, width) {
+        const taken = [];
+        for (const [number, name] of this.scene.labels) {
+            const [x, y] = here(number), wide = this.pen.measureText(name).width;
+            const sides = [[x + 7, y - 5], [x - 7 - wide, y - 5], [x + 7, y + 13], [x - 7 - wide, y + 13]];
+            const free = sides.find(([left, top]) => left >= 0 && left + wide <= width && !taken.some(other =>
+                Math.abs(other.top - top) < 12 && left < other.left + other.wide && other.left < left + wide));
+            if (free) taken.push({name, left: free[0], top: free[1], wide});
+        }
+        return taken;
+    }
+
+    // The directions of x, y, z.
+    corner(height) {
+        const [right, up] = this.basis();
+        ["x", "y", "z"].forEach((name, i) => {
+            const [dx, dy] = [24 * right[i], -24 * up[i]];
+            if (Math.hypot(dx, dy) < 1) return;
+            this.line([[36, height - 36], [36 + dx, height - 36 + dy]], TRIAD[i], 1.5);
+            this.pen.fillStyle = TRIAD[i];
+            this.pen.fillText(name, 33 + 1.35 * dx, height - 33 + 1.35 * dy);
+        });
+    }
+}
