@@ -22,7 +22,7 @@ WASM = Path("pysrc/kanecore/live/player.wasm")
 
 _PLAYER, _NATIVE, _RUNTIME = Path("kanecore/player"), Path("kanecore"), Path("pysrc/kanecore/emit/runtime")
 _PARTS = ("interpreter/kc_interpreter", *(f"kc_{part}" for part in ("quaternions", "signal", "tableaux", "methods")))
-_PARTS += tuple(f"kc_{part}" for part in ("rosenbrock", "chatter", "interpolate", "events", "integrate"))
+_PARTS += tuple(f"kc_{part}" for part in ("rosenbrock", "chatter", "interpolate", "zeros", "events", "integrate"))
 _FLAGS = (
     *("-target", "wasm32-freestanding", "-std=gnu11", "-Os", "-ffp-contract=off", "-fno-math-errno"),
     *("-Wall", "-Wextra", "-Werror", "-nostdlib", "-Wl,--no-entry", "-Wl,--strip-all"),
