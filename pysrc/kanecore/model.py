@@ -768,9 +768,9 @@ class Model(Expressions):
             for partial velocities a list (points or frames) of 3 × n_u matrices, for orientations one of 3 × 3 matrices
             R, for positions, velocities and other vectors a 3 × n matrix, all in inertial axes unless ``frame`` says
             otherwise, and a single expression for energies.  u̇, the multipliers and ``"linearize"``, which is
-            [A, B] = ∂ẋ/∂(x, r), are solved in closed form for three speeds at most.  Reactions, auxiliary forces and
-            outputs of a model whose constraints are solved at run time are written with ``u.diff()`` and
-            `kanecore.multiplier` (row).
+            [A, B] = ∂ẋ/∂(x, r), are solved in closed form for three speeds at most, if that is not long.  Reactions,
+            auxiliary forces and outputs of a model whose constraints are solved at run time are written with
+            ``u.diff()`` and `kanecore.multiplier` (row).
         """
         return symbolic_expressions.symbolic(self, kernel, nested, nonholonomic, at, frame, vectors)
 

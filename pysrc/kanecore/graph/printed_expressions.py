@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import sympy as sm
@@ -19,7 +20,7 @@ from .random_samples import PRECISE, Sample
 from .short_forms import Writer
 from .sympy_bridge import to_sympy
 from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
-from .written_forms import Form, Meaning, cost_of, power, summed, times
+from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
 __all__ = ["printed", "short_forms", "with_intermediates", "written_out"]
 
@@ -27,6 +28,7 @@ EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions
 SHARES = 2  # of what is left of it, for each expression
 MOST = 40  # terms of a sum that is tried in other forms, where it grows thereby
 NODES = 1000  # below all expressions; what is larger is read as it is computed
+PART = 16  # terms of a part of it that is written in its short form
 LONG = 2000  # operations of an expression that is not written out in parts
 FEW = 400  # nodes below expressions whose intermediate variables are looked for in their short forms
 PLAIN = 50  # operations of expressions in which they are looked for nowhere else
@@ -104,6 +106,7 @@ class _Forms:
 
     def __init__(self, graph: Graph, effort: int, named: Collection[int] = ()) -> None:
         self.graph, self.atoms, self._effort, self._named = graph, Atoms(), effort, named
+        self._left_for_parts = effort // 4
         self.writer, self.meaning = Writer(self.atoms), Meaning(graph, self.atoms)
         self._sums = [Sums(graph, self.atoms, kept, named) for kept in ("", "lengths", "squares")]
         self.states = [Sample(graph, seed, ctx=PRECISE) for seed in range(STATES)]
@@ -159,8 +162,19 @@ class _Forms:
                 form = self._arithmetic(op, known) or self._written(i)
             if i == root:
                 return form
-            found[i] = form
+            found[i] = min(filter(None, (form, self._short_part(i))), key=cost_of, default=None)
         return None
+
+    def _short_part(self, i: int) -> Form | None:
+        """The short form of a node of few terms."""
+        terms = self._sums[0](i)
+        if terms is None or len(terms) > PART or self._left_for_parts <= 0:
+            return None
+        writer = self.writer
+        share = writer.effort = self._left_for_parts // SHARES
+        form = writer(terms)
+        self._left_for_parts -= share - writer.effort + 1
+        return form
 
     def _arithmetic(self, op: Any, operands: Sequence[Form]) -> Form | None:
         product = self.writer.product
@@ -170,11 +184,21 @@ class _Forms:
             return summed((operands[0], product(-1, (), operands[1:])))
         if op is Op.MUL:
             return product(1, (), operands)
+        if op is Op.DIV:
+            return product(1, (), (operands[0], _inverse(operands[1])))
         return product(-1, (), operands) if op is Op.NEG else None
 
     def _written(self, i: int) -> Form | None:
         terms = self._sums[0](i) if i in self._named else self._sums[0].definition(i)
         return None if terms is None else self.writer(terms)
+
+
+def _inverse(form: Form) -> Form:
+    if form.kind == "number":
+        return number(1 / Fraction(form.factor))
+    if form.kind == "product":
+        return times(1 / Fraction(form.factor), tuple(map(_inverse, form.parts)))
+    return power(form.parts[0], -form.factor) if form.kind == "power" else power(form, -1)
 
 
 def _agree(a: Any, b: Any) -> bool:

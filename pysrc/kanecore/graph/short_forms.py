@@ -39,6 +39,7 @@ __all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
+FEW = 8  # terms of sums that are also written with what all are divided by in each
 FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
 TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
 
@@ -122,7 +123,8 @@ class Writer:
             [((one, kind, phase), x)] = rest.items()
             return self.product(factor * x, product(mono, self._with_wave(one, kind, phase)))
         form = self.product(factor, mono, [write(rest)])
-        below = tuple((k, n) for k, n in mono if n < 0 and self.atoms[k].kind in (SINE, COSINE))
+        few = len(rest) <= FEW
+        below = tuple((k, n) for k, n in mono if n < 0 and (few or self.atoms[k].kind in (SINE, COSINE)))
         if below:  # the numerators may cancel some of it
             inside = {(product(one, below), kind, phase): x for (one, kind, phase), x in rest.items()}
             above = tuple((k, n) for k, n in mono if (k, n) not in below)
