@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Queries that readers type, each with the page that it should find (``search_queries.tsv``), tried on the built index.
 
-A query that does not find its page among the first three results is a warning.  The ranking is that of Sphinx's
+A query that does not find its page among the first three results is a warning.  A build that reads some pages anew has
+no index entries of the others, so there nothing is tried.  The ranking is that of Sphinx's
 ``searchtools.js``, for queries of words.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.search.en import SearchEnglish
 from sphinx.util import logging
 
@@ -90,9 +92,14 @@ def _listed(pages: int | list[int]) -> list[int]:
     return [pages] if isinstance(pages, int) else pages
 
 
+def try_after(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
+    if app.builder.format == "html" and set(names) == env.found_docs:
+        app.connect("build-finished", try_queries)
+
+
 def try_queries(app: Sphinx, error: Exception | None) -> None:
     file, index = Path(app.srcdir, "search_queries.tsv"), Path(app.outdir, "searchindex.js")
-    if error is not None or app.builder.format != "html" or not index.is_file():
+    if error is not None:
         return
     search, logger = SearchIndex(index), logging.getLogger(__name__)
     for line in file.read_text(encoding="utf-8").splitlines():
@@ -103,5 +110,5 @@ def try_queries(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("build-finished", try_queries)
+    app.connect("env-before-read-docs", try_after)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
