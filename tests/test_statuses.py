@@ -20,15 +20,15 @@ def test_numbers_are_those_of_the_docs(root: Path) -> None:
         (r"(\d+) for one that contradicts others", "contradictory"),
     ):
         assert re.findall(pattern, said) == [str(NUMBER_OF[name])], name
-    assert [status.number for status in STATUSES] == list(range(len(STATUSES)))
+    assert [status.code for status in STATUSES] == list(range(len(STATUSES)))
 
 
 @pytest.mark.parametrize("status", STATUSES, ids=lambda status: status.word)
 def test_what_is_said_of_one(status: Status) -> None:
     """A kernel's failure names its speed or its row; texts neither end comments of C nor sentences."""
-    named = status.number in {NUMBER_OF["chatter"]} or (status.of_kernels and "work[1]" in status.meaning)
+    named = status.code in {NUMBER_OF["chatter"]} or (status.of_kernels and "work[1]" in status.meaning)
     assert ("{subject}" in status.reason) == named
     assert "'q'" in status.reason.format(subject="'q'") or not named
     assert "*/" not in status.meaning
     assert not (status.reason + status.advice).endswith((".", ";", " "))
-    assert BY_NUMBER[status.number] is status
+    assert BY_NUMBER[status.code] is status

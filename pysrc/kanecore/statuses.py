@@ -17,8 +17,8 @@ class Status(NamedTuple):
 
     Attributes
     ----------
-    number, name
-        KC_NAME = number, a ``kc_status``: what kernels write to ``work[0]``, and integrators return.
+    code, name
+        KC_NAME = code, a ``kc_status``: what kernels write to ``work[0]``, and integrators return.
     word
         ``status`` of a run in Python.
     meaning
@@ -31,7 +31,7 @@ class Status(NamedTuple):
         Kernels have this outcome, too.
     """
 
-    number: int
+    code: int
     name: str
     word: str
     meaning: str
@@ -111,8 +111,8 @@ STATUSES = (
 )
 """All outcomes, in the order of their numbers."""
 
-BY_NUMBER = {status.number: status for status in STATUSES}
+BY_NUMBER = {status.code: status for status in STATUSES}
 BY_WORD = {status.word: status for status in STATUSES}
 
-NUMBER_OF = {status.name.lower(): status.number for status in STATUSES}
+NUMBER_OF = {status.name.lower(): status.code for status in STATUSES}
 """Number by name, in small letters."""

@@ -223,7 +223,7 @@ def _c_tolerances() -> str:
 def _c_statuses() -> str:
     commas = [","] * (len(STATUSES) - 1) + [""]
     rows = "".join(
-        f"    KC_{status.name} = {status.number}{comma} /* {status.meaning} */\n"
+        f"    KC_{status.name} = {status.code}{comma} /* {status.meaning} */\n"
         for status, comma in zip(STATUSES, commas, strict=True)
     )
     return (

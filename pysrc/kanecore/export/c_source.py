@@ -47,9 +47,9 @@ _LISTS = {
 
 def outcomes(integrates: bool) -> dict[str, tuple[int, str]]:
     """Number and meaning of what the functions of a library return, by name; those of integrators at the end."""
-    found = {s.name.lower(): (s.number, s.meaning) for s in STATUSES if s.of_kernels}
+    found = {s.name.lower(): (s.code, s.meaning) for s in STATUSES if s.of_kernels}
     if integrates:
-        found |= {s.name.lower(): (s.number, s.meaning) for s in STATUSES if not s.of_kernels}
+        found |= {s.name.lower(): (s.code, s.meaning) for s in STATUSES if not s.of_kernels}
         found["no_method"] = NO_METHOD, "there is no such method, or it needs kernels that the library does not hold"
     return found
 
