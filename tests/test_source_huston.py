@@ -33,8 +33,8 @@ class Mechanism:
         self.centre = origin.locatenew("G", length * self.arm.y)
         B = self.body
         self.q = self.centre.locatenew("Q", sm.Rational(1, 3) * B.x + 2 * B.z)
-        self.points = [self.centre.locatenew(f"P{i}", i * B.x - length * B.y + (2 - i) * B.z) for i in range(1, 4)]
-        self.forces = [f1 * self.ground.x + B.y, -u2 * B.z + f2 * self.arm.x, q1 * self.ground.z - 3 * B.x]
+        self.points = [self.centre.locatenew(f"P{i}", i * B.x - length * B.y + (2 - i) * B.z) for i in (1, 2)]
+        self.forces = [f1 * self.ground.x + B.y, -u2 * B.z + f2 * self.arm.x]
 
     def model(self, forcelist: list[Any]) -> kc.Model:
         body = me.RigidBody("B", self.centre, self.body, m, (me.inertia(self.body, 1, 2, 2), self.centre))
