@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does u̇ take per state where one call has 4096 of them?"""
+"""Time of u̇ for each of the 4096 states of one call."""
 
 from __future__ import annotations
 

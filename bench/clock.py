@@ -36,7 +36,7 @@ def nanoseconds(batch: Callable[[int], float], repeats: int = REPEATS) -> Timing
 
 
 def _calls(batch: Callable[[int], float]) -> int:
-    """How many calls last long enough."""
+    """Number of calls that last long enough."""
     n = 1
     while (took := batch(n)) < BATCH_SECONDS:
         n = max(2 * n, int(n * BATCH_SECONDS / max(took, 1e-9)))

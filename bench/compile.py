@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does ``kc.compile`` take, with an empty cache and from the cache?"""
+"""Time of ``kc.compile``, with an empty cache and from the cache."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does one call among a million take at worst, as a control loop would see it?"""
+"""The longest of a million calls, as a control loop would see it."""
 
 from __future__ import annotations
 

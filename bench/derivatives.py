@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long do derivatives of ẋ and places of all bodies take in C?"""
+"""Time of derivatives of ẋ and of the places of all bodies in C."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long from SymPy objects to C text, and how many operations does the text hold?"""
+"""Time from SymPy objects to C text, and the operations of the text."""
 
 from __future__ import annotations
 

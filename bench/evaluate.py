@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does a kernel take in C, and what does calling it from Python add?"""
+"""Time of a kernel in C, and the time that a call from Python adds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kanecore promises, as ratios within one run: a row each."""
+"""Goals of kanecore's speed, as ratios within one run: a row each."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def least(row: Row) -> float | str:
 
 
 def ratio(ours: Row, theirs: Sequence[Row]) -> float:
-    """Of the least times; the best of theirs counts."""
+    """Ratio of the least times; the best of theirs counts."""
     return least(ours) / min(least(row) for row in theirs)
 
 
 def drifts(ours: Row, theirs: Sequence[Row]) -> float:
-    """Of the energy; the best of theirs counts."""
+    """Ratio of the drifts of energy; the best of theirs counts."""
     return ours["drift"] / min(row["drift"] for row in theirs)
 
 
@@ -145,7 +145,7 @@ GOALS = (
 
 
 def goals(reports: Sequence[Report]) -> list[Row]:
-    """What a run says of them; what it did not measure is empty."""
+    """Rows of a run for them; figures that it did not measure are empty."""
     tables = {(r.name, title): {row["case"]: row for row in rows} for r in reports for title, rows in r.tables.items()}
     return [_row(goal, tables.get(goal.table, {})) for goal in GOALS]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where do the seconds of the README's two commands go?
+"""Breakdown of the seconds of the README's two commands.
 
     python bench/install.py [--tests]
 
@@ -37,7 +37,7 @@ def commands() -> list[str]:
 
 
 def seconds(command: str | list[str], folder: Path, **environment: str) -> float:
-    """How long a command takes in a folder; its words are shown where it fails."""
+    """Time of a command in a folder; its output is shown where it fails."""
     words = ["bash", "-c", command] if isinstance(command, str) else command
     # No cache of pip, of compiled models or of fonts: those of a newcomer are empty.
     home = {"HOME": str(folder / "home"), "PIP_NO_CACHE_DIR": "1"}

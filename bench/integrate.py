@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does an integration take, and how far is its end from the truth?"""
+"""Time of an integration, and the error at its end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Problem:
         return float(np.max(self.task.dyn.kinetic_energy(0.0, self._run("dop853", self.tolerance).x)))
 
     def drift(self, end: np.ndarray) -> float | str:
-        """Of the energy, in units of that; nothing where it is not conserved."""
+        """Drift of the energy, in units of that; nothing where it is not conserved."""
         return abs(self.energy(end) - self.energy(self.x0)) / self.largest if self.conserves else ""
 
 

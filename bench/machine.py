@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does a model without a compiler take, to its first number and in a call?"""
+"""Time of a model without a compiler, to its first number and in a call."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _in_c(dyn: kc.CompiledModel, x: np.ndarray, r: np.ndarray, repeats: int) -> 
 
 
 def _first(name: str, x: np.ndarray) -> float:
-    """Of a new process, when all is imported and the model described [ms]."""
+    """Times of a new process, when all is imported and the model described [ms]."""
     command = [sys.executable, "-W", "ignore", "-c", FIRST.format(name=name, x=x.tolist())]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 

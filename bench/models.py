@@ -77,7 +77,7 @@ def of_gallery(module: Any, robot: Callable[[Value], Robot] | None = None, n_inp
 
 
 def objects(module: Any, *arguments: Any) -> dict[str, Any]:
-    """What a gallery module gives to ``Model``: with it the peers start from the same SymPy objects as we do."""
+    """Arguments of ``Model`` in a gallery module: with them the peers start from the same SymPy objects as we do."""
     signature = inspect.signature(kc.Model)
     with mock.patch("kanecore.model.Model", lambda *args, **kwargs: signature.bind(*args, **kwargs).arguments):
         return dict(module.build(*arguments))

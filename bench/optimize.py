@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does an iteration of IPOPT take that swings an arm of seven joints up, with whose derivatives?"""
+"""Time of an iteration of IPOPT that swings an arm of seven joints up, by the source of its derivatives."""
 
 from __future__ import annotations
 

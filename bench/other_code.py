@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long do kernels take that JAX and SciPy call, beside calls by kanecore itself?"""
+"""Time of kernels that JAX and SciPy call, beside calls by kanecore itself."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _gradient(name: str, repeats: int) -> report.Row:
 
 
 def _integral(repeats: int) -> report.Row:
-    """Of an acceleration of the cart over an angle, a rate and a mass."""
+    """Derivatives of an acceleration of the cart by an angle, a rate and a mass."""
     dyn = kc.load("cart_pole")
     in_c = dyn.lowlevel_callable("udot", ["theta", "omega", "m"], "v")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What share of the core's peak of multiply-adds does u̇ reach, scalar and in a batch, and what does it spill?"""
+"""Share of the core's peak of multiply-adds that u̇ reaches, scalar and in a batch, and its spills."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _ways(task: tasks.Task) -> list[Way]:
 
 
 def _share(functions: Sequence[tuple[str, Counts]], kind: str, steps: float) -> report.Row:
-    """Of the largest function for u̇ that holds instructions of a kind, in a time of so many steps of the probe."""
+    """Figures of the largest function for u̇ with instructions of a kind, in a time of so many steps of the probe."""
     counts = max((c for name, c in functions if "udot" in name), key=lambda c: getattr(c, kind), default=None)
     if counts is None or getattr(counts, kind) < FEWEST:
         return {"instructions": "", "spills": "", "share": ""}

@@ -160,7 +160,7 @@ def jointed(robot: Robot) -> Robot:
 
 
 def frames(robot: Robot, q: Vector, functions: Functions) -> list[tuple[Matrix, Vector]]:
-    """Of each body of a jointed robot the rotation to its parent's axes, and the place of its joint there."""
+    """Rotation of each body of a jointed robot to its parent's axes, and the place of its joint there."""
     if robot.base is None:
         return [_frame(body, q_i, functions) for body, q_i in zip(robot.bodies, q, strict=True)]
     joints = zip(robot.bodies[FREE:], q[FREE + 1 :], strict=True)
@@ -342,7 +342,7 @@ class _Articulated(NamedTuple):
 
 
 class _Joint(NamedTuple):
-    """What the way out needs of the way in: inertia's column along the joint, 1 / its entry there, remaining force."""
+    """Results of the inward sweep for the outward one: inertia's column along the joint, 1 / its entry, force."""
 
     angular: Vector
     linear: Vector
@@ -407,7 +407,7 @@ def _joint(body: _Articulated, description: Body, tau: Scalar) -> _Joint:
 def _handed_over(
     body: _Articulated, description: Body, joint: _Joint, coriolis: tuple[Vector, Vector], place: tuple[Matrix, Vector]
 ) -> _Articulated:
-    """What the parent feels of a body through a joint that gives way, about the parent's joint and in its axes."""
+    """Inertia and force of a body on its parent through a joint that gives way, in axes of the parent's joint."""
     (rotation, p), k, turns = place, description.axis, description.turns
     gain_a, gain_l = scaled(joint.inverse, joint.angular), scaled(joint.inverse, joint.linear)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script found, as a table to read and as JSON to keep."""
+"""Results of a script, as a table to read and as JSON to keep."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Run:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What :class:`Run` wrote."""
+    """A run as :class:`Run` wrote it."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -85,7 +85,7 @@ VERSIONS = ("packages", "peers")
 
 
 def facts() -> dict[str, Any]:
-    """What the figures depend on beside kanecore."""
+    """Machine, compiler and versions that the figures depend on beside kanecore."""
     packages = ("kanecore", "sympy", "numpy")
     return {
         "date": date.today().isoformat(),
@@ -101,7 +101,7 @@ def facts() -> dict[str, Any]:
 
 
 def _version(compiler: Sequence[str]) -> str:
-    """What a compiler calls itself."""
+    """Name and version of a compiler, in its own words."""
     said = subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=False).stdout
     return said.partition("\n")[0]
 

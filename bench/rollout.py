@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does a step of RK4 take where many motions go on side by side?"""
+"""Time of a step of RK4 where many motions go on side by side."""
 
 from __future__ import annotations
 

@@ -61,6 +61,6 @@ def copies(path: Path, count: int = COPIES) -> list[ctypes.CDLL]:
 
 
 def addresses(path: Path, symbol: str, count: int = COPIES) -> list[int]:
-    """Where a function lies in each copy."""
+    """Address of a function in each copy."""
     functions = [getattr(loaded, symbol) for loaded in copies(path, count)]
     return [ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions]

@@ -66,7 +66,7 @@ def _agrees(side: Side) -> bool:
 
 
 def _best(sides: Sequence[Side], repeats: int) -> dict[str, tuple[clock.Timing, Side]]:
-    """Of the sides of one name, and of the places of each, the one with the least time; a state's, in ns."""
+    """The fastest of the sides of one name, and of the places of each; time of a state, in ns."""
     calls = [(side, batch) for side in sides for batch in side.batches]
     timings = clock.interleaved([batch for _, batch in calls], repeats)
     best: dict[str, tuple[clock.Timing, Side]] = {}
@@ -98,7 +98,7 @@ KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)
 
 
 class Arrays(NamedTuple):
-    """What a kernel in C takes: states, a row a call, inputs, constants, the shape of a result, numbers of scratch."""
+    """Arguments of a kernel in C: states, a row a call, inputs, constants, shape of the result, numbers of scratch."""
 
     x: np.ndarray
     r: np.ndarray

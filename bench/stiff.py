@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long does a stiff integration take, in how many steps, and how far is its end from the truth?
+"""Time and steps of a stiff integration, and the error at its end.
 
 All sides have the compiled right-hand side and the exact Jacobian matrix of the same model.
 """
@@ -37,7 +37,7 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
 
 
 def _ratios(motion: str, found: list[list[report.Row]]) -> list[report.Row]:
-    """Of steps and times, for the error that theirs has at each tolerance; the geometric mean over the tolerances.
+    """Ratios of steps and times for the error of theirs at each tolerance; the geometric mean over the tolerances.
 
     Steps and times go with powers of the error: between two of our tolerances a line of logarithms says ours, beyond
     the first or last one the line of the nearest two.

@@ -85,7 +85,7 @@ class Task:
         return np.hstack([part @ m.T for part, m in zip(self.split(self.x), self.mechanism.to_joints, strict=True)])
 
     def split(self, x: np.ndarray) -> list[np.ndarray]:
-        """Of states the coordinates and the speeds, each contiguous."""
+        """Coordinates and speeds of states, each contiguous."""
         return [np.ascontiguousarray(part) for part in np.split(x, [self.dyn.n_q], axis=-1)]
 
     def from_joints(self, udot: np.ndarray) -> np.ndarray:

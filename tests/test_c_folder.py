@@ -20,6 +20,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from exported_c import METHODS, Run, pointer
 from gallery_states import loaded, some_state
 from sweep import part
 
@@ -202,10 +203,6 @@ def shared(folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(folder / "model.so"))
 
 
-def pointer(values: Array) -> ctypes.c_void_p:
-    return ctypes.c_void_p(values.ctypes.data)
-
-
 def constant(folder: Path, name: str) -> int:
     text = (folder / f"{prefix_of(folder)}.h").read_text()
     found = re.search(rf"\b{prefix_of(folder)}_{name} = (\d+)", text)
@@ -259,22 +256,6 @@ def test_status_of_a_singular_state(tmp_path: Path) -> None:
         *(pointer(np.empty(constant(folder, "n_work"))), pointer(out)),
     )
     assert status == 1
-
-
-METHODS = ("euler", "rk4", "dopri5", "dop853", "rosenbrock_w", "auto_w", "rosenbrock", "auto")
-
-
-class Run(ctypes.Structure):
-    """That of the header."""
-
-    _fields_ = (
-        ("method", ctypes.c_int),
-        *((name, ctypes.c_double) for name in ("t0", "t1", "step", "rtol", "atol", "max_step")),
-        ("max_steps", ctypes.c_long),
-        ("accept", ctypes.c_void_p),
-        ("context", ctypes.c_void_p),
-        *((name, ctypes.c_long) for name in ("accepted", "rejected", "evaluations")),
-    )
 
 
 @pytest.mark.parametrize("method", part(METHODS, ["dop853"]))

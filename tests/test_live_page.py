@@ -19,6 +19,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from browser import CHROMIUM, Browser
+from exported_c import METHODS, Run, pointer
 from gallery_states import loaded, some_state
 from sweep import part
 
@@ -98,27 +99,14 @@ def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path
     subprocess.run(["gcc", *flags, "-o", "x.so", "x.c", "-lm"], cwd=folder, check=True)
     library, text = ctypes.CDLL(str(folder / "x.so")), (folder / "x.h").read_text(encoding="utf-8")
 
-    class Run(ctypes.Structure):
-        _fields_ = (
-            ("method", ctypes.c_int),
-            *((field, ctypes.c_double) for field in ("t0", "t1", "step", "rtol", "atol", "max_step")),
-            ("max_steps", ctypes.c_long),
-            ("accept", ctypes.c_void_p),
-            ("context", ctypes.c_void_p),
-            *((field, ctypes.c_long) for field in ("accepted", "rejected", "evaluations")),
-        )
-
     def size(which: str) -> int:
         [value] = re.findall(rf"x_n_{which} = (\d+)", text)
         return int(value)
 
-    def pointer(array: Array) -> Any:
-        return array.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
-
     constants, work = np.empty(size("prepared")), np.empty(size("work"))
     state = np.array(page.data["start"]["state"])
     library.x_prepare(pointer(np.array(list(dyn.parameters.values()))), pointer(constants))
-    run = Run(1, 0.0, 0.1, 1e-3)
+    run = Run(METHODS.index("rk4"), 0.0, 0.1, 1e-3)
     assert library.x_integrate(ctypes.byref(run), pointer(r), pointer(constants), pointer(work), pointer(state)) == 0
     assert found == state.tolist()
 

@@ -31,7 +31,7 @@ PEERS: Mapping[str, Peer] = {
 
 
 def sides(area: str, work: Any) -> tuple[list[Any], list[str]]:
-    """What the peers of an area offer for a work, and the names of those that are not installed."""
+    """Functions that the peers of an area have for a work, and the names of those that are not installed."""
     offered, missing = [], []
     for name, peer in PEERS.items():
         if area not in peer.areas:
@@ -44,7 +44,7 @@ def sides(area: str, work: Any) -> tuple[list[Any], list[str]]:
 
 
 def versions() -> dict[str, str]:
-    """Of the peers that are installed; other installers than pip do not say which."""
+    """Versions of the peers that are installed; other installers than pip do not say which."""
     return {name: _version(peer.distribution) for name, peer in PEERS.items() if find_spec(peer.module)}
 
 

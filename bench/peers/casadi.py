@@ -93,7 +93,7 @@ def lanes_text(f: ca.Function) -> str:
 
 
 def _has_words(mechanism: Any) -> bool:
-    """Whether the recursions know the mechanism."""
+    """True for a mechanism that the recursions know."""
     return mechanism.robot is not None
 
 

@@ -44,7 +44,7 @@ def rhs(mechanism: models.Mechanism, solver: str) -> Callable[..., np.ndarray]:
 
 
 def arguments(task: Task) -> tuple[Any, ...]:
-    """What follows x: t, r, p."""
+    """The arguments behind x: t, r, p."""
     return (0.0, *([task.r] if len(task.r) else []), parameters(task.mechanism))
 
 

@@ -22,7 +22,7 @@ KNOWN = {"rrp", "arm7", "rolling_disc", "whipple_bicycle", "four_bar", "cart 5 r
 
 
 class KaneResult(NamedTuple):
-    """What SymPy's KanesMethod gave: its time, its operations after cse, M and f at one state."""
+    """Results of SymPy's KanesMethod: its time, its operations after cse, M and f at one state."""
 
     seconds: float
     operations: int

@@ -100,7 +100,7 @@ class Run(SphinxDirective):
         )
 
     def _nodes(self, result: Result) -> list[nodes.Node]:
-        """What was printed, then the value."""
+        """The printed text, then the value."""
         shown: list[nodes.Node] = []
         if result.printed:
             text = result.printed.rstrip("\n")
@@ -148,7 +148,7 @@ class Page:
 
 @dataclasses.dataclass
 class Result:
-    """What a block printed, and its value: LaTeX, HTML or an SVG in base64."""
+    """Printed text and value of a block: LaTeX, HTML or an SVG in base64."""
 
     printed: str = ""
     formula: str | None = None

@@ -116,7 +116,7 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
 
 
 cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint fresh) noexcept nogil:
-    """Where the operands and results of the next rows are, a lane each; those left over have the last row again."""
+    """Places of the operands and results of the next rows, a lane each; those left over have the last row again."""
     cdef int i, operand, last = b.n_dims - 1
     cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
     for operand in range(N_OPERANDS):
@@ -250,17 +250,17 @@ cdef tuple leading_axes(list operands):
 
 
 cdef Py_ssize_t numbers_of_block(Model m, int k) noexcept:
-    """How many numbers each lane of a block has of its own: t, x, r, work and result."""
+    """Count of the numbers that each lane of a block has of its own: t, x, r, work and result."""
     return 1 + m.n_x + n_beyond(m, k) + m.n_r + m.n_lane_work + m.size[k]
 
 
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
-    """How many blocks a call of kernel k takes: as many as leave their numbers in the cache."""
+    """Number of blocks of a call of kernel k: as many as leave their numbers in the cache."""
     return max(1, min(KC_MOST_BLOCKS, CACHE // (numbers_of_block(m, k) * MOST_DOUBLES)))
 
 
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
-    """How many doubles' room `place_lanes` takes."""
+    """Room that `place_lanes` takes, in doubles."""
     cdef Py_ssize_t in_lanes = blocks_of(m, k) * numbers_of_block(m, k) + m.n_p + 2 * m.n_prepared
     return MOST_DOUBLES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
@@ -346,7 +346,7 @@ cdef class Shared:
 
 
 cdef int thread_count(object threads) except -1:
-    """How many threads a call may take."""
+    """The most threads of a call."""
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise TypeError(f"threads is {threads!r}; it must be a whole number: how many, or -1 for one a core")
     n = threads.__index__()

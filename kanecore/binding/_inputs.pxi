@@ -4,7 +4,7 @@
 from kanecore._ode cimport kc_signal
 
 def checked_inputs(Model model, returned, double t):
-    """What a function r(t, x) returned at ``t`` as an array, (n_r,); an error where it is something else."""
+    """Return the inputs that a function r(t, x) gave at ``t`` as an array, (n_r,); an error where it gave something else."""
     mapping = hasattr(returned, "keys")
     values = None if mapping else real_numbers(f"what inputs(t, x) returned at t = {t!r}", returned)
     if mapping or values.shape != (model.n_r,):

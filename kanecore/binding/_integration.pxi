@@ -102,7 +102,7 @@ cdef int keep(const kc_step *step, Record *record) noexcept nogil:
 
 
 cdef inline double place_in(const kc_step *step, double t) noexcept nogil:
-    """Where t lies in a step, 0 to 1; at the end of a change of the state, which takes no time."""
+    """The place of t in a step, 0 to 1; the end for a change of the state, which takes no time."""
     return (t - step.t) / step.h if step.h != 0.0 else 1.0
 
 

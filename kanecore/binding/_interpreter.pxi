@@ -289,7 +289,7 @@ cdef tuple operation_names():
 
 
 cdef uint32_t check_loads(object words, dict bounds) except? 0:
-    """How many numbers a list loads; ValueError for a place that an array does not have, or a list without end."""
+    """Count of the numbers that a list loads; ValueError for a place that an array does not have, or a list without end."""
     cdef uint32_t n = 0
     words, i = words.tolist(), 0
     while words[i] != KC_ARRAYS:

@@ -92,7 +92,7 @@ cdef inline bint reads_multipliers(int k) noexcept nogil:
 
 
 cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
-    """How many numbers x goes on with behind udot and lambda."""
+    """Count of the numbers behind udot and lambda in the x of a kernel."""
     if k == K_INVERSE_DYNAMICS_TANGENT:
         return m.n_x + m.n_r + m.n_u
     if k == K_INVERSE_DYNAMICS_GRADIENT:

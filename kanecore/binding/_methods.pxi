@@ -141,7 +141,7 @@ cdef class Kernels(Model):
         return self.evaluate(K_POWER, t, x, udot, r, p, out, threads)
 
     def reactions(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
-        """What each joint does to its child beyond the loads of the model, (..., n_joints, 6).
+        """Forces of the joints on their children beyond the loads of the model, (..., n_joints, 6).
 
         The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what the
         Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics Algorithms*, 2008,
@@ -168,7 +168,7 @@ cdef class Kernels(Model):
         return self.evaluate(K_VELOCITY_RESIDUAL, t, x, None, r, p, out, threads)
 
     def _constraint_sizes(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """What each of phi, then c, is summed from: residuals are compared with it, (..., n_configuration + n_velocity)."""
+        """Magnitudes of the terms of phi, then c, with which residuals are compared, (..., n_configuration + n_velocity)."""
         return self.evaluate(K_CONSTRAINT_SIZES, t, x, None, r, p, out, threads)
 
     def constraint_jacobian(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -280,8 +280,8 @@ cdef class Kernels(Model):
         return self.evaluate(K_COORDINATE_FORCES, t, x, None, r, p, out, threads)
 
     def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None, threads=1):
-        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration
-        + n_velocity).
+        """Residuals of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (..., n_u + n_configuration +
+        n_velocity).
 
         The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
         ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
@@ -499,17 +499,17 @@ cdef class Workspace(Buffers):
 
     @property
     def xdot(self):
-        """What `rhs` writes, (n_x,); NaN until then."""
+        """Result of `rhs`, (n_x,); NaN until its first call."""
         return self.array_of(K_RHS)
 
     @property
     def M(self):
-        """What `mass_matrix` writes, (n_u, n_u); NaN until then."""
+        """Result of `mass_matrix`, (n_u, n_u); NaN until its first call."""
         return self.array_of(K_MASS_MATRIX)
 
     @property
     def f(self):
-        """What `forcing` writes, (n_u,); NaN until then."""
+        """Result of `forcing`, (n_u,); NaN until its first call."""
         return self.array_of(K_FORCING)
 
     def rhs(self):
@@ -563,7 +563,7 @@ cdef class Workspace(Buffers):
         return self.call(K_POWER)
 
     def reactions(self):
-        """What each joint does to its child beyond the loads of the model, (n_joints, 6)."""
+        """Forces of the joints on their children beyond the loads of the model, (n_joints, 6)."""
         return self.call(K_REACTIONS)
 
     def configuration_residual(self):
@@ -627,7 +627,7 @@ cdef class Workspace(Buffers):
         return self.call(K_COORDINATE_FORCES)
 
     def equations_residual(self):
-        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
+        """Residuals of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
         n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
         """
         return self.call(K_EQUATIONS_RESIDUAL)

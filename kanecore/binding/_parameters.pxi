@@ -2,7 +2,7 @@
 # The current parameters and inputs of a model, and those of one call; included by _library.pyx.
 
 cdef dict ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot", "multiplier": "multipliers"}
-"""Where a call takes values."""
+"""The argument of a call by the kind of its values."""
 
 cdef dict MEANING = {
     "state": "coordinates, then speeds", "coordinate": "coordinates", "speed": "one for each speed",
@@ -269,7 +269,7 @@ cdef class Parametrized(Named):
         return in_floats(block, self.n_r, self.n_r) if self.single else block
 
     def _count(self, p=None):
-        """How many rows of G count with some parameters, by default the current ones: a fact of these alone."""
+        """Number of rows of G that count with some parameters, by default the current ones: a fact of these alone."""
         if not self.n_constraints:
             return 0
         return int(number_at(self.resolve_parameters(p, K_UDOT).read, self.n_prepared - 1, self.single))

@@ -52,7 +52,7 @@ cdef int rollout_stopped(void *context) noexcept nogil:
 
 
 cdef object row_offsets(object array, tuple shape, int n_own):
-    """How many bytes behind the first the operand of each row begins; ``n_own`` axes are its own, others lead."""
+    """Offset in bytes of the operand of each row behind the first; ``n_own`` axes are its own, others lead."""
     offsets = np.zeros((), dtype=np.int64)
     for length, stride in zip(array.shape[:array.ndim - n_own], array.strides):
         offsets = offsets[..., np.newaxis] + np.arange(length, dtype=np.int64) * stride

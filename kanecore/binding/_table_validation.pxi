@@ -43,7 +43,7 @@ cdef int check_table(const kc_model *m) except -1:
 
 
 cdef int count_kernels(const kc_model *m) noexcept nogil:
-    """How many kernels a table has room for, negative where it ends before them: an older library's is shorter."""
+    """Number of kernels that a table has room for, negative where it ends before them: an older library's is shorter."""
     cdef Py_ssize_t first = <const char *>first_kernel(m) - <const char *>m
     return <int>min((<Py_ssize_t>m.struct_size - first) // <Py_ssize_t>sizeof(kc_kernel *), N_KERNELS)
 

@@ -72,7 +72,7 @@ def xla_functions():
 
 
 def xla_threads(threads):
-    """How many threads a call may take, -1: one for each core, as a number that XLA passes on."""
+    """The most threads of a call, -1 for one each core, as a number that XLA passes on."""
     thread_count(threads)
     return np.int64(threads)
 

@@ -203,7 +203,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("reactions", "reactions", ("n_joints", "6"), r"[\boldsymbol R, \boldsymbol T]", "force, torque on the child"),
-        "What each joint does to its child beyond the loads of the model",
+        "Forces of the joints on their children beyond the loads of the model",
         "The force (3), N, then the torque (3), N m, that act on the child at the joint point, in inertial axes: what "
         "the Newton-Euler equations of every body lack at udot = M⁻¹ f (Featherstone, *Rigid Body Dynamics "
         "Algorithms*, 2008, section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With "
@@ -230,7 +230,7 @@ KERNELS: tuple[Kernel, ...] = (
     ),
     Kernel(
         *("constraint_sizes", "constraints", ("n_configuration + n_velocity",), "", "what phi, c are sums of"),
-        "What each of phi, then c, is summed from: residuals are compared with it",
+        "Magnitudes of the terms of phi, then c, with which residuals are compared",
         internal=True,
     ),
     Kernel(
@@ -349,7 +349,7 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("equations_residual", "forces", ("n_u + n_configuration + n_velocity",)),
         *(r"[F + F^* + G^{\mathsf T}\lambda, \varphi, c]", "F_r + F*_r + (G' lambda)_r, then phi, then c"),
-        "What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]",
+        "Residuals of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]",
         "The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates. "
         "``multipliers`` (..., n_constraints) may be left out where there are no constraints.",
         reads_udot=True,
@@ -566,7 +566,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 
 ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-"""Of I, about the first point of the body."""
+"""Entries of I, about the first point of the body."""
 
 OF_BODY = ("m", *(f"mc{axis}" for axis in "xyz"), *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in ENTRIES))
 """Their names."""

@@ -75,7 +75,7 @@ def independent_columns(
 Array = npt.NDArray[np.float64]
 
 NEAR = 1e-2
-"""Of `extents`: how far away from a state rows are looked at again."""
+"""Relative to `extents`: the distance from a state at which rows are looked at again."""
 
 
 def speed_units(mass: Array, rows: Array) -> Array:

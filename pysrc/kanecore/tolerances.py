@@ -41,7 +41,7 @@ that is zero (228 values) stayed below 0.07 times it, and all that is not (1,311
 """
 
 EQUAL = 1e-9
-"""Of the larger: two expressions that differ less at two random states are one.
+"""Relative to the larger: two expressions that differ less at two random states are one.
 
 For expressions that are formed in different ways, such as a velocity that was set and the derivative of a position:
 what agrees does so to 1e-13, what does not differs in the first digits, since random values avoid the zeros of sines.
@@ -49,14 +49,14 @@ Parts of unit vectors and singular values beside the largest are compared by it 
 """
 
 RANK = 1e-10
-"""Of the largest entry of a row, in the metric of the masses: a smaller one is no pivot, and the row is lost.
+"""Relative to the largest entry of a row, in the metric of the masses: no pivot is smaller, and the row is lost.
 
 At states that are on the constraints to rounding, redundant rows leave 1e-17 to 1e-13; a pivot of 1e-10 still leaves
 six digits.
 """
 
 INDEPENDENT = 1e-3
-"""Of the same: a larger one is a pivot though more rows are found than were counted.
+"""Relative to the same: a larger one is a pivot though more rows are found than were counted.
 
 States between steps of an integrator are off the constraints by less, which makes redundant rows look independent.
 """
@@ -73,16 +73,16 @@ their diagonal entries, and 4 n ε is 2e-5.
 """
 
 SOLVED = 1e-9
-"""Of the terms that a constraint is summed from: the largest residual of a state that is on it."""
+"""Relative to the terms of a constraint: the largest residual of a state that is on it."""
 
 REACHED = 1e-12
-"""Of the same: what projection along motions reaches in a step or two; where it stalls above, q moves directly.
+"""Relative to the same: the residual after a step or two along motions; where it stays larger, q moves directly.
 
 Rounding leaves 1e-17 to 1e-14 of states of the gallery; a drift along a direction that no speed moves stays.
 """
 
 FEASIBLE = 1e-6
-"""Of the same: the largest residual of a state that may be projected to the constraints unasked."""
+"""Relative to the same: the largest residual of a state that may be projected to the constraints unasked."""
 
 FEASIBLE_IN_FLOATS = FEASIBLE ** (23 / 52)
 """The same of a state in floats: the same share of their digits, 2e-3."""

@@ -32,7 +32,7 @@ __all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
 Array = npt.NDArray[np.float64]
 
 MOST = 100_000
-"""How many states may be asked for: all are held at once, with what differences take of each."""
+"""The most states that may be asked for: all are held at once, with the scratch of their differences."""
 
 _TRIES = 30  # random states for each that is wanted
 _SPREAD = 0.5  # of the sizes: how far states are from a given one

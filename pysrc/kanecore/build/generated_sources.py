@@ -283,7 +283,7 @@ def _cython_numbers() -> str:
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
         f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
         "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
-        f'    """How many numbers x goes on with behind udot and lambda."""\n{vectors}    return 0\n'
+        f'    """Count of the numbers behind udot and lambda in the x of a kernel."""\n{vectors}    return 0\n'
     )
 
 
@@ -354,7 +354,7 @@ def _cython_field(kernel: Kernel) -> str:
     shape = ", ".join(kernel.shape) + "," * (len(kernel.shape) == 1)
     return (
         f"    @property\n    def {kernel.field}(self):\n"
-        f'        """What `{kernel.name}` writes, ({shape}); NaN until then."""\n'
+        f'        """Result of `{kernel.name}`, ({shape}); NaN until its first call."""\n'
         f"        return self.array_of({_number(kernel)})\n"
     )
 

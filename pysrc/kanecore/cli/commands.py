@@ -43,7 +43,7 @@ FACTS = {
     "mass_matrix": "mass matrix",
     "missing": "missing",
 }
-"""What ``info`` tells of ``dyn.info``, and its title: the rest are numbers for the package itself."""
+"""Titles of the entries of ``dyn.info`` that ``info`` prints: the rest are numbers for the package itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -36,7 +36,7 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 ACCURACY = 1e-11
-"""Of `changes`, which are differences of order four: beside the largest along any direction."""
+"""Accuracy of `changes`, which are differences of order four, relative to the largest along any direction."""
 
 _LITTLE = 1e-6  # in the metric of the masses
 _STEP = 1e-3  # of a coordinate's magnitude; the error of differences of M vanishes with u̇

@@ -29,7 +29,7 @@ _NEAR = 0.05  # predicted, as the function is self-concordant: full steps square
 _SHORTEST = 1e-10  # of a whole step: if the value is not less there, no shorter step helps
 _MET = 1e-12  # of the largest z: tolerance of equations with rows of size one
 _THIN = 1e-2
-"""Of the largest axis of a body, or of other bodies: what a prior without extent, or without mass, is given."""
+"""Extent of a prior without one, relative to the largest axis of the body; its mass, relative to those of others."""
 _DEFINITE = 1e-9  # smallest by largest eigenvalue of P in units of its diagonal: a prior that is flatter has no log det
 
 

@@ -21,7 +21,7 @@ from kanecore.tolerances import INDEPENDENT
 __all__ = ["Reduced", "Solving", "reduced", "solving", "whole"]
 
 SMALLEST_PIVOT = 0.1
-"""Of its row, now and as it was before others were solved, in the metric of the masses: with a smaller pivot a row is
+"""Relative to its row, now and before others were solved, in the metric of the masses: with a smaller pivot a row is
 solved at run time.  In a closed chain of 30 links, pivots of 1/155 of their rows cost three digits."""
 
 

@@ -36,7 +36,7 @@ class Way:
 
 
 WAYS: dict[str, Way] = {}
-"""Of each kernel, by its name."""
+"""The ways to derive kernels, by name."""
 
 
 def derives(

@@ -32,7 +32,7 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_time_derivative": lambda d: [d.time],
     "rhs_parameter_jacobian": lambda d: list(d.parameters),
 }
-"""Of each kernel that is a derivative of ẋ: with respect to which symbols, the columns of its result."""
+"""Columns of each kernel that is a derivative of ẋ: the symbols of the derivatives."""
 
 
 @dataclass(frozen=True)

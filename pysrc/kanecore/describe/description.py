@@ -440,6 +440,26 @@ def without_auxiliary(d: Description) -> Description:
     return replace(image.description(d), auxiliary=d.auxiliary)
 
 
+def without_bodies(d: Description) -> Description:
+    """The description without bodies, loads and the geometry they stand in, for equations that were formed of them."""
+    return replace(
+        d,
+        frames=d.frames[:1],
+        points=(),
+        bodies=(),
+        joints=(),
+        loads=(),
+        potentials=(),
+        generalized_forces=(),
+        attachments=(),
+        unit=(),
+        shown_points=(),
+        shown_frames=(),
+        origin=-1,
+        shapes=(),
+    )
+
+
 class Image:
     """Copy of nodes of one graph in another, with replacements for some nodes."""
 

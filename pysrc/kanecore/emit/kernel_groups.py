@@ -21,7 +21,7 @@ from .simd_lanes import LaneLibrary, Lanes, SingleLanes
 __all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "lanes_of", "whole"]
 
 REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
-"""How programs are written on each type of numbers: for one state, and for several."""
+"""The ways to write programs for each type of numbers: for one state, and for several."""
 
 
 class Groups:

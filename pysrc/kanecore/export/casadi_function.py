@@ -40,7 +40,7 @@ PARTS = ("calls", "slopes", "gradient", "hessian", "interface")
 """The files that the functions are written from, in their order."""
 
 NUMBERS = (2, 4, 8, 16, 32, 64)
-"""Of weights, or directions, in one call, beside 1. CasADi asks for 64 at most."""
+"""Numbers of weights, or directions, in one call, beside 1. CasADi asks for 64 at most."""
 
 NUMBERS_OF_CHANGES = (*range(2, 33), 64)
 """The same of changes of a gradient, of which Hessians are made."""

@@ -139,7 +139,7 @@ def on_machine(dyn: CompiledModel) -> CompiledModel:
 
 
 LIBRARIES = (".so", ".dylib", ".dll")
-"""How names of shared libraries end."""
+"""Endings of the names of shared libraries."""
 
 _OLDEST = (1980, 1, 1, 0, 0, 0)  # the earliest of a zip file, in place of the time of its making
 _UNIX = 3  # nor on which system

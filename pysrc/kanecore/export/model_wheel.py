@@ -111,7 +111,7 @@ def compatible(version: str) -> str:
 
 
 REQUIREMENTS = ("numpy>=1.24",)
-"""What runs a model; pyproject.toml asks for the same, and for SymPy."""
+"""Requirements of a compiled model; pyproject.toml asks for the same, and for SymPy."""
 
 _NATIVE = (".so", ".pyd", ".dll", ".dylib")
 _OWN = EXTENSION_SUFFIXES[0]  # such as .cpython-311-x86_64-linux-gnu.so

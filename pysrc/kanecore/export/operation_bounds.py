@@ -151,7 +151,7 @@ _TIMES: Mapping[str, int] = {
     "projection": 2 * 2 * NEWTON,
     "closure": COUNT,
 }
-"""How many times a way is run, at most; others once."""
+"""The most times that a way is run; others are run once."""
 
 
 def _each(function: Solved, called: str) -> int:

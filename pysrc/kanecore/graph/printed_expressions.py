@@ -305,7 +305,7 @@ class _Common:
             self._count(part, seen)
 
     def _parts(self, form: Form) -> tuple[Form, ...]:
-        """What a form is made of; angles are no parts, and products have none with a number."""
+        """The parts of a form; angles are no parts, and products have none with a number."""
         if form.kind == "atom" and self._atoms[form.atom].kind in WAVES:
             return ()
         if form.kind == "product" and form.factor != 1 and len(form.parts) > 1:

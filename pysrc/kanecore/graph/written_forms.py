@@ -123,7 +123,7 @@ def cost_of(form: Form) -> float:
 
 
 class Meaning:
-    """What forms mean: their SymPy expressions, and their numbers."""
+    """The meaning of forms: their SymPy expressions, and their numbers."""
 
     def __init__(self, graph: Graph, atoms: Atoms) -> None:
         self._graph, self._atoms = graph, atoms

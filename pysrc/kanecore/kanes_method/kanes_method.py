@@ -30,7 +30,7 @@ from kanecore.model import Model
 __all__ = ["KanesMethod"]
 
 _OF_BODIES = ("_described", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq")
-"""What follows from bodies and loads, and is forgotten when others are given."""
+"""Results of bodies and loads, forgotten when others are given."""
 
 
 class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]

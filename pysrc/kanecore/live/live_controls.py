@@ -136,7 +136,7 @@ def motions_of(dyn: Any, given_by_signals: set[int]) -> list[list[int]]:
 
 
 def keys_of(dyn: Any, keys: Any, offered: list[int], ranges: Mapping[str, Range]) -> dict[str, tuple[int, float]]:
-    """Of each key the number of an input, and what is added to it while the key is down."""
+    """The number of the input of each key, and the value that is added to it while the key is down."""
     names = dyn.input_names
     result: dict[str, tuple[int, float]] = {}
     if keys is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a live page draws: the scene at the start, and which body each thing that a hand can take belongs to."""
+"""The scene of a live page at the start, and the body of each thing that a hand can take."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class LiveScene:
         return [farthest * np.stack([right, -right, up, -up])]
 
     def _shapes(self) -> list[Any]:
-        """Of each line its body, its points, and how these grow with the parameters that are sizes of the shape."""
+        """The body and points of each line, and the growth of these with the parameters that are sizes of the shape."""
         lines = [(outline.body, line) for outline in self.scene.outlines for line in outline.lines]
         step = SMALLEST * self.scene.size
         result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where a live page starts: the state, inputs and feedback that were asked for, or those that show a mechanism well."""
+"""The start of a live page: the state, inputs and feedback that were asked for, or those that show a mechanism well."""
 
 from __future__ import annotations
 

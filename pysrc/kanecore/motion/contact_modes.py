@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 Mode = tuple[tuple[bool, tuple[int, ...]], ...]  # of each contact: closed?, and 0, 1, −1 of its friction rows
 
 MOST_ROWS = 12
-"""How many rows may be decided at once: 4 contacts with two directions of friction have 10,000 modes."""
+"""The most rows that are decided at once: 4 contacts with two directions of friction have 10,000 modes."""
 
 
 @dataclass(frozen=True)

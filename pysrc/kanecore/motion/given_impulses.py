@@ -53,7 +53,7 @@ def generalized_impulses(state: ConstraintState, impulses: Mapping[Any, Any] | N
 
 
 def _kind(dyn: Kernels, key: Any) -> Kind:
-    """What a key names: a point, a frame, or a speed."""
+    """The kind of a key: a point, a frame, or a speed."""
     if not isinstance(key, str):
         kinds: dict[str, Kind] = {"locatenew": "point", "orient_axis": "frame"}  # SymPy's objects, without SymPy
         return next((kind for method, kind in kinds.items() if hasattr(key, method)), "speed")

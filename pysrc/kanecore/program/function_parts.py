@@ -159,7 +159,7 @@ class Equations:
 
 
 Member = int | str | tuple[int, ...] | Equations | Mapping[str, str]
-"""Of a structure: a number, the name of a function, an array, the equations, functions by name."""
+"""Members of a structure: a number, the name of a function, an array, the equations, functions by name."""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,14 @@ LARGEST = 64_000_000
 """Bytes that are read at most: some ten times those of the largest link of a humanoid."""
 MOST_FACES = 1_000_000
 FARTHEST = 1e9
-"""Of a point, in the unit of the file."""
+"""The largest coordinate of a point, in the unit of the file."""
 MOST_LINES, MOST_POINTS = 14, 240
-"""Of one mesh: a humanoid of 40 links has a page of some 200 kB, and is drawn in a second."""
+"""Limits of one mesh: a humanoid of 40 links has a page of some 200 kB, and is drawn in a second."""
 CUTS = 3
 """Along the longest side of a mesh; fewer along shorter ones."""
 SHARP = np.radians(40.0)
 TOLERANCE = 0.006
-"""How far lines may be from those of the mesh, as a share of its size; what is closer in the mesh is one point."""
+"""Largest distance of lines from those of the mesh, as a share of its size; points that are closer are one."""
 SHORTEST = 0.2
 
 

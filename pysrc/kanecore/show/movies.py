@@ -174,7 +174,7 @@ class Animation:
 
 
 def drawn(scene: Scene, view: View, traces: Sequence[int], labels: bool) -> dict[str, Any]:
-    """What a page draws, and how it looks at it: data for ``picture.js`` that do not change with the state."""
+    """The scene and camera of a page: data for ``picture.js`` that do not change with the state."""
     return {
         "lines": scene.lines,
         "joints": scene.joints,

@@ -75,7 +75,7 @@ COMMANDS = (
     "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega "
     "dot ddot hat bar tilde vec prime mathrm mathbf"
 )
-"""What a name may call of LaTeX to be typeset: others can do more than write, such as open a link."""
+"""Commands of LaTeX that a name may hold: others can do more than write, such as open a link."""
 
 PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,+-])*")
 """A name that may be typeset."""

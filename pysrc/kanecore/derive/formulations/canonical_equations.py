@@ -17,7 +17,7 @@ from dataclasses import replace
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.generalized_forces import coordinate_forces, inertia_change, rate_slopes, unrelated
 from kanecore.derive.kinematics import Kinematics
-from kanecore.describe.description import Description, FirstOrder, Image, duplicate, momentum_name
+from kanecore.describe.description import Description, FirstOrder, Image, duplicate, momentum_name, without_bodies
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, SPEED, Graph
@@ -151,20 +151,7 @@ class _Canonical:
         if g.depends[power] & ACCELERATION:
             [power] = g.substitute([power], self._accelerations(rates))
         return replace(
-            d,
-            frames=d.frames[:1],
-            points=(),
-            bodies=(),
-            joints=(),
-            loads=(),
-            potentials=(),
-            generalized_forces=(),
-            attachments=(),
-            unit=(),
-            shown_points=(),
-            shown_frames=(),
-            origin=-1,
-            shapes=(),
+            without_bodies(d),
             rates=tuple(rates),
             speeds=self.momenta,
             accelerations=self.accelerations,

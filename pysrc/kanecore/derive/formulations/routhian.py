@@ -17,7 +17,15 @@ from functools import cached_property
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.generalized_forces import active_forces, coordinate_forces
-from kanecore.describe.description import Description, GeneralizedForce, Image, duplicate, momentum_name, rate_name
+from kanecore.describe.description import (
+    Description,
+    GeneralizedForce,
+    Image,
+    duplicate,
+    momentum_name,
+    rate_name,
+    without_bodies,
+)
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.expression_graph import ACCELERATION, PARAMETER, SPEED, Graph
@@ -154,20 +162,8 @@ class _Routh:
         _require_free(d, [*speed_names, *momentum_names, *(rate_name(d.coordinate_names[i]) for i in self.cyclic)])
         speeds, at = tuple(self._rates[i] for i in self.kept), {i: n for n, i in enumerate(self.kept)}
         return replace(
-            d,
-            frames=d.frames[:1],
-            points=(),
-            bodies=(),
-            joints=(),
-            loads=(),
+            without_bodies(d),
             tendons=(),
-            potentials=(),
-            attachments=(),
-            unit=(),
-            shown_points=(),
-            shown_frames=(),
-            origin=-1,
-            shapes=(),
             coordinates=tuple(d.coordinates[i] for i in self.kept),
             coordinate_names=tuple(names),
             rates=speeds,

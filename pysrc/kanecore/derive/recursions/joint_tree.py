@@ -88,7 +88,7 @@ class JointTree:
         return max(depth)
 
     def rates_of(self, link: int) -> slice:
-        """Where the rates of a link are among those of all."""
+        """The place of a link's rates among those of all."""
         first = self.first_rates[link]
         return slice(first, first + len(self.links[link].rates))
 

@@ -65,7 +65,7 @@ class Tree:
 
     @property
     def limb_ends(self) -> tuple[int, ...]:
-        """Of each joint the number after the last of those that it carries."""
+        """The end of each joint's subtree: the number after the last joint that it carries."""
         ends = list(range(1, len(self.parent) + 1))
         for i in reversed(range(len(self.parent))):
             if self.parent[i] >= 0:

@@ -56,7 +56,7 @@ class Expressions(ABC):
         """The rate d(T + U)/dt at udot, the power of the loads without a potential."""
     @property
     def reactions(self) -> Any:
-        """What each joint does to its child beyond the loads of the model."""
+        """Forces of the joints on their children beyond the loads of the model."""
     @property
     def configuration_residual(self) -> Any:
         """The configuration constraints' values phi(q, t), in the order given."""
@@ -101,7 +101,7 @@ class Expressions(ABC):
         """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F."""
     @property
     def equations_residual(self) -> Any:
-        """What is left of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]."""
+        """Residuals of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c]."""
     @property
     def generalized_momenta(self) -> Any:
         """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U."""

@@ -17,7 +17,7 @@ OWN_FRAMES: Mapping[str, str] = {
     "n_points": "shown_points",
     "n_frames": "shown_frames",
 }
-"""What a kernel with vectors of points or of frames goes through, by its first axis."""
+"""Items of a kernel's vectors, points or frames, by its first axis."""
 
 
 def check_vectors(kernel: Kernel, name: str) -> None:

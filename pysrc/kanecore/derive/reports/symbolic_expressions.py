@@ -94,7 +94,7 @@ PARTIAL_ACCELERATIONS = {
     "partial_accelerations": "partial_velocities",
     "partial_angular_accelerations": "partial_angular_velocities",
 }
-"""What equals the nonholonomic form of a kernel, by that kernel."""
+"""Equals of the nonholonomic forms of kernels, by kernel."""
 
 EQUATIONS = ("mass_matrix", "forcing", "constraint_jacobian", "constraint_bias")
 RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian")

@@ -176,7 +176,7 @@ _INSTEAD = {
     **dict.fromkeys(("x0", "initial"), "guess="),
     **dict.fromkeys(("energy", "potential", "potential_energy"), "potentials="),
 }
-"""What to write in place of names that others have for an argument."""
+"""Arguments by the names that other packages have for them."""
 
 
 def no_such_argument(name: str, known: Collection[str]) -> TypeError:
