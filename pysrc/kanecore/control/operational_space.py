@@ -159,13 +159,13 @@ def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: st
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = matrix * units[..., np.newaxis] * units[..., np.newaxis, :]
     finite = np.asarray(np.isfinite(scaled).all(axis=(-2, -1)))
-    if not finite.all():
-        scaled = np.where(finite[..., np.newaxis, np.newaxis], scaled, np.eye(scaled.shape[-1]))  # LAPACK refuses others
-    inverse = _inverse_unless_in_doubt(scaled)
-    if inverse is None:
+    if not finite.all():  # LAPACK refuses others
+        scaled = np.where(finite[..., np.newaxis, np.newaxis], scaled, np.eye(scaled.shape[-1]))
+    certain = _inverse_unless_in_doubt(scaled)
+    if certain is None:
         _refuse_singular(dyn, scaled, finite, t, x, why)
-        inverse = np.linalg.inv(scaled)
-    inverse = inverse * units[..., np.newaxis] * units[..., np.newaxis, :]
+    inverse = np.asarray(np.linalg.inv(scaled) if certain is None else certain, dtype=np.float64)
+    inverse = np.asarray(inverse * units[..., np.newaxis] * units[..., np.newaxis, :])
     return inverse if finite.all() else np.where(finite[..., np.newaxis, np.newaxis], inverse, np.nan)
 
 

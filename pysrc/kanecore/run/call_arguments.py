@@ -169,7 +169,7 @@ def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument
     n: int = dyn.n_x if kind == "state" else dyn.n_r if kind == "input" else dyn.n_u
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (n,):
         return given
-    if not given and isinstance(given, dict):
+    if isinstance(given, dict) and not given:
         return np.zeros(n)
     if not isinstance(given, Mapping):
         return vectors(argument, given, n)
