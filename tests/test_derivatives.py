@@ -209,6 +209,8 @@ def test_products_of_inverse_dynamics(name: str) -> None:
         close(gradient, w @ slopes)
     batch = dyn.inverse_dynamics_vjp(time, [x, x], udot, [w, 2 * w], r=r)
     np.testing.assert_array_equal(batch[0], gradients[0])
+    in_lists = dyn.inverse_dynamics_jvp(time, list(x), list(udot), list(dx), dudot=list(dudot), dr=list(dr), r=list(r))
+    np.testing.assert_array_equal(in_lists, found)  # plain arrays go another way
     close(batch[1], 2 * (w @ by_x))
 
 

@@ -18,6 +18,7 @@ from oracle.serial_models import arm
 from sweep import part
 
 import kanecore as kc
+from kanecore.control.operational_space import _inverted
 from kanecore.gallery import MODELS, four_bar
 
 Array = npt.NDArray[np.float64]
@@ -268,6 +269,22 @@ def test_leading_axes() -> None:
     found = loop.operational_inertia("C2", 0.0, x, **options, p={"m2": masses})
     one_by_one = [loop.operational_inertia("C2", 0.0, x, **options, p={"m2": mass}) for mass in masses]
     np.testing.assert_allclose(found, one_by_one, rtol=1e-13)
+
+
+def test_nearly_singular() -> None:
+    """[[1, 1 - e], [1 - e, 1]] has the condition 2/e - 1, and its inverse is known; from 1e10 on it is refused."""
+    dyn, x = kc.load("planar_2r"), np.zeros(4)
+
+    def matrix(e: float) -> npt.NDArray[np.float64]:
+        return np.array([[1.0, 1.0 - e], [1.0 - e, 1.0]])
+
+    for e in (0.5, 2.0**-25, 2.0**-30):
+        exact = np.array([[1.0, e - 1.0], [e - 1.0, 1.0]]) / (e * (2.0 - e))
+        np.testing.assert_allclose(_inverted(dyn, matrix(e), 0.0, x, "no inverse"), exact, rtol=1e-5)
+    for e in (2.0**-36, 0.0):
+        with pytest.raises(kc.SingularError, match="no inverse") as caught:
+            _inverted(dyn, np.stack([matrix(0.5), matrix(e)]), 0.0, x, "no inverse")
+        assert caught.value.rows.tolist() == [1]
 
 
 def test_wrong_calls() -> None:

@@ -68,6 +68,18 @@ cdef inline bint is_result(Model m, int k, object out) noexcept:
     return True
 
 
+cdef inline bint put(double **to, object vector, Py_ssize_t n) noexcept:
+    """Copy a plain vector of ``n`` numbers, None for zeros, and go on behind it; False if it is no such vector."""
+    if vector is None:
+        memset(to[0], 0, n * sizeof(double))
+    elif is_vector(vector, n):
+        memcpy(to[0], data(vector), n * sizeof(double))
+    else:
+        return False
+    to[0] += n
+    return True
+
+
 cdef class Model(Parametrized):
     """A compiled model: the tables of one or more libraries, and the current parameters and inputs.
 
@@ -136,6 +148,42 @@ cdef class Model(Parametrized):
         if out is None and states.result.ndim == 0:
             return states.result.item()
         return states.result
+
+    def _inverse_dynamics_tangent_at_once(self, t, x, udot, dx, dr, dudot, r, p):
+        """`inverse_dynamics_jvp` of one state in plain arrays; None for arguments that are no such.
+
+        ``dr`` and ``dudot`` may be None, for zeros.
+        """
+        cdef double *to = self.state + self.n_x
+        if udot is None or dx is None:
+            return None
+        if not (put(&to, udot, self.n_u) and put(&to, None, self.n_constraints) and put(&to, dx, self.n_x)
+                and put(&to, dr, self.n_r) and put(&to, dudot, self.n_u)):
+            return None
+        return self.product_at_once(K_INVERSE_DYNAMICS_TANGENT, t, x, r, p)
+
+    def _inverse_dynamics_gradient_at_once(self, t, x, udot, weights, r, p):
+        """The gradients of `inverse_dynamics_vjp`, likewise."""
+        cdef double *to = self.state + self.n_x
+        if udot is None or weights is None:
+            return None
+        if not (put(&to, udot, self.n_u) and put(&to, None, self.n_constraints) and put(&to, weights, self.n_u)):
+            return None
+        return self.product_at_once(K_INVERSE_DYNAMICS_GRADIENT, t, x, r, p)
+
+    cdef object product_at_once(self, int k, object t, object x, object r, object p):
+        """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
+        cdef Arguments at
+        if self.kernels[k] == NULL or self.single or not plain(self, k, t, x, r, p, &at):
+            return None
+        memcpy(self.state, at.x, self.n_x * sizeof(double))
+        at.x = self.state
+        result = new_vector(self.size[k])
+        self.work[0] = 0.0
+        self.kernels[k](at.t, at.x, at.r, at.c, self.work, data(result))
+        if not all_finite(data(result), self.size[k]):
+            explain(self, k, &at, self.work, data(result))
+        return result
 
     def aba(self, q, u, tau):
         """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.

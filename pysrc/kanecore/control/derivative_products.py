@@ -241,6 +241,9 @@ def inverse_dynamics_jvp(
     ValueError, TypeError, KeyError
         A vector of another shape, no numbers, or no such name.
     """
+    change = dyn._inverse_dynamics_tangent_at_once(t, x, udot, dx, dr, dudot, r, p)
+    if change is not None:
+        return change
     beyond = joined(
         udot=dyn._rows("udot", udot, "udot"),
         multipliers=np.zeros(dyn.n_constraints),
@@ -283,12 +286,14 @@ def inverse_dynamics_vjp(
     ValueError, TypeError, KeyError
         As for `inverse_dynamics_jvp`.
     """
-    beyond = joined(
-        udot=dyn._rows("udot", udot, "udot"),
-        multipliers=np.zeros(dyn.n_constraints),
-        weights=direction_of(dyn, "udot", "weights", weights),
-    )
-    gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
+    gradient = dyn._inverse_dynamics_gradient_at_once(t, x, udot, weights, r, p)
+    if gradient is None:
+        beyond = joined(
+            udot=dyn._rows("udot", udot, "udot"),
+            multipliers=np.zeros(dyn.n_constraints),
+            weights=direction_of(dyn, "udot", "weights", weights),
+        )
+        gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
     by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)

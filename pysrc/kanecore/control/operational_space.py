@@ -28,6 +28,9 @@ __all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
 
 Array = npt.NDArray[np.float64]
 
+CERTAIN = 0.01
+"""So far below the limit, a condition that is computed from an inverse is below it in spite of rounding."""
+
 
 def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The inverse M⁻¹ of `mass_matrix`, that of all speeds: constraints are not applied.
@@ -156,11 +159,38 @@ def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: st
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = matrix * units[..., np.newaxis] * units[..., np.newaxis, :]
     finite = np.asarray(np.isfinite(scaled).all(axis=(-2, -1)))
-    scaled = np.where(finite[..., np.newaxis, np.newaxis], scaled, np.eye(scaled.shape[-1]))  # LAPACK refuses others
+    if not finite.all():  # LAPACK refuses others
+        scaled = np.where(finite[..., np.newaxis, np.newaxis], scaled, np.eye(scaled.shape[-1]))
+    certain = _inverse_unless_in_doubt(scaled)
+    if certain is None:
+        _refuse_singular(dyn, scaled, finite, t, x, why)
+    inverse = np.asarray(np.linalg.inv(scaled) if certain is None else certain, dtype=np.float64)
+    inverse = np.asarray(inverse * units[..., np.newaxis] * units[..., np.newaxis, :])
+    return inverse if finite.all() else np.where(finite[..., np.newaxis, np.newaxis], inverse, np.nan)
+
+
+def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
+    """Inverses of matrices of which none can be singular; None if one may be.
+
+    The ratio of the extreme singular values is at most the product of the Frobenius norms of a matrix and its inverse.
+    """
+    try:
+        inverse = np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return None
+    squares = (np.square(a).sum(axis=(-2, -1)) for a in (matrix, inverse))
+    condition = np.sqrt(np.multiply(*squares))
+    return np.asarray(inverse) if (condition < CERTAIN / RANK).all() else None
+
+
+def _refuse_singular(
+    dyn: Kernels, scaled: Array, finite: npt.NDArray[np.bool_], t: npt.ArrayLike, x: _Values, why: str
+) -> None:
+    """Raise SingularError if the singular values of a finite matrix say that it is singular."""
     values = np.asarray(np.linalg.svd(scaled, compute_uv=False))
     singular = np.asarray(finite & ~(values.min(axis=-1, initial=np.inf) > RANK * values.max(axis=-1, initial=0.0)))
     if singular.any():
-        lead = matrix.shape[:-2]
+        lead = scaled.shape[:-2]
         first = np.unravel_index(int(np.argmax(singular)), lead)
         state = np.broadcast_to(np.asarray(dyn._as_state(x), dtype=np.float64), (*lead, dyn.n_x))[first]
         time = float(np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[first])
@@ -170,5 +200,3 @@ def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: st
             x=state,
             rows=np.flatnonzero(singular) if lead else None,
         )
-    inverse = np.linalg.inv(scaled) * units[..., np.newaxis] * units[..., np.newaxis, :]
-    return np.where(finite[..., np.newaxis, np.newaxis], inverse, np.nan)

@@ -111,6 +111,8 @@ def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
 
 def joined(**parts: Array) -> Array:
     """Vectors side by side; their leading axes broadcast."""
+    if all(part.ndim == 1 for part in parts.values()):
+        return np.concatenate(tuple(parts.values()))
     lead = leading(**{name: part.shape[:-1] for name, part in parts.items()})
     return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts.values()], axis=-1)
 
@@ -164,7 +166,11 @@ def direction_of(dyn: Kernels, kind: Literal["state", "input", "udot"], argument
 
     Errors as for `values_of`, and ValueError for an array of another shape.
     """
-    n = {"state": dyn.n_x, "input": dyn.n_r, "udot": dyn.n_u}[kind]
+    n: int = dyn.n_x if kind == "state" else dyn.n_r if kind == "input" else dyn.n_u
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (n,):
+        return given
+    if isinstance(given, dict) and not given:
+        return np.zeros(n)
     if not isinstance(given, Mapping):
         return vectors(argument, given, n)
     columns = {i: real_array(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
