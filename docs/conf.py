@@ -27,7 +27,6 @@ extensions = [
     "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["reference/kernels.*", "_build", "_extra"]
 default_role = "code"  # in docstrings, `name` is code
