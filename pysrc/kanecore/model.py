@@ -14,6 +14,7 @@ from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
@@ -78,6 +79,10 @@ class Model(Expressions):
         use.
     u_auxiliary : sequence of dynamicsymbols, optional
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
+    reactions : sequence of dynamicsymbols, optional
+        Unknown forces or torques of ``forcelist`` that the auxiliary equations determine, one for each of
+        ``u_auxiliary``, where the motion depends on them, as by friction μN (Kane & Levinson 1985, section 4.10). Loads
+        and outputs may hold them, loads linearly. Their signs are not checked.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
     forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
@@ -188,6 +193,7 @@ class Model(Expressions):
         bodies: Sequence[Any] | None = None,
         forcelist: Sequence[Any] | None = None,
         *,
+        reactions: Sequence[Any] | None = None,
         parameters: Sequence[Any] | None = None,
         inputs: Sequence[Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
@@ -941,6 +947,8 @@ def _contributing(reading: Reading) -> Reading:
     These are undeclared symbols that occur in loads only and on which no F_r depends.
     """
     d = with_tendons(reading.description)
+    if reading.reactions:
+        d = with_reactions(d, reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []
     names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)
@@ -959,8 +967,8 @@ def _contributing(reading: Reading) -> Reading:
         raise ModelError(
             f"load {load} holds {symbols[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
             "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
-            "Write it out in coordinates, speeds, their derivatives and parameters; or list it, inputs="
-            f"[{function_name(symbols[force])}, ...]: its value is right where auxiliary_forces vanish"
+            f"List it: reactions=[{function_name(symbols[force])}, ...], one for each auxiliary speed, are found with "
+            f"u̇; or inputs=[{function_name(symbols[force])}, ...]: its value is right where auxiliary_forces vanish"
         )
     return _naming_left_out(replace(reading, description=d))
 

@@ -8,7 +8,7 @@ is a sum ((frame, (x, y, z)), ...) of components, as it was written; nothing is 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -484,9 +484,10 @@ class Builder(Variables):
             return []
         return accumulate(self.graph, [(self._lagrangian, self.graph.one)], list(self._speeds), SPEED)
 
-    def description(self) -> Description:
+    def description(self, reactions: Collection[int] = ()) -> Description:
         """Description of all pieces, with the derivatives of inputs and the joints that follow from them.
 
+        ``reactions`` are inputs that the auxiliary equations will determine, which outputs may be named after.
         ModelError if something is missing, or holds a symbol that has no value there; warnings of dependent
         coordinates that nothing determines.
         """
@@ -494,7 +495,7 @@ class Builder(Variables):
         self._complete_inputs()
         d = self._assembled()
         check_symbols(d, self._multipliers)
-        _check_output_names(d)
+        _check_output_names(d, reactions)
         check_dependent(d)
         return d
 
@@ -616,8 +617,11 @@ class Builder(Variables):
         )
 
 
-def _check_output_names(d: Description) -> None:
-    """Raise ModelError for outputs with the name of a state or an input: runs return all of them by name."""
+def _check_output_names(d: Description, reactions: Collection[int]) -> None:
+    """Raise ModelError for outputs with the name of a state or an input: runs return all of them by name.
+
+    Reactions are no inputs in the end.
+    """
     kinds = (
         ("coordinate", d.coordinate_names, d.coordinates),
         ("speed", d.speed_names, d.speeds),
@@ -625,7 +629,7 @@ def _check_output_names(d: Description) -> None:
     )
     taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}
     for name, node in d.outputs:
-        if name not in taken:
+        if name not in taken or taken[name][1] in reactions:
             continue
         kind, own = taken[name]
         if node == own:

@@ -46,6 +46,8 @@ class Reading:
         Lines of the report: parts of a file that are not in the description.
     undeclared : frozenset of int
         Nodes of parameters and inputs that the user did not list: forces among them may be noncontributing.
+    reactions : tuple of int
+        Nodes of the inputs that the auxiliary equations determine.
     set_accelerations : sequence of SetAcceleration
     read_again : callable or None
         Reads the matrices of these into a copy of the graph, for given nodes of q̈; None where no user sets any motion,
@@ -67,5 +69,6 @@ class Reading:
     folder: str | None = None
     notes: tuple[str, ...] = ()
     undeclared: frozenset[int] = frozenset()
+    reactions: tuple[int, ...] = ()
     set_accelerations: Sequence[SetAcceleration] = ()
     read_again: Callable[[Graph, Sequence[int]], Callable[[Any], int]] | None = None

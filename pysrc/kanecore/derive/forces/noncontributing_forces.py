@@ -17,7 +17,7 @@ from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.zero_tests import deciding
 from kanecore.tolerances import EQUAL
 
-__all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "without", "without_effect"]
+__all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "unlisted", "without", "without_effect"]
 
 
 def in_loads_alone(d: Description) -> list[int]:
@@ -27,8 +27,8 @@ def in_loads_alone(d: Description) -> list[int]:
     return [i for i in in_loads if i not in elsewhere]
 
 
-def but_loads(d: Description) -> Iterator[int]:
-    """The nodes of all but loads."""
+def but_loads(d: Description, outputs: bool = True) -> Iterator[int]:
+    """The nodes of all but loads, and, if so asked, but outputs."""
     for f in d.frames:
         yield from (i for row in f.rotation for i in row)
         yield from (i for _, v in f.angular_velocity for i in v)
@@ -40,7 +40,8 @@ def but_loads(d: Description) -> Iterator[int]:
         yield from (i for _, v in b.about for i in v)
     yield from () if d.lagrangian is None else (d.lagrangian,)
     yield from (x for force in d.generalized_forces for x in force.components)
-    yield from (*d.rates, *d.potentials, *(i for _, i in d.outputs), *(each.node for each in d.constraints))
+    yield from (*d.rates, *d.potentials, *(each.node for each in d.constraints))
+    yield from (i for _, i in d.outputs if outputs)
 
 
 def without(d: Description, symbols: Collection[int]) -> Description:
@@ -50,12 +51,16 @@ def without(d: Description, symbols: Collection[int]) -> Description:
     for load in d.loads:
         vector = tuple((f, (x, y, z)) for f, (x, y, z) in ((f, g.substitute(v, zero)) for f, v in load.vector))
         loads.append(replace(load, vector=tuple((f, v) for f, v in vector if any(v))))
-    inputs = [n for n, i in enumerate(d.inputs) if i not in zero]
-    parameters = [n for n, i in enumerate(d.parameters) if i not in zero]
+    return unlisted(replace(d, loads=tuple(loads)), symbols)
+
+
+def unlisted(d: Description, symbols: Collection[int]) -> Description:
+    """The description without some parameters and inputs in its lists."""
+    inputs = [n for n, i in enumerate(d.inputs) if i not in symbols]
+    parameters = [n for n, i in enumerate(d.parameters) if i not in symbols]
     place = {n: k for k, n in enumerate(inputs)}
     return replace(
         d,
-        loads=tuple(loads),
         inputs=tuple(d.inputs[n] for n in inputs),
         input_names=tuple(d.input_names[n] for n in inputs),
         input_rates=tuple(place.get(d.input_rates[n], -1) for n in inputs),

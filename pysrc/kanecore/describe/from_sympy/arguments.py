@@ -16,7 +16,7 @@ from kanecore.errors import ModelError
 __all__ = ["Arguments", "expect", "listed", "no_such_argument", "numbered"]
 
 _LISTS = (
-    *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "kd_eqs"),
+    *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "reactions", "kd_eqs"),
     *("bodies", "forcelist", "potentials", "points", "frames"),
 )
 _DICTS = {
@@ -64,6 +64,7 @@ class Arguments:
     u_ind: list[Any]
     u_dependent: list[Any]
     u_auxiliary: list[Any]
+    reactions: list[Any]
     kd_eqs: list[Any]
     constraints: dict[str, dict[str, Any]]
     bodies: list[Any]

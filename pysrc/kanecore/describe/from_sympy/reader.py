@@ -78,7 +78,7 @@ class Reader:
         """Laws of feedback, declared symbols, q̇; the quaternions among the coordinates."""
         a, symbols = self._arguments, self._symbols
         symbols.feed_back(a.feedback)
-        symbols.allow(a.parameters, a.inputs)
+        symbols.allow(a.parameters, a.inputs, a.reactions)
         oriented = ((f, parent) for f, parent in self._frames.oriented_from.items() if f is not parent)
         quaternions = find_quaternions(symbols, oriented, a.unit)
         symbols.graph.unit = [self._members(quaternion) for quaternion in quaternions]
@@ -96,7 +96,7 @@ class Reader:
         if not a.needs_bodies:
             self._builder.without_bodies()
         bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
-        check_states(a.forcelist, {*self._symbols.q, *(a.inputs or ()), *a.feedback})
+        check_states(a.forcelist, {*self._symbols.q, *(a.inputs or ()), *a.reactions, *a.feedback})
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
             expect(point, SymPoint, "an item of points", "Point")
@@ -170,13 +170,15 @@ class Reader:
         symbols.check_feedback()
         symbols.check_functions()
         symbols.warn_of_misspelt()
-        inputs = symbols.complete_inputs(a.inputs)
+        inputs = symbols.complete_inputs(None if a.inputs is None else [*a.inputs, *a.reactions])
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
         self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
 
     # --------------------------------------------------------------------- results
     def _reading(self) -> Reading:
-        a, symbols, d = self._arguments, self._symbols, self._builder.description()
+        a, symbols = self._arguments, self._symbols
+        reactions = symbols.reactions()
+        d = self._builder.description(reactions)
         return Reading(
             d,
             symbols=symbols.by_name(),
@@ -189,7 +191,8 @@ class Reader:
             left_out=left_out(a, symbols),
             undeclared=frozenset(
                 (*(d.parameters if a.parameters is None else ()), *(d.inputs if a.inputs is None else ()))
-            ),
+            ).difference(reactions),
+            reactions=reactions,
             set_accelerations=tuple(self._set_accelerations()),
             read_again=symbols.read_again,
         )

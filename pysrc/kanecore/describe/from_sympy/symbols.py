@@ -104,6 +104,7 @@ class Symbols:
         self._first_read: dict[Any, str] = {}  # where inputs were met
         self._allowed_parameters: set[Any] | None = None
         self._allowed_inputs: set[Any] | None = None
+        self._reactions: list[Any] = []
         self._laws: dict[Any, Any] = {}
         self._laws_read: dict[Any, int | None] = {}
         self._stage = "kinematics"  # of what is being read
@@ -167,8 +168,11 @@ class Symbols:
                 "assumptions): rename one, or make it once and use it everywhere"
             )
 
-    def allow(self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None) -> None:
-        """Declare the only parameters and inputs; None: all that occur."""
+    def allow(
+        self, parameters: Sequence[Any] | None, inputs: Sequence[Any] | None, reactions: Sequence[Any] = ()
+    ) -> None:
+        """Declare the only parameters and inputs, None: all that occur; and reactions, which are read as inputs."""
+        self._list_reactions(reactions, inputs or ())
         if parameters is not None:
             self._allowed_parameters = set()
             for s in parameters:
@@ -188,10 +192,33 @@ class Symbols:
             for x in inputs:
                 if isinstance(x, sm.Derivative) and x.args[0] not in chosen:
                     raise ModelError(f"inputs holds {x} without {x.args[0]}: list that; its rates follow by themselves")
-            self._allowed_inputs = set(chosen)
+            self._allowed_inputs = {*chosen, *self._reactions}
             for x in chosen:
                 if x not in self._laws:
                     self.input(x, 0)
+
+    def _list_reactions(self, reactions: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """List the reactions that auxiliary equations determine."""
+        self._reactions = functions_of_time(reactions, "reactions")
+        for x in self._reactions:
+            if x in self._leaves:
+                raise ModelError(f"{function_name(x)} is a coordinate or speed and cannot be a reaction")
+            if x in inputs or x in self._laws:
+                other = "inputs" if x in inputs else "feedback"
+                raise ModelError(
+                    f"{function_name(x)} is listed in reactions and in {other}: a reaction follows from the auxiliary "
+                    f"equations, so leave it out of {other}"
+                )
+
+    def reactions(self) -> tuple[int, ...]:
+        """Nodes of the reactions; ModelError for one that stands nowhere."""
+        for x in self._reactions:
+            if (x, 0) not in self.inputs:
+                raise ModelError(
+                    f"reactions holds {function_name(x)}, which stands in no load: add the reaction to forcelist, as "
+                    f"({x} times the direction of its auxiliary speed) at the point that this moves"
+                )
+        return tuple(self.inputs[x, 0] for x in self._reactions)
 
     def stand_in(self, symbol: Any, node: int) -> None:
         """Read a symbol as a node."""
@@ -223,7 +250,7 @@ class Symbols:
 
     def warn_of_misspelt(self) -> None:
         """Warn of inputs that were not declared and whose names are close to those of coordinates or speeds."""
-        declared = self._allowed_inputs or ()
+        declared = self._allowed_inputs or self._reactions
         for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
             meant = self._meant(x)
             if meant:
