@@ -18,6 +18,7 @@ import random
 from collections.abc import Callable, Container, Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
+from heapq import heapify, heappop, heappush
 from typing import Any, ClassVar, NamedTuple
 
 from .expression_graph import COORDINATE, PARAMETER, SPEED, TIME, Given, Graph, Op
@@ -49,6 +50,8 @@ Sum = dict[Term, Any]
 
 Exponentials = dict[tuple[int, ...], tuple[Any, Any]]
 """Real and imaginary parts of coefficients by the exponents of exponentials and atoms."""
+Factor = tuple[Fraction, Fraction]
+"""Real and imaginary part of a number."""
 
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
@@ -414,28 +417,80 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
         return {}
     if not _may_divide(above, below):
         return None
-    lead, last = max(below), _less(min(above), min(below))
-    real, imaginary = below[lead]
+    quotient = _quotient(*map(_primitive, (above, below)))
+    return None if quotient is None else _waves(quotient, angles, atoms, whole)
+
+
+def _quotient(above: tuple[Exponentials, Factor], below: tuple[Exponentials, Factor]) -> Exponentials | None:
+    """The quotient of two polynomials, each a primitive one and its factor; None where something is left.
+
+    By Gauss's lemma the quotient of primitive polynomials in the Gaussian integers has such coefficients: no fractions
+    are needed on the way, and the first coefficient that is none tells that something is left.
+    """
+    (rest, (p, q)), (divisor, (u, v)) = above, below
+    rest = dict(rest)
+    lead, last = max(divisor), _less(min(rest), min(divisor))
+    real, imaginary = divisor[lead]
     size = real * real + imaginary * imaginary
+    others = [(exponents, x) for exponents, x in divisor.items() if exponents != lead]
+    waiting = [tuple(-n for n in exponents) for exponents in rest]  # those not yet divided, the largest first
+    heapify(waiting)
     quotient: Exponentials = {}
-    for _ in range(4 * len(above) + 8):
-        if not above:
-            return _waves(quotient, angles, atoms, whole)
-        first = max(above)
+    for _ in range(4 * len(rest) + 8):
+        while waiting and (first := tuple(-n for n in waiting[0])) not in rest:
+            heappop(waiting)
+        if not waiting:
+            norm = u * u + v * v
+            scale = (p * u + q * v) / norm, (q * u - p * v) / norm
+            return {exponents: _complex_product(x, scale) for exponents, x in quotient.items()}
         step = _less(first, lead)
         if step < last:
             return None
-        x, y = above[first]
-        x, y = quotient[step] = (x * real + y * imaginary) / size, (y * real - x * imaginary) / size
-        for exponents, (u, v) in below.items():
+        x, y = _complex_product(rest.pop(first), (real, -imaginary))
+        if x % size or y % size:
+            return None
+        quotient[step] = x // size, y // size
+        for exponents, each in others:
             key = tuple(m + n for m, n in zip(step, exponents, strict=True))
-            p, q = above.get(key, (0, 0))
-            p, q = p - x * u + y * v, q - x * v - y * u
-            if p or q:
-                above[key] = p, q
+            m, n = _complex_product(quotient[step], each)
+            if key in rest:
+                m, n = rest[key][0] - m, rest[key][1] - n
+                if m or n:
+                    rest[key] = m, n
+                else:
+                    del rest[key]
             else:
-                above.pop(key, None)
+                rest[key] = -m, -n
+                heappush(waiting, tuple(-e for e in key))
     return None
+
+
+def _primitive(a: Exponentials) -> tuple[Exponentials, Factor]:
+    """Gaussian integers without a common divisor, and the factor that makes the polynomial of them."""
+    denominator = math.lcm(*(n.denominator for x in a.values() for n in x))
+    whole = {key: (int(x * denominator), int(y * denominator)) for key, (x, y) in a.items()}
+    common = (0, 0)
+    for x in whole.values():
+        common = _gaussian_divisor(common, x)
+    u, v = common
+    size = u * u + v * v
+    divided = {key: (m // size, n // size) for key, x in whole.items() for m, n in [_complex_product(x, (u, -v))]}
+    return divided, (Fraction(u, denominator), Fraction(v, denominator))
+
+
+def _gaussian_divisor(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
+    """The greatest common divisor of two Gaussian integers, by Euclid's algorithm; up to a unit."""
+    while b != (0, 0):
+        size = b[0] * b[0] + b[1] * b[1]
+        x, y = _complex_product(a, (b[0], -b[1]))
+        nearest = (2 * x + size) // (2 * size), (2 * y + size) // (2 * size)
+        m, n = _complex_product(nearest, b)
+        a, b = b, (a[0] - m, a[1] - n)
+    return a
+
+
+def _complex_product(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
 
 
 PRIME, ROOT_OF_MINUS_ONE = 998244353, 86583718  # 119 · 2²³ + 1
