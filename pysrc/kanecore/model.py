@@ -14,6 +14,7 @@ from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.contacts import with_contacts
 from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
@@ -80,9 +81,10 @@ class Model(Expressions):
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
-    forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators or contacts, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
-        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.
+        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.  A `Contact` acts
+        on both bodies and brings outputs.
     parameters : sequence of Symbol, optional
         Constants, in order; default: all that occur, sorted by name.
     inputs : sequence of dynamicsymbols, optional
@@ -936,11 +938,11 @@ class Model(Expressions):
 
 
 def _contributing(reading: Reading) -> Reading:
-    """The reading with the loads of its tendons, and without its noncontributing forces.
+    """The reading with the loads of its tendons and contacts, and without its noncontributing forces.
 
     These are undeclared symbols that occur in loads only and on which no F_r depends.
     """
-    d = with_tendons(reading.description)
+    d = with_contacts(with_tendons(reading.description))
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []
     names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)
