@@ -14,7 +14,7 @@ from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.forces.contacts import with_contacts
+from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
@@ -430,6 +430,8 @@ class Model(Expressions):
         damping: bool = False,
         friction: float | None = None,
         loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
+        contacts: Mapping[str, Mapping[str, float]] | str | None = None,
+        forces: Sequence[str] = (),
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
@@ -464,6 +466,14 @@ class Model(Expressions):
             Closes loops, which a URDF has not: the origins of two links coincide; with "weld" their axes as well.
             With three numbers the origin of a link stays at this place in the world, as a foot does: the multipliers
             are the components of the force on it, in the axes of the world.
+        contacts : mapping of link to mapping of str to float, or "collision", optional
+            Links whose origins touch the ground, the plane z = 0 of the world, as a `Contact` with the numbers
+            ``radius``, ``stiffness``, ``exponent``, ``dissipation``, ``mu``, ``transition_velocity``, ``smooth``.
+            Default: 0, 1 mm deep under the weight of the robot, 1.5, 1 s/m, 0.8, 0.01 m/s, none.  ``"collision"`` in
+            place of a link, or of all: the elements ``collision`` of all other links that move, spheres, capsules,
+            boxes by their corners, cylinders by 8 points of each rim; a mesh is left out, with a KanecoreWarning.
+        forces : list of links, optional
+            Forces on the origins of links, inputs ``f_LINK_x``, ``f_LINK_y``, ``f_LINK_z`` in the axes of the world.
 
         Raises
         ------
@@ -477,13 +487,15 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
         reading = described_robot(
-            read_urdf(source, mimic),
+            read_urdf(source, mimic, collisions=contacts is not None),
             floating_base=floating_base,
             gravity=gravity,
             parameters=parameters,
             damping=damping,
             friction=friction,
             loops=loops,
+            contacts=contacts,
+            forces=forces,
         )
         return cls._of(reading)
 

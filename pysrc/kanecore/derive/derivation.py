@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from kanecore.derive.forces.contacts import with_contacts
+from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
 from kanecore.derive.forces.generalized_forces import Wrenches, generalized_forces, holds_udot, inertial_part
 from kanecore.derive.forces.tendons import with_tendons

@@ -223,7 +223,7 @@ class Surface:
 
 @dataclass(frozen=True)
 class Contact:
-    """A compliant contact; `kanecore.derive.forces.contacts` makes loads and outputs of it before all else is derived.
+    """A compliant contact; `kanecore.derive.forces.contact_forces` makes loads and outputs of it before all else.
 
     Attributes
     ----------
@@ -239,8 +239,8 @@ class Contact:
         Friction; μ = 0: none.
     smooth : int
         Length over which the force sets in; 0: at once.
-    number : int
-        Its place in the user's list of loads.
+    number : int or None
+        Its place in the user's list of loads; None: the next.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Contact:
     mu: int = 0
     transition_velocity: int = 0
     smooth: int = 0
-    number: int = 0
+    number: int | None = None
 
 
 @dataclass(frozen=True)

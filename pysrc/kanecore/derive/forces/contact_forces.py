@@ -127,10 +127,11 @@ class _Pairs:
         self, contact: Contact, point: int, turning: int, f: int, arm: Components, force: Components
     ) -> Iterator[Load]:
         """The force at the place of contact, as one at a point of the body and a torque on the body's frame."""
-        yield Load("force", point, ((f, force),), contact.number)
+        number = contact.number or 0
+        yield Load("force", point, ((f, force),), number)
         torque = cross(self._k.graph, arm, force)
         if turning and torque != ZERO:
-            yield Load("torque", turning, ((f, torque),), contact.number)
+            yield Load("torque", turning, ((f, torque),), number)
 
     def _gap(self, contact: Contact, start: int) -> _Gap:
         k, g, surface = self._k, self._k.graph, contact.surface
