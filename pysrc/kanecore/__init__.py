@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kanecore.audit.equivalence import equivalent
     from kanecore.compiled_model import CompiledModel
     from kanecore.control.identification import Identification
+    from kanecore.describe.from_sympy.contacts import Contact, HeightField, Plane, Sphere
     from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
     from kanecore.describe.from_sympy.symbols import multiplier
     from kanecore.describe.from_transforms.homogeneous_transforms import Link, angular_velocity_matrix, dh, link_pose
@@ -60,8 +61,10 @@ __all__ = [
     "CFunction",
     "CompileError",
     "CompiledModel",
+    "Contact",
     "Event",
     "ForceSystem",
+    "HeightField",
     "Identification",
     "IntegrationError",
     "KanecoreError",
@@ -73,10 +76,12 @@ __all__ = [
     "ModelError",
     "NonFiniteError",
     "PeriodicMotion",
+    "Plane",
     "RolloutStatus",
     "Samples",
     "Signal",
     "SingularError",
+    "Sphere",
     "Spline",
     "Sweep",
     "Trajectories",
@@ -107,9 +112,11 @@ _HOMES = {
     "CFunction": "kanecore.functions.c_functions",
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.compiled_model",
+    "Contact": "kanecore.describe.from_sympy.contacts",
     "Event": "kanecore.motion.events",
     "ForceSystem": "kanecore.describe.from_sympy.force_systems",
     "Identification": "kanecore.control.identification",
+    "HeightField": "kanecore.describe.from_sympy.contacts",
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
@@ -121,9 +128,11 @@ _HOMES = {
     "NonFiniteError": "kanecore.errors",
     "Samples": "kanecore.motion.samples",
     "PeriodicMotion": "kanecore.motion.periodic_motion",
+    "Plane": "kanecore.describe.from_sympy.contacts",
     "RolloutStatus": "kanecore.motion.rollout",
     "Signal": "kanecore.motion.signals",
     "SingularError": "kanecore.errors",
+    "Sphere": "kanecore.describe.from_sympy.contacts",
     "Spline": "kanecore.functions.splines",
     "Sweep": "kanecore.motion.parameter_sweeps",
     "Trajectories": "kanecore.motion.batch_simulation",

@@ -14,6 +14,7 @@ from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
@@ -85,9 +86,10 @@ class Model(Expressions):
         and outputs may hold them, loads linearly. Their signs are not checked.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
-    forcelist : sequence of (Point, force), (ReferenceFrame, torque) or actuators, optional
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators or contacts, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
-        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.
+        (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.  A `Contact` acts
+        on both bodies and brings outputs.
     parameters : sequence of Symbol, optional
         Constants, in order; default: all that occur, sorted by name.
     inputs : sequence of dynamicsymbols, optional
@@ -434,6 +436,8 @@ class Model(Expressions):
         damping: bool = False,
         friction: float | None = None,
         loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
+        contacts: Mapping[str, Mapping[str, float]] | str | None = None,
+        forces: Sequence[str] = (),
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
@@ -468,6 +472,14 @@ class Model(Expressions):
             Closes loops, which a URDF has not: the origins of two links coincide; with "weld" their axes as well.
             With three numbers the origin of a link stays at this place in the world, as a foot does: the multipliers
             are the components of the force on it, in the axes of the world.
+        contacts : mapping of link to mapping of str to float, or "collision", optional
+            Links whose origins touch the ground, the plane z = 0 of the world, as a `Contact` with the numbers
+            ``radius``, ``stiffness``, ``exponent``, ``dissipation``, ``mu``, ``transition_velocity``, ``smooth``.
+            Default: 0, 1 mm deep under the weight of the robot, 1.5, 1 s/m, 0.8, 0.01 m/s, none.  ``"collision"`` in
+            place of a link, or of all: the elements ``collision`` of all other links that move, spheres, capsules,
+            boxes by their corners, cylinders by 8 points of each rim; a mesh is left out, with a KanecoreWarning.
+        forces : list of links, optional
+            Forces on the origins of links, inputs ``f_LINK_x``, ``f_LINK_y``, ``f_LINK_z`` in the axes of the world.
 
         Raises
         ------
@@ -481,13 +493,15 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
         reading = described_robot(
-            read_urdf(source, mimic),
+            read_urdf(source, mimic, collisions=contacts is not None),
             floating_base=floating_base,
             gravity=gravity,
             parameters=parameters,
             damping=damping,
             friction=friction,
             loops=loops,
+            contacts=contacts,
+            forces=forces,
         )
         return cls._of(reading)
 
@@ -942,11 +956,11 @@ class Model(Expressions):
 
 
 def _contributing(reading: Reading) -> Reading:
-    """The reading with the loads of its tendons, and without its noncontributing forces.
+    """The reading with the loads of its tendons and contacts, and without its noncontributing forces.
 
     These are undeclared symbols that occur in loads only and on which no F_r depends.
     """
-    d = with_tendons(reading.description)
+    d = with_contacts(with_tendons(reading.description))
     if reading.reactions:
         d = with_reactions(d, reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []

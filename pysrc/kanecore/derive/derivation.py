@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
 from kanecore.derive.forces.generalized_forces import Wrenches, generalized_forces, holds_udot, inertial_part
 from kanecore.derive.forces.tendons import with_tendons
@@ -42,7 +43,7 @@ class Derivation:
     """Derivation of one description: every result is derived when it is first asked for."""
 
     def __init__(self, description: Description) -> None:
-        self.freed = description = with_tendons(description)  # with the auxiliary speeds
+        self.freed = description = with_contacts(with_tendons(description))  # with the auxiliary speeds
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)

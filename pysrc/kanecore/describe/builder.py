@@ -14,7 +14,7 @@ from typing import Any
 
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import accumulate
-from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, PARAMETER, SPEED
 from kanecore.graph.vectors import Matrix, Vector
 from kanecore.shapes import Shape
 
@@ -44,6 +44,7 @@ from .description import (
     Attachment,
     Body,
     Constraint,
+    Contact,
     Description,
     FirstOrder,
     Frame,
@@ -120,6 +121,7 @@ class Builder(Variables):
         self._loads: list[Load] = []
         self._n_loads = 0
         self._tendons: list[Tendon] = []
+        self._contacts: list[Contact] = []
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
         self._dissipation: int | None = None
@@ -312,6 +314,23 @@ class Builder(Variables):
         check_nodes(self.graph, [force], f"load {number}, a {kind},")
         check_load(self.graph, [force], f"load {number}, a {kind},")
         self._tendons.append(Tendon(tuple(points), *self.line(), force, number))
+
+    def contact(self, contact: Contact) -> None:
+        """Add a compliant contact; its outputs are ``NAME_depth``, ``NAME_normal``, and ``NAME_force_x``, ... ."""
+        what = f"contact {contact.name}"
+        check_name(contact.name)
+        check_unused(contact.name, (other.name for other in self._contacts), "contacts")
+        self._check_point(contact.point, f"the point of {what}")
+        surface = contact.surface
+        self._check_point(surface.point, f"the point of the {surface.kind} of {what}", -1)
+        self._check_frame(surface.frame, f"the frame of the {surface.kind} of {what}")
+        nodes = [contact.radius, contact.stiffness, contact.exponent, contact.dissipation, contact.mu]
+        nodes += [contact.transition_velocity, contact.smooth, surface.radius, *surface.velocity]
+        nodes += [node for axis in surface.axes for node in axis]
+        check_nodes(self.graph, nodes, what)
+        if any(self.graph.depends[i] & ACCELERATION for i in nodes):
+            raise ModelError(f"{what} holds derivatives of speeds: write it without them")
+        self._contacts.append(replace(contact, number=self._number(contact.number)))
 
     def potential(self, energy: int) -> None:
         """Add a potential energy, in place of its forces."""
@@ -593,6 +612,7 @@ class Builder(Variables):
             bodies=tuple(self.bodies),
             loads=tuple(self._loads),
             tendons=tuple(self._tendons),
+            contacts=tuple(self._contacts),
             potentials=tuple(self._potentials),
             outputs=tuple(self._outputs),
             shown_points=shown_points,

@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kanecore.errors import ModelError
-from kanecore.graph.expression_graph import Graph
-from kanecore.graph.vectors import Matrix, Vector
+from kanecore.graph.expression_graph import Data, Graph
+from kanecore.graph.vectors import Components, Matrix, Vector
 from kanecore.shapes import Shape
 
 __all__ = [
     "Attachment",
     "Body",
     "Constraint",
+    "Contact",
     "Description",
     "FirstOrder",
     "Frame",
@@ -28,6 +29,7 @@ __all__ = [
     "Joint",
     "Load",
     "Point",
+    "Surface",
     "Tendon",
     "bake",
     "duplicate",
@@ -189,6 +191,72 @@ class Tendon:
 
 
 @dataclass(frozen=True)
+class Surface:
+    """A surface that spheres and points press on.
+
+    Attributes
+    ----------
+    kind : {"plane", "height field", "sphere"}
+    point : int
+        A point of the plane, the centre of the sphere, the origin of the height field; −1: the one that positions are
+        measured from.
+    frame : int
+        Frame in whose axes ``axes`` and ``velocity`` are written.
+    axes : tuple of Components
+        The normal of a plane; of a height field the directions of its arguments, then the one in which it rises.
+    velocity : Components
+        Velocity of the material in addition to that of its body, as of a belt.
+    radius : int
+        Of the sphere.
+    height : Data or None
+        Function of the height field.
+    """
+
+    kind: str
+    point: int
+    frame: int = 0
+    axes: tuple[Components, ...] = ()
+    velocity: Components = (0, 0, 0)
+    radius: int = 0
+    height: Data | None = None
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A compliant contact; `kanecore.derive.forces.contact_forces` makes loads and outputs of it before all else.
+
+    Attributes
+    ----------
+    name : str
+        Its outputs begin with it.
+    point : int
+        Centre of the sphere, or the point, that presses on the surface.
+    radius : int
+    surface : Surface
+    stiffness, exponent, dissipation : int
+        Nodes of k, n and d in k δⁿ (1 + d δ̇).
+    mu, transition_velocity : int
+        Friction; μ = 0: none.
+    smooth : int
+        Length over which the force sets in; 0: at once.
+    number : int or None
+        Its place in the user's list of loads; None: the next.
+    """
+
+    name: str
+    point: int
+    radius: int
+    surface: Surface
+    stiffness: int
+    exponent: int
+    dissipation: int = 0
+    mu: int = 0
+    transition_velocity: int = 0
+    smooth: int = 0
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Constraint:
     """An expression that vanishes.
 
@@ -322,6 +390,7 @@ class Description:
     auxiliary_names : tuple of str
     attachments : tuple of Attachment
     tendons : tuple of Tendon
+    contacts : tuple of Contact
     guess : tuple of (place in x, value)
         Where a state on the constraints is looked for.
     left_out_parameters, left_out_inputs : tuple of str
@@ -366,6 +435,7 @@ class Description:
     auxiliary_names: tuple[str, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     tendons: tuple[Tendon, ...] = ()
+    contacts: tuple[Contact, ...] = ()
     guess: tuple[tuple[int, float], ...] = ()
     left_out_parameters: tuple[str, ...] = ()
     left_out_inputs: tuple[str, ...] = ()

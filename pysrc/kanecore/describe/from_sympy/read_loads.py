@@ -12,10 +12,14 @@ from sympy.physics.mechanics import ActuatorBase, ForceActuator, LinearPathway, 
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 
+from kanecore.describe import description
 from kanecore.describe.builder import Builder
+from kanecore.describe.frame_paths import components
 from kanecore.errors import ModelError
+from kanecore.graph.vectors import Components
 
 from . import sympy_internals
+from .contacts import Contact, HeightField, Plane
 from .force_systems import ForceSystem
 from .read_frames import FrameReader
 from .read_points import PointReader
@@ -31,10 +35,12 @@ class Loads:
     Attributes
     ----------
     actuators : (number, actuator along straight lines)
+    contacts : (number, Contact)
     pairs : (number, "force" or "torque", Point or ReferenceFrame, vector)
     """
 
     actuators: tuple[tuple[int, Any], ...]
+    contacts: tuple[tuple[int, Contact], ...]
     pairs: tuple[tuple[int, str, Any, Any], ...]
 
     @classmethod
@@ -42,16 +48,19 @@ class Loads:
         numbered = list(enumerate(forcelist))
         return cls(
             tuple((i, item) for i, item in numbered if is_tendon(item)),
-            tuple((i, *pair) for i, item in numbered if not is_tendon(item) for pair in _pairs(item, i)),
+            tuple((i, item) for i, item in numbered if isinstance(item, Contact)),
+            tuple((i, *pair) for i, item in numbered if not _is_whole(item) for pair in _pairs(item, i)),
         )
 
     def without(self, ground: Collection[Any]) -> Loads:
         """Loads without those on mass centres of the ground, such as those of a System's gravity."""
-        return Loads(self.actuators, tuple(pair for pair in self.pairs if pair[2] not in ground))
+        return Loads(self.actuators, self.contacts, tuple(pair for pair in self.pairs if pair[2] not in ground))
 
     def points(self) -> Iterator[Any]:
         """Points at which forces act."""
         yield from (at for _, kind, at, _ in self.pairs if kind == "force")
+        for _, contact in self.contacts:
+            yield from contact.points()
 
     def pathways(self) -> Iterator[Any]:
         """Points through which the lines of actuators go."""
@@ -63,6 +72,11 @@ def is_tendon(item: Any) -> bool:
     if not isinstance(item, ForceActuator) or type(item).to_loads is not ForceActuator.to_loads:
         return False
     return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
+
+
+def _is_whole(item: Any) -> bool:
+    """Test whether the loads of an item are formed on the graph."""
+    return is_tendon(item) or isinstance(item, Contact)
 
 
 def check_states(forcelist: Sequence[Any], known: Collection[Any]) -> None:
@@ -101,7 +115,7 @@ def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
     except (TypeError, ValueError):
         raise ModelError(
             f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque), "
-            "(ReferenceFrame, ForceSystem) or an actuator"
+            "(ReferenceFrame, ForceSystem), an actuator or a Contact"
         ) from None
     if isinstance(vector, ForceSystem):
         raise ModelError(f"forcelist[{number}] acts on {at!r}: a ForceSystem acts on the ReferenceFrame of a body")
@@ -121,6 +135,8 @@ class LoadReader:
     def read(self, loads: Loads) -> None:
         for number, actuator in loads.actuators:
             self._tendon(number, actuator)
+        for number, contact in loads.contacts:
+            self._contact(number, contact)
         for number, kind, at, vector in loads.pairs:
             self._load(number, kind, at, vector)
 
@@ -142,3 +158,52 @@ class LoadReader:
         else:
             frame = self._frames.number(at, where, oriented=False)
             self._builder.torque(frame, self._frames.vector(vector, where, "load"), number)
+
+    def _contact(self, number: int, contact: Contact) -> None:
+        where = f"contact {contact.name}"
+
+        def node(value: Any) -> int:
+            return self._symbols.node(value, where, "load")
+
+        self._builder.contact(
+            description.Contact(
+                contact.name,
+                self._points.number(contact.point, where),
+                node(contact.radius),
+                self._surface(contact.on, where),
+                node(contact.stiffness),
+                node(contact.exponent),
+                node(contact.dissipation),
+                node(contact.mu),
+                node(contact.transition_velocity),
+                node(contact.smooth),
+                number,
+            )
+        )
+
+    def _surface(self, on: Any, where: str) -> description.Surface:
+        if isinstance(on, Plane):
+            frame, normal = self._in_one_frame(on.normal, f"the normal of {where}")
+            point = self._points.number(on.point, where)
+            velocity: Components = (0, 0, 0)
+            if on.velocity is not None:
+                vector = self._frames.vector(on.velocity, f"the velocity of the plane of {where}", "load")
+                velocity = components(self._builder.graph, self._builder.frames, vector, frame)
+            return description.Surface("plane", point, frame, (normal,), velocity)
+        if isinstance(on, HeightField):
+            n, inertial = on.height.n_arguments, self._frames.inertial
+            default = (inertial.x, inertial.y, inertial.z)[: n + 1]
+            axes = [self._in_one_frame(axis, f"the axes of {where}") for axis in on.axes or default]
+            if len({frame for frame, _ in axes}) > 1:
+                raise ModelError(f"the axes of {where} are of several frames: write those of one")
+            point = -1 if on.point is None else self._points.number(on.point, where)
+            directions = tuple(axis for _, axis in axes)
+            return description.Surface("height field", point, axes[0][0], directions, height=on.height)
+        radius = self._symbols.node(on.radius, where, "load")
+        return description.Surface("sphere", self._points.number(on.point, where), radius=radius)
+
+    def _in_one_frame(self, vector: Any, where: str) -> tuple[int, Components]:
+        parts = self._frames.vector(vector, where, "load")
+        if len(parts) != 1:
+            raise ModelError(f"{where} is {vector}: write a vector in the axes of one frame, such as N.y")
+        return parts[0]

@@ -16,6 +16,7 @@ from sympy.physics.vector import Vector as SymVector
 
 from . import sympy_internals
 from .arguments import Arguments
+from .contacts import Contact
 from .read_loads import is_tendon, single_loads
 from .symbols import Symbols, function_name, symbol_name
 
@@ -72,7 +73,9 @@ def _listed(arguments: Arguments) -> list[Any]:
         if hasattr(body, "frame"):
             items += [body.frame, *body.inertia]
     for item in arguments.forcelist:
-        if not isinstance(item, ActuatorBase):
+        if isinstance(item, Contact):  # its numbers were read
+            items += item.points()
+        elif not isinstance(item, ActuatorBase):
             items += [x for load in single_loads(item) for x in load]
         elif is_tendon(item):  # its force was read, and SymPy would write the rate of its length out
             items += item.pathway.attachments

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Description
+from kanecore.describe.description import Contact, Description, Surface
 from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import Components, Matrix, Vector, cross, dot
 from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
+from .ground_contacts import ALL_SHAPES, laws, touching
 from .urdf_file import BEYOND, Inertial, Joint, Pose, Robot, finite, product
 
 __all__ = ["described_robot"]
@@ -66,6 +67,8 @@ def described_robot(
     damping: bool,
     friction: float | None,
     loops: Sequence[Any],
+    contacts: Any = None,
+    forces: Sequence[str] = (),
 ) -> Reading:
     """The description of a robot, values of its parameters, and notes for the report.
 
@@ -83,6 +86,8 @@ def described_robot(
     assembly.add_bodies()
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
+    assembly.touch(contacts)
+    assembly.push(forces)
     return Reading(assembly.description(), values=assembly.values, folder=robot.folder, notes=tuple(assembly.notes()))
 
 
@@ -113,9 +118,11 @@ class _Assembly:
         self._named, self._damping, self._friction = parameters, damping, turning
         self.builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
         self.values: dict[str, float] = {}
+        self._collides = False  # the shapes of the file touch the ground
         self._places: dict[str, _Place] = {}
         self._moved_by = {joint.child: joint.name for joint in robot.joints}
         self._carried: dict[str, _Carried] = {}
+        self._world = 0  # the point at rest
         self._states: dict[str, tuple[int, int]] = {}  # nodes of q and u of joints that have one each
 
     def description(self) -> Description:
@@ -128,9 +135,10 @@ class _Assembly:
         """Notes on parts that the description lacks."""
         if not any(self._gravity):
             yield "no gravity"
-        if n := self._robot.n_collisions:
+        n = self._robot.n_collisions
+        if n and not self._collides:
             elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
-            yield f"{elements} ignored: nothing is in contact but what loops=[...] holds"
+            yield f"{elements} ignored: nothing is in contact but what loops=[...] and contacts={...} hold"
 
     # --------------------------------------------------------------------------------------------------- places
 
@@ -138,14 +146,15 @@ class _Assembly:
         b, root = self.builder, self._robot.root
         here = Pose(np.eye(3), np.zeros(3))
         if not floating:
-            origin = b.point(root, velocity=())
+            origin = self._world = b.point(root, velocity=())
             b.origin(origin)
             frame = b.frame(root, b.inertial)
             b.angular_velocity(frame, ())
             self._places[root] = _Place(b.inertial, origin, here, root, frame, origin)
             b.show([origin], [frame])
             return
-        b.origin(b.point("world", velocity=()))
+        self._world = b.point("world", velocity=())
+        b.origin(self._world)
         taken = {joint.name for joint in self._robot.joints}
         name = next(n for n in (_BASE, "floating_base", "the floating base") if n not in taken)
         self._moved_by[root] = name
@@ -499,6 +508,41 @@ class _Assembly:
             for i in range(3):
                 parts[i].append(dot(g, turned[i], components))
         return [g.sum(part) for part in parts]
+
+    # ------------------------------------------------------------------------------------- contacts and forces
+
+    def touch(self, contacts: Any) -> None:
+        """Let links touch the ground z = 0: their origins, or the shapes by which they collide."""
+        given = laws(contacts, self._robot, math.hypot(*self._gravity))
+        for link, law in given.items():
+            if link != ALL_SHAPES:
+                self._contact(link, self._places[link].own_point, law["radius"], law)
+        if ALL_SHAPES not in given:
+            return
+        self._collides = True
+        for link in [name for name in self._robot.links if name not in given and self._places[name].frame]:
+            spots = [spot for shape in self._robot.links[link].collisions for spot in touching(link, shape)]
+            for i, (place, radius) in enumerate(spots):
+                name = link if len(spots) == 1 else f"{link}_{i}"
+                carrier = self._places[link]
+                vector = _vector(self.builder, carrier.own_frame, place)
+                point = self.builder.point(f"{name} contact", carrier.own_point, vector)
+                self._contact(name, point, radius, given[ALL_SHAPES])
+
+    def _contact(self, name: str, point: int, radius: float, law: dict[str, float]) -> None:
+        b = self.builder
+        ground = Surface("plane", self._world, b.inertial, ((0, 0, 1),))
+        sizes = ("stiffness", "exponent", "dissipation", "mu", "transition_velocity", "smooth")
+        b.contact(Contact(name, point, _number(b, radius), ground, **{each: _number(b, law[each]) for each in sizes}))
+
+    def push(self, forces: Sequence[str]) -> None:
+        """Add forces on the origins of links as inputs, in the axes of the world."""
+        if not isinstance(forces, Sequence) or isinstance(forces, (str, bytes)):
+            raise ModelError(f'forces is {forces!r}; it must be a list of links, such as ["left foot"], or []')
+        for link in forces:
+            place = self._known(link)
+            x, y, z = (self.builder.input(f"f_{link}_{axis}") for axis in "xyz")
+            self.builder.force(place.own_point, ((self.builder.inertial, (x, y, z)),))
 
 
 # ------------------------------------------------------------------------------------------------------ numbers

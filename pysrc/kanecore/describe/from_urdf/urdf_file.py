@@ -114,6 +114,7 @@ class Link:
     line: int
     inertial: Inertial | None
     visuals: tuple[Visual, ...]
+    collisions: tuple[Visual, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class Robot:
     joints : tuple of Joint
         Each joint follows the one that carries its parent; joints of one parent are in the order of the file.
     n_collisions : int
-        The elements ``collision`` of all links, of which nothing is read.
+        The elements ``collision`` of all links, which are read for contacts alone.
     """
 
     name: str
@@ -177,8 +178,10 @@ class Robot:
     n_collisions: int = 0
 
 
-def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
+def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool = False) -> Robot:
     """Robot of a file, or of a text that begins with ``<``; without ``mimic`` all joints move independently.
+
+    Elements ``collision`` are read with ``collisions``.
 
     Raises
     ------
@@ -200,7 +203,7 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True) -> Robot:
         top = read_xml(content, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
-    return replace(_Reading(where, top, mimic).robot(), folder=folder)
+    return replace(_Reading(where, top, mimic, collisions).robot(), folder=folder)
 
 
 def _named_file(source: Any) -> str:
@@ -213,8 +216,8 @@ def _named_file(source: Any) -> str:
 class _Reading:
     """A document, as it is read."""
 
-    def __init__(self, where: str, top: Element, mimic: bool) -> None:
-        self._where, self._top, self._mimics = where, top, mimic
+    def __init__(self, where: str, top: Element, mimic: bool, collisions: bool) -> None:
+        self._where, self._top, self._mimics, self._collides = where, top, mimic, collisions
 
     def robot(self) -> Robot:
         for element in self._top.children:
@@ -294,12 +297,23 @@ class _Reading:
 
     def _link(self, element: Element) -> Link:
         inertial = element.first("inertial")
+        collisions = element.all("collision") if self._collides else []
         return Link(
             self._attribute(element, "name"),
             element.line,
             None if inertial is None else self._masses(inertial),
             tuple(visual for each in element.all("visual") for visual in self._visual(each)),
+            tuple(shape for each in collisions for shape in self._collision(each)),
         )
+
+    def _collision(self, element: Element) -> list[Visual]:
+        """Shapes of a <collision>; a capsule is one of some programs."""
+        geometry = element.first("geometry")
+        capsule = None if geometry is None else geometry.first("capsule")
+        if capsule is None:
+            return self._visual(element)
+        sizes = tuple(self._number(capsule, name) for name in ("radius", "length"))
+        return [Visual("capsule", sizes, self._pose(element.first("origin")))] if min(sizes) > 0.0 else []
 
     def _visual(self, element: Element) -> list[Visual]:
         """Shapes of a <visual>; none if it has no size, or is a mesh that nothing could draw."""

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compliant contacts of points and spheres: Hunt and Crossley's force with regularised friction.
+
+With the depth δ, the normal n out of the surface, and the relative velocity v of the two materials in contact,
+
+    F_n = k δⁿ max(1 + d δ̇, 0)  for δ > 0, else 0,      δ̇ = −n·v               (Hunt & Crossley 1975)
+    F_t = −μ F_n tanh(|s|/v_t) s/|s|,                    s = v − n (n·v)
+
+F = F_n n + F_t acts on the body of the point, and −F on that of the surface, both at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kanecore.derive.kinematics import Kinematics
+from kanecore.describe.description import Contact, Description, Load
+from kanecore.describe.frame_paths import Ancestry
+from kanecore.describe.joints import Attachments
+from kanecore.errors import ModelError
+from kanecore.graph.expression_graph import Given, Graph, Op
+from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
+
+__all__ = ["with_contacts"]
+
+_AT_REST = 1e-16
+"""Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0: below rounding beside tanh(x)/x."""
+
+
+def with_contacts(d: Description) -> Description:
+    """Description with the loads and outputs of all its contacts in place of these."""
+    if not d.contacts:
+        return d
+    pairs = _Pairs(d)
+    forces = [pairs.force(contact) for contact in d.contacts]
+    taken = {name for name, _ in d.outputs}
+    outputs = [each for force in forces for each in force.outputs]
+    for name, _ in outputs:
+        if name in taken:
+            raise ModelError(f"output {name!r} is one of a contact: rename it, or write Contact(..., name=...)")
+    loads = sorted([*d.loads, *(load for force in forces for load in force.loads)], key=lambda load: load.number)
+    at = [load.at for force in forces for load in force.loads if load.kind == "force"]
+    return replace(
+        d,
+        loads=tuple(loads),
+        outputs=(*d.outputs, *outputs),
+        contacts=(),
+        shown_points=tuple(dict.fromkeys([*d.shown_points, *at])),
+    )
+
+
+@dataclass(frozen=True)
+class _Force:
+    """Loads and outputs of one contact."""
+
+    loads: list[Load]
+    outputs: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """Geometry of a contact, in the axes of a frame.
+
+    Attributes
+    ----------
+    frame : int
+    depth : int
+    normal : Components
+        Unit vector out of the surface.
+    arm : Components
+        From the point of the surface to the place of contact.
+    """
+
+    frame: int
+    depth: int
+    normal: Components
+    arm: Components
+
+
+class _Pairs:
+    """The two bodies of each contact, and what moves between them."""
+
+    def __init__(self, d: Description) -> None:
+        self._k = Kinematics(d)
+        self._bodies = Attachments(d.graph, d.frames, d.points, d.bodies, d.joints)
+        self._location = Ancestry([point.parent for point in d.points])
+
+    def force(self, contact: Contact) -> _Force:
+        k, g, surface = self._k, self._k.graph, contact.surface
+        start = surface.point if surface.point >= 0 else self._location.start(contact.point, k.description.origin)
+        gap = self._gap(contact, start)
+        f = gap.frame
+        own, other = self._turning(contact.point), f or self._turning(start)
+        if surface.kind != "sphere" and not f and k.omega[other] != ZERO:
+            raise ModelError(
+                f"contact {contact.name}: the {surface.kind} moves with body frame {k.description.frames[other].name}, "
+                "and its directions are those of the inertial frame: write them in the axes of that frame"
+            )
+        lever = scale(g, g.neg(contact.radius), gap.normal)  # from the centre to the place of contact
+        material = self._velocity(contact.point, own, lever, f)
+        ground = add(g, self._velocity(start, other, gap.arm, f), surface.velocity)
+        v = sub(g, material, ground)
+        closing = g.neg(dot(g, gap.normal, v))
+        normal = _normal_force(g, contact, gap.depth, closing)
+        slip = add(g, v, scale(g, closing, gap.normal))
+        force = add(g, scale(g, normal, gap.normal), _friction(g, contact, normal, slip))
+        loads = [*self._loads(contact, contact.point, own, f, lever, force)]
+        if f or k.velocity[start] != ZERO:
+            loads += self._loads(contact, start, other, f, gap.arm, neg(g, force))
+        outputs = [(f"{contact.name}_depth", gap.depth), (f"{contact.name}_normal", normal)]
+        outputs += zip((f"{contact.name}_force_{axis}" for axis in "xyz"), k.resolve(force, f, 0), strict=True)
+        return _Force(loads, outputs)
+
+    def _turning(self, point: int) -> int:
+        """Frame of the body of a point; 0 for the ground and particles."""
+        body = self._bodies.body_at(point)
+        return max(self._k.description.bodies[body].frame, 0) if body >= 0 else 0
+
+    def _velocity(self, point: int, turning: int, arm: Components, f: int) -> Components:
+        """The velocity v + ω × arm, in the axes of frame f."""
+        k = self._k
+        omega = k.resolve(k.omega[turning], turning, f)
+        return add(k.graph, k.resolve(k.velocity[point], k.home[point], f), cross(k.graph, omega, arm))
+
+    def _loads(
+        self, contact: Contact, point: int, turning: int, f: int, arm: Components, force: Components
+    ) -> Iterator[Load]:
+        """The force at the place of contact, as one at a point of the body and a torque on the body's frame."""
+        number = contact.number or 0
+        yield Load("force", point, ((f, force),), number)
+        torque = cross(self._k.graph, arm, force)
+        if turning and torque != ZERO:
+            yield Load("torque", turning, ((f, torque),), number)
+
+    def _gap(self, contact: Contact, start: int) -> _Gap:
+        k, g, surface = self._k, self._k.graph, contact.surface
+        f = surface.frame if surface.kind != "sphere" else 0
+        r = k.between(start, contact.point, f)
+        if surface.kind == "sphere":
+            distance = g.sqrt(dot(g, r, r))
+            if not distance:
+                raise ModelError(f"contact {contact.name}: its point is the centre of the sphere that it is to touch")
+            normal = _divided(g, r, distance)
+            depth = g.sub(g.add(contact.radius, surface.radius), distance)
+        elif surface.kind == "plane":
+            normal = _unit(g, surface.axes[0])
+            depth = g.sub(contact.radius, dot(g, normal, r))
+        else:
+            assert surface.height is not None
+            *along, up = surface.axes
+            places = [dot(g, axis, r) for axis in along]
+            height = Given(f"height of {contact.name}", surface.height, (0,) * len(along))
+            slopes = [g.given(height.slope(i), places) for i in range(len(along))]
+            out = up
+            for slope, axis in zip(slopes, along, strict=True):
+                out = sub(g, out, scale(g, slope, axis))
+            size = g.sqrt(dot(g, out, out))
+            normal = _divided(g, out, size)
+            below = g.sub(g.given(height, places), dot(g, up, r))
+            depth = g.add(contact.radius, g.div(below, size))
+        return _Gap(f, depth, normal, sub(g, r, scale(g, contact.radius, normal)))
+
+
+def _divided(g: Graph, v: Components, size: int) -> Components:
+    return (g.div(v[0], size), g.div(v[1], size), g.div(v[2], size))
+
+
+def _unit(g: Graph, v: Components) -> Components:
+    return _divided(g, v, g.sqrt(dot(g, v, v)))
+
+
+def _normal_force(g: Graph, contact: Contact, depth: int, closing: int) -> int:
+    """F_n; no branch that is not taken divides by zero, nor do its derivatives."""
+    k, n, damping = contact.stiffness, contact.exponent, g.mul(contact.dissipation, closing)
+    if contact.smooth:
+        elastic = g.mul(k, g.pow(_smooth_depth(g, depth, contact.smooth), n))
+        return g.mul(elastic, _smooth_factor(g, damping))
+    apart = g.binary(Op.LE, depth, 0)
+    elastic = g.mul(k, g.pow(g.select(apart, g.one, depth), n))
+    return g.select(apart, 0, g.mul(elastic, g.binary(Op.MAX, g.add(g.one, damping), 0)))
+
+
+def _smooth_depth(g: Graph, depth: int, length: int) -> int:
+    """(δ + √(δ² + s²))/2 > 0, in a form without cancellation where δ is negative."""
+    root = g.sqrt(g.add(g.square(depth), g.square(length)))
+    beyond = g.div(g.square(length), g.mul(g.constant(2), g.add(root, g.call(Op.ABS, depth))))
+    return g.select(g.binary(Op.LT, depth, 0), beyond, g.div(g.add(depth, root), g.constant(2)))
+
+
+def _smooth_factor(g: Graph, damping: int) -> int:
+    """1 + w for w > 0, (1 + w/2)² for −2 < w < 0, 0 below: its derivative is continuous."""
+    half = g.add(g.one, g.div(damping, g.constant(2)))
+    separating = g.square(g.binary(Op.MAX, half, 0))
+    return g.select(g.binary(Op.LT, damping, 0), separating, g.add(g.one, damping))
+
+
+def _friction(g: Graph, contact: Contact, normal: int, slip: Components) -> Components:
+    """−μ F_n tanh(|s|/v_t) s/|s|."""
+    if not contact.mu:
+        return ZERO
+    relative = _divided(g, slip, contact.transition_velocity)
+    if relative == ZERO:
+        return ZERO
+    size = g.sqrt(g.add(dot(g, relative, relative), g.constant(_AT_REST)))
+    share = g.div(g.call(Op.TANH, size), size)
+    return scale(g, g.neg(g.mul(g.mul(contact.mu, normal), share)), relative)

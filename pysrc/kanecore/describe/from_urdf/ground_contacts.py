@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Contacts of a robot with the ground: points and spheres of its links that press on the plane z = 0, and their law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import ModelError, unknown_name, warn
+
+from .urdf_file import Robot, Visual, finite
+
+__all__ = ["ALL_SHAPES", "laws", "touching"]
+
+Array = npt.NDArray[np.float64]
+Laws = dict[str, dict[str, float]]
+
+ALL_SHAPES = "collision"
+SAG = 1e-3
+"""Depth, m, at which one contact carries the weight of the robot, if no stiffness is given."""
+_RIM = 8  # points of each rim of a cylinder
+_DEFAULTS = {"radius": 0.0, "exponent": 1.5, "dissipation": 1.0, "mu": 0.8, "transition_velocity": 0.01, "smooth": 0.0}
+_POSITIVE = ("stiffness", "transition_velocity")
+
+
+def laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
+    """Laws of contact by link, or by "collision" for all others that have shapes; numbers that are left out are set."""
+    given = {ALL_SHAPES: {}} if contacts == ALL_SHAPES else contacts
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(
+            f'contacts is {contacts!r}; write {{"left foot": {{"stiffness": 1e5, "mu": 0.8}}}}, or "collision"'
+        )
+    weight = (gravity or 9.81) * sum(link.inertial.mass for link in robot.links.values() if link.inertial)
+    return {link: _law(link, law, robot, weight) for link, law in given.items()}
+
+
+def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
+    if link != ALL_SHAPES and link not in robot.links:
+        raise ModelError(f"contacts: {unknown_name('link is called', str(link), robot.links).args[0]}")
+    if not isinstance(law, Mapping):
+        raise ModelError(
+            f'contacts[{link!r}] is {law!r}; write numbers by name, such as {{"stiffness": 1e5, "mu": 0.8}}'
+        )
+    full = dict(_DEFAULTS)
+    for name, value in law.items():
+        if name not in (*_DEFAULTS, "stiffness"):
+            raise ModelError(
+                f"contacts[{link!r}]: {unknown_name('number is called', str(name), [*_DEFAULTS, 'stiffness']).args[0]}"
+            )
+        number = finite(value)
+        if (
+            number is None
+            or number < 0.0
+            or (name in _POSITIVE and not number)
+            or (name == "exponent" and number < 1.0)
+        ):
+            least = "at least 1" if name == "exponent" else "positive" if name in _POSITIVE else "not negative"
+            raise ModelError(f"contacts[{link!r}][{name!r}] is {value!r}; it must be a finite number, {least}")
+        full[name] = number
+    return {"stiffness": weight / SAG ** full["exponent"], **full}
+
+
+def touching(link: str, shape: Visual) -> Iterator[tuple[Array, float]]:
+    """Points of a shape that may touch, in the axes of the link, with the radius of the sphere about each."""
+    local: list[tuple[tuple[float, ...], float]] = []
+    if shape.kind == "sphere":
+        local = [((0.0, 0.0, 0.0), shape.sizes[0])]
+    elif shape.kind == "capsule":
+        radius, length = shape.sizes
+        local = [((0.0, 0.0, sign * length / 2), radius) for sign in (-1.0, 1.0)]
+    elif shape.kind == "box":
+        x, y, z = (size / 2 for size in shape.sizes)
+        local = [((i * x, j * y, k * z), 0.0) for i in (-1.0, 1.0) for j in (-1.0, 1.0) for k in (-1.0, 1.0)]
+    elif shape.kind == "cylinder":
+        radius, length = shape.sizes
+        angles = [2.0 * math.pi * i / _RIM for i in range(_RIM)]
+        rim = [(radius * math.cos(a), radius * math.sin(a)) for a in angles]
+        local = [((x, y, sign * length / 2), 0.0) for sign in (-1.0, 1.0) for x, y in rim]
+    else:
+        warn(
+            f"link {link!r} collides by a mesh, {shape.file}, which is left out: only spheres, capsules, boxes and "
+            "cylinders touch the ground; name a link on it in contacts, with a radius"
+        )
+    for place, radius in local:
+        yield (shape.pose.rotation * np.array(place)).sum(axis=1) + shape.pose.position, radius
