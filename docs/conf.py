@@ -22,12 +22,12 @@ extensions = [
     "notebooks",
     "searched",
     "unlisted",
+    "used_in",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["reference/kernels.*", "_build", "_extra"]
 default_role = "code"  # in docstrings, `name` is code
