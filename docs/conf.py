@@ -22,6 +22,7 @@ extensions = [
     "notebooks",
     "searched",
     "unlisted",
+    "used_in",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",

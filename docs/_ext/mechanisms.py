@@ -41,6 +41,7 @@ CLASSES = {
 FOLLOWED = ("rolling_disc", "whipple_bicycle", "car", "snakeboard")  # the picture goes along with them
 SCATTERED = ("rrp_redundant",)  # bodies with coordinates of their own: lines join them in their order
 LONG = 2500  # characters of LaTeX
+PLOTTED = 6  # coordinates in a plot
 BUSY = 8  # bodies, from which on their axes would hide them
 
 
@@ -61,6 +62,12 @@ def picture(name: str) -> Figure:
     sol = run(name)
     options = {"p": MOTIONS[name].parameters, "view": MOTIONS[name].view}
     return sol._dyn.draw(sol.x[0], r=sol.r[0], labels=name not in kc.gallery.robots(), **options)
+
+
+def plot(name: str) -> Figure:
+    """The coordinates of the shown motion over time, of many the first ones."""
+    sol = run(name)
+    return sol.plot(*sol._dyn.coordinate_names[:PLOTTED])
 
 
 def film(name: str, fps: float = 25.0) -> Any:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages of the built site in Chromium: scripts run, nothing is asked of a host, nothing is cut, films play.
+
+`KANECORE_SITE` names the folder of a built site, ``docs/_build/html`` by default; without one the tests are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, Browser
+
+SITE = Path(os.environ.get("KANECORE_SITE", Path(__file__).parent.parent / "docs/_build/html"))
+PAGES = sorted(page.relative_to(SITE).as_posix() for page in SITE.rglob("*.html") if "_static" not in page.parts)
+SIZES = {"wide": (1400, 1000), "narrow": (375, 800)}
+
+CUT = """
+[...document.querySelectorAll("main pre, main img, main iframe, main p, main h1, main h2")]
+    .filter(e => e.checkVisibility() && !e.closest("table, .table-wrapper, .formula"))
+    .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display != "inline"
+        || e.getBoundingClientRect().right > innerWidth + 1)
+    .map(e => `${e.tagName}: ${e.textContent.trim().slice(0, 60)}`)
+"""
+SIDEWAYS = "document.documentElement.scrollWidth > innerWidth + 1"
+CENTRE = "(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('iframe').getBoundingClientRect())"
+SEEN = "document.querySelector('iframe').scrollIntoView({block: 'center', behavior: 'instant'})"
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the PATH"),
+    pytest.mark.skipif(not PAGES, reason=f"no site in {SITE}: sphinx-build -b html docs docs/_build/html"),
+    pytest.mark.long,
+]
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    width, height = SIZES[request.param]
+    with Browser(tmp_path_factory.mktemp("browser")) as browser:
+        narrow = request.param == "narrow"
+        browser.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=narrow
+        )
+        yield browser
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_runs_alone_and_fits(page: str, browser: Browser) -> None:
+    browser.open(SITE / page)
+    assert browser.complaints == []
+    assert [url for url in browser.requests if not url.startswith(("file:", "about:", "blob:"))] == []
+    assert not browser.evaluate(SIDEWAYS)
+    assert browser.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("page", ["index.html", "gallery/four_bar.html", "howto/pictures.html"])
+def test_film_moves(page: str, browser: Browser) -> None:
+    """Pictures of the screen differ while a film plays; one that waits is started by a click."""
+    browser.open(SITE / page)
+    browser.evaluate(SEEN)
+    before = browser.screenshot()
+    pictures = set()
+    for attempt in range(2):
+        for _ in range(10):
+            browser.evaluate("new Promise(done => setTimeout(done, 100))")
+            pictures.add(browser.screenshot().tobytes())
+        if len(pictures) > 3:
+            break
+        x, y = browser.evaluate(CENTRE)
+        for kind in ("mousePressed", "mouseReleased"):
+            browser.mouse(kind, x, y, button="left", clickCount=1)
+        assert attempt == 0, f"the film of {page} stands still"
+    assert before.size[0] in {width for width, _ in SIZES.values()}
+
+
+@pytest.mark.parametrize("page", ["gallery/cart_pole.html", "gallery/panda.html"])
+def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
+    browser.open(SITE / page)
+    count = browser.evaluate("document.querySelectorAll('iframe').length")
+    browser.evaluate("document.querySelector('button.live').click()")
+    assert browser.evaluate("document.querySelectorAll('iframe').length") == count + 1
+    browser.evaluate("new Promise(done => setTimeout(done, 1000))")
+    assert browser.complaints == []
