@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from kanecore.motion.events import Event
     from kanecore.motion.parameter_sweeps import Sweep, sweep
     from kanecore.motion.periodic_motion import PeriodicMotion
+    from kanecore.motion.rigid_contacts.contact_runs import ModeRun, Modes
     from kanecore.motion.rollout import RolloutStatus
     from kanecore.motion.samples import Samples
     from kanecore.motion.signals import Signal
@@ -72,8 +73,10 @@ __all__ = [
     "KanesMethod",
     "Link",
     "LinkLoad",
+    "ModeRun",
     "Model",
     "ModelError",
+    "Modes",
     "NonFiniteError",
     "PeriodicMotion",
     "Plane",
@@ -124,7 +127,9 @@ _HOMES = {
     "LinkLoad": "kanecore.describe.from_transforms.link_loads",
     "KanesMethod": "kanecore.kanes_method.kanes_method",
     "Model": "kanecore.model",
+    "ModeRun": "kanecore.motion.rigid_contacts.contact_runs",
     "ModelError": "kanecore.errors",
+    "Modes": "kanecore.motion.rigid_contacts.contact_runs",
     "NonFiniteError": "kanecore.errors",
     "Samples": "kanecore.motion.samples",
     "PeriodicMotion": "kanecore.motion.periodic_motion",
