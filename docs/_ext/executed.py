@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The directive ``run``: Python that is executed while the site is built, shown with what it prints and draws.
 
-The blocks of a page share one namespace, from top to bottom.  What a page shows is therefore what this version of the
-package does; a block that fails stops the build, and so does one that should fail and does not (``raises``).
+The blocks of a page share one namespace, from top to bottom.  A page therefore shows the behaviour of this
+version of the package; a block that fails stops the build, and so does one that should fail and does not (``raises``).
 Executing one page needs nothing but the page: no notebook, no kernel, no second format.
 
 Results are kept among the doctrees, under a key of the code and of the package: a build after a change of prose
@@ -100,7 +100,7 @@ class Run(SphinxDirective):
         )
 
     def _nodes(self, result: Result) -> list[nodes.Node]:
-        """The printed text, then the value."""
+        """Nodes of the printed output, then of the value."""
         shown: list[nodes.Node] = []
         if result.printed:
             text = result.printed.rstrip("\n")
@@ -148,7 +148,7 @@ class Page:
 
 @dataclasses.dataclass
 class Result:
-    """Printed text and value of a block: LaTeX, HTML or an SVG in base64."""
+    """Output of a block: printed text, and its value as LaTeX, HTML or an SVG in base64."""
 
     printed: str = ""
     formula: str | None = None

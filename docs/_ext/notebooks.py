@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 FOLDER = "tutorials/"
 BLOCK = re.compile(r"^(`{3,})\{run\}\n((?::.*\n)*)\n?((?:.*\n)*?)\1$", re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-# What a notebook does not know: roles, labels, fences of boxes.
+# Syntax unknown to notebooks: roles, labels, fences of boxes.
 REWRITTEN = (
     (re.compile(r"\{\w+\}`([^`<]*?)\s*<[^`>]*>`"), r"\1"),
     (re.compile(r"\{\w+\}`([^`]*)`"), r"`\1`"),

@@ -115,7 +115,8 @@ class Animation:
 
     def _repr_html_(self) -> str:
         style = 'width="100%" height="420" style="border: 0; max-width: 640px" sandbox="allow-scripts"'
-        return f'<iframe srcdoc="{html.escape(self.html())}" {style}></iframe>'
+        name = html.escape(self.scene.names.model)
+        return f'<iframe class="film" srcdoc="{html.escape(self.html())}" {style} title="Film of {name}"></iframe>'
 
     def _movie(self) -> dict[str, Any]:
         """Data for the player: places as whole numbers of ``unit``, axes of bodies in thousandths."""
