@@ -417,11 +417,11 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
         return {}
     if not _may_divide(above, below):
         return None
-    quotient = _quotient(*map(_primitive, (above, below)))
+    quotient = _primitive_quotient(_primitive(above), _primitive(below))
     return None if quotient is None else _waves(quotient, angles, atoms, whole)
 
 
-def _quotient(above: tuple[Exponentials, Factor], below: tuple[Exponentials, Factor]) -> Exponentials | None:
+def _primitive_quotient(above: tuple[Exponentials, Factor], below: tuple[Exponentials, Factor]) -> Exponentials | None:
     """The quotient of two polynomials, each a primitive one and its factor; None where something is left.
 
     By Gauss's lemma the quotient of primitive polynomials in the Gaussian integers has such coefficients: no fractions

@@ -45,7 +45,7 @@ _LAWS = ("mu", "e")
 _MOST_CHANGES = 10_000
 _FIRST_STEP = 1e-6
 _SLOW_SLIP = 10.0
-"""Of the speed of `rest`: a slip that ends with the approach, where there is friction."""
+"""Relative to `rest`: the slip that ends together with the approach, where there is friction."""
 
 
 @dataclass
