@@ -8,7 +8,7 @@ solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -24,8 +24,10 @@ from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph import magnitudes
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.shorter_programs import shorter
 from kanecore.graph.zero_tests import equal
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
@@ -228,10 +230,12 @@ class Derivation:
     @cached_property
     def forcing(self) -> list[int]:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        forces = self.formulation.forcing
-        return (
-            [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)] if self._pushing else forces
-        )
+        return self._with_pushing(self._written[1])
+
+    def _with_pushing(self, forces: list[int]) -> list[int]:
+        if not self._pushing:
+            return forces
+        return [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)]
 
     @cached_property
     def pushed(self) -> Derivation:
@@ -272,10 +276,20 @@ class Derivation:
         return self.formulation.tree if isinstance(self.formulation, Bodies) else None
 
     # ------------------------------------------------------------ mass matrix
+    @cached_property
+    def _written(self) -> tuple[list[list[int]], list[int]]:
+        """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
+        g, matrix, forces = self.graph, self.formulation.metric, self.formulation.forcing
+        flat = [x for row in matrix for x in row]
+        ways = [(m, f) for m in (flat, shorter(g, flat)) for f in (forces, shorter(g, forces))]
+        mass, forces = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        n = len(forces)
+        return [list(mass[i * n : (i + 1) * n]) for i in range(n)], list(forces)
+
     @property
     def metric(self) -> list[list[int]]:
         """M without the loads that depend on u̇: symmetric, and the metric of projections."""
-        return self.formulation.metric
+        return self._written[0]
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
@@ -312,7 +326,17 @@ class Derivation:
             return self._with_constraints()
         if self.has_inertial_loads:
             return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
-        return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
+        return min(self._solutions(), key=lambda way: way.time(self.graph))
+
+    def _solutions(self) -> Iterator[Solution]:
+        """Those of the formulation and, where M or f is in a short form, those with it."""
+        own = self.formulation
+        given = self._with_pushing(own.forcing)
+        yield from own.solutions(given)
+        if self.forcing != given:
+            yield from own.solutions(self.forcing)
+        if self.metric != own.metric or self.forcing != given:
+            yield factorized(self.graph, f"{own.method} in short forms", self.metric, self.forcing)
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""

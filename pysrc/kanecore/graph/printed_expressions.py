@@ -22,7 +22,7 @@ from .sympy_bridge import to_sympy
 from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
 from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
-__all__ = ["printed", "short_forms", "with_intermediates", "written_out"]
+__all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
 
 EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions; later ones in one way
 SHARES = 2  # of what is left of it, for each expression
@@ -66,6 +66,21 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
         return [None] * len(roots)
     forms = _Forms(graph, EFFORT)
     return [None if form is None else forms.meaning.sympy(form, symbols, {}) for form in map(forms, roots)]
+
+
+def concise(graph: Graph, roots: Sequence[int], effort: int) -> list[int] | None:
+    """Nodes of the short forms of the roots; None where one is too long, or a form has another value.
+
+    Parameters
+    ----------
+    effort : int
+        Terms of sums that are written in all ways.
+    """
+    forms = _Forms(graph, effort)
+    found = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
+    written = [found[root] for root in roots]
+    known = [form for form in written if form is not None]
+    return [forms.meaning.node(form) for form in known] if len(known) == len(written) else None
 
 
 def with_intermediates(
@@ -118,6 +133,12 @@ class _Forms:
             return form
         warn("a short form of an expression differs from it and is not shown; please report this")
         return None
+
+    def multiplied_out(self, root: int) -> Form | None:
+        """The short form of a node, all of its products multiplied out before; None if that is long, or wrong."""
+        terms = self._sums[0].definition(root)
+        form = None if terms is None else self._searched(terms)
+        return form if form is not None and self.agree(form, root) else None
 
     def named_or_written(self, i: int) -> Form | None:
         """The name of a node, or its short form."""
