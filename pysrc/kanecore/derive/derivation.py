@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 
 from kanecore.derive.forces.energies import Energy
 from kanecore.derive.forces.generalized_forces import Wrenches, generalized_forces, holds_udot, inertial_part
@@ -27,7 +28,7 @@ from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
-from kanecore.graph.shorter_programs import shorter
+from kanecore.graph.shorter_programs import brought, shorter
 from kanecore.graph.zero_tests import equal
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
@@ -265,9 +266,9 @@ class Derivation:
     def method(self) -> str:
         """Method by which M is formed and M u̇ = f solved, in words."""
         if not self.symmetric:
-            return f"{self.formulation.method}, LU with pivots chosen at run time"
+            return f"{self._formed}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
-            return f"{self.formulation.method}, constraints with pivots chosen at run time"
+            return f"{self._formed}, constraints with pivots chosen at run time"
         return self._solution.method
 
     @property
@@ -279,12 +280,22 @@ class Derivation:
     @cached_property
     def _written(self) -> tuple[list[list[int]], list[int]]:
         """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
-        g, matrix, forces = self.graph, self.formulation.metric, self.formulation.forcing
+        matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
         flat = [x for row in matrix for x in row]
-        ways = [(m, f) for m in (flat, shorter(g, flat)) for f in (forces, shorter(g, forces))]
-        mass, forces = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
-        n = len(forces)
-        return [list(mass[i * n : (i + 1) * n]) for i in range(n)], list(forces)
+        g = self.graph.clone()  # what is not taken leaves no nodes behind
+        ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
+        mass, right = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        found = brought(self.graph, g, [*mass, *right])
+        return [found[i * n : (i + 1) * n] for i in range(n)], found[n * n :]
+
+    @property
+    def _in_short_forms(self) -> bool:
+        return self._written != (self.formulation.metric, self.formulation.forcing)
+
+    @property
+    def _formed(self) -> str:
+        """How M and f are formed, in words."""
+        return f"{self.formulation.method} in short forms" if self._in_short_forms else self.formulation.method
 
     @property
     def metric(self) -> list[list[int]]:
@@ -325,7 +336,7 @@ class Derivation:
         if self.description.constraints:
             return self._with_constraints()
         if self.has_inertial_loads:
-            return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
+            return factorized(self.graph, self._formed, self.mass_matrix, self.forcing)
         return min(self._solutions(), key=lambda way: way.time(self.graph))
 
     def _solutions(self) -> Iterator[Solution]:
@@ -335,15 +346,15 @@ class Derivation:
         yield from own.solutions(given)
         if self.forcing != given:
             yield from own.solutions(self.forcing)
-        if self.metric != own.metric or self.forcing != given:
-            yield factorized(self.graph, f"{own.method} in short forms", self.metric, self.forcing)
+        if self._in_short_forms:
+            yield factorized(self.graph, self._formed, self.metric, self.forcing)
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""
         g, e = self.graph, self._reduced
         v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
         udot = Derived(tuple(e.all_from(g, v)), named_pivots(pivots, e.speeds), e.limits)
-        return Solution(f"{self.formulation.method}, constraints eliminated, LᵀDL", udot)
+        return Solution(f"{self._formed}, constraints eliminated, LᵀDL", udot)
 
 
 def _formulation(k: Kinematics) -> Formulation:

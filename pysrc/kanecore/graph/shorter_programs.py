@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Short forms as programs: the forms that people read, where they are also the shorter ones to compute.
 
-A program is replaced where its short forms take fewer operations in a call, no more pairs of sine and cosine and no
+A program is replaced where its short forms take fewer operations in a call, no sine or cosine of another angle and no
 more functions, and where at none of some random states the bound of the rounding error of any result is more than
-:data:`WORSE` times that of the program.  The states are of three kinds: parameters of one size, parameters of sizes that
+:data:`WORSE` times that of the program.  The states are of three kinds: parameters of one size, parameters whose sizes
 differ by a million, and angles that nearly agree.
 
 Forms collect, as sin² + cos² = 1 and common factors do, which loses nothing; the test finds those that multiplied out a
@@ -13,7 +13,7 @@ difference, which cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from kanecore.tolerances import EPSILON
 
@@ -23,52 +23,54 @@ from .printed_expressions import concise
 from .random_samples import Sample
 from .zero_tests import BRANCHING
 
-__all__ = ["WORSE", "rounding_ratio", "shorter"]
+__all__ = ["WORSE", "brought", "rounding_ratio", "shorter"]
 
 WORSE = 2.0  # factor of a rounding error that fewer operations may cost; the largest that was found is 1.5
-NODES = 600  # below a program; larger ones are recursions that share more than their written forms do
+NODES = 250  # below a program; larger ones are recursions that share more than their written forms do
 EFFORT = 1000  # terms of sums that are written in all ways, which take 0.1 s at most
 STATES = 3  # of each kind
 DECADES = 3  # by which the size of parameters differs from 1, up and down
 NEAR = 1e-6  # radians between angles that nearly agree
 
 WAVES = (Op.SIN, Op.COS)
+COUNTED = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.NEG, Op.SYM, *WAVES)
 
 
 def shorter(g: Graph, roots: Sequence[int]) -> list[int]:
     """The roots, or their short forms where these are shorter to compute; see above."""
-    given = list(roots)
-    below = g.below(given)
+    given, below = list(roots), g.below(roots)
     if len(below) > NODES or any(g.nodes[i][0] in BRANCHING for i in below):
         return given
-    forms = concise(g, given, EFFORT)
+    trial = g.clone()  # what is not taken leaves no nodes behind
+    forms = concise(trial, given, EFFORT)
     if forms is None:
         return given
-    found = _of_single_angles(g, forms)
-    if not _is_shorter(g, found, given):
+    found = _of_known_angles(trial, forms, _angles(g, given))
+    if not _is_shorter(trial, found, given) or rounding_ratio(trial, found, given) > WORSE:
         return given
-    return found if rounding_ratio(g, found, given) <= WORSE else given
+    return brought(g, trial, found)
+
+
+def brought(g: Graph, clone: Graph, roots: Sequence[int]) -> list[int]:
+    """Nodes of a clone that grew, in the graph that it was cloned from."""
+    return g.copy(clone, roots, {i: i for i in clone.below(roots) if i < len(g.nodes)})
 
 
 def _is_shorter(g: Graph, found: Sequence[int], given: Sequence[int]) -> bool:
     if count_in_call(g, found) >= count_in_call(g, given):
         return False
-    return all(a <= b for a, b in zip(_functions(g, found), _functions(g, given), strict=True))
+    return _angles(g, found) <= _angles(g, given) and _functions(g, found) <= _functions(g, given)
 
 
-def _functions(g: Graph, roots: Sequence[int]) -> tuple[int, int]:
-    """Angles of sines and cosines, and other functions, in a call."""
-    angles, others = set(), 0
-    arithmetic = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.NEG, Op.SYM)
-    for i in g.below(roots):
-        op, *operands = g.nodes[i]
-        if not g.depends[i] & ~PARAMETER or op in arithmetic:
-            continue
-        if op in WAVES:
-            angles.add(operands[0])
-        else:
-            others += 1
-    return len(angles), others
+def _angles(g: Graph, roots: Sequence[int]) -> set[int]:
+    """Those of which sines and cosines are computed in a call."""
+    nodes = (g.nodes[i] for i in g.below(roots) if g.depends[i] & ~PARAMETER)
+    return {operands[0] for op, *operands in nodes if op in WAVES}
+
+
+def _functions(g: Graph, roots: Sequence[int]) -> int:
+    """Number of other functions in a call."""
+    return sum(g.nodes[i][0] not in COUNTED and bool(g.depends[i] & ~PARAMETER) for i in g.below(roots))
 
 
 # ----------------------------------------------------------------------------------------------------------- rounding
@@ -108,8 +110,8 @@ def _near_each_other(state: Sample, angles: Sequence[int]) -> Mapping[int, float
 # ------------------------------------------------------------------------------------------------------------- angles
 
 
-def _of_single_angles(g: Graph, roots: Sequence[int]) -> list[int]:
-    """The roots with sines and cosines of sums and multiples of angles by the theorems of addition.
+def _of_known_angles(g: Graph, roots: Sequence[int], known: Container[int]) -> list[int]:
+    """The roots with sines and cosines of sums and doubles of angles by the theorems of addition, but for known ones.
 
     A sum takes three operations for each, where a pair of sine and cosine takes thirty.
     """
@@ -118,25 +120,25 @@ def _of_single_angles(g: Graph, roots: Sequence[int]) -> list[int]:
         node = g.nodes[i]
         op, operands = node[0], [image[k] for k in g.operands(i)]
         if op is Op.TAN or op in WAVES:
-            sine, cosine = _sine_and_cosine(g, operands[0])
+            sine, cosine = _sine_and_cosine(g, operands[0], known)
             image[i] = sine if op is Op.SIN else cosine if op is Op.COS else g.div(sine, cosine)
         else:
             image[i] = g.rebuild(node, operands) if operands else i
     return [image[i] for i in roots]
 
 
-def _sine_and_cosine(g: Graph, angle: int) -> tuple[int, int]:
+def _sine_and_cosine(g: Graph, angle: int, known: Container[int]) -> tuple[int, int]:
     op, *operands = g.nodes[angle]
-    if not g.depends[angle] & ~PARAMETER:
+    if angle in known or not g.depends[angle] & ~PARAMETER:
         return g.sin(angle), g.cos(angle)
     if op is Op.NEG:
-        sine, cosine = _sine_and_cosine(g, operands[0])
+        sine, cosine = _sine_and_cosine(g, operands[0], known)
         return g.neg(sine), cosine
     if op in (Op.ADD, Op.SUB):
-        (s, c), (t, d) = (_sine_and_cosine(g, k) for k in operands)
+        (s, c), (t, d) = (_sine_and_cosine(g, k, known) for k in operands)
         t = t if op is Op.ADD else g.neg(t)
         return g.add(g.mul(s, d), g.mul(c, t)), g.sub(g.mul(c, d), g.mul(s, t))
-    if op is Op.MUL and g.value(operands[0]) == 2:
-        s, c = _sine_and_cosine(g, operands[1])
+    if op is Op.MUL and 2 in (g.value(k) for k in operands):
+        s, c = _sine_and_cosine(g, next(k for k in operands if g.value(k) != 2), known)
         return g.mul(g.constant(2), g.mul(s, c)), g.sub(g.square(c), g.square(s))
     return g.sin(angle), g.cos(angle)
