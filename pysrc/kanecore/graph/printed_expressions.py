@@ -68,19 +68,26 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
     return [None if form is None else forms.meaning.sympy(form, symbols, {}) for form in map(forms, roots)]
 
 
-def concise(graph: Graph, roots: Sequence[int], effort: int) -> list[int] | None:
+def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[int] | None:
     """Nodes of the short forms of the roots; None where one is too long, or a form has another value.
 
     Parameters
     ----------
     effort : int
         Terms of sums that are written in all ways.
+    most : int
+        Terms of all roots together, multiplied out, with more of which nothing is written.
     """
     forms = _Forms(graph, effort)
-    found = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
-    written = [found[root] for root in roots]
-    known = [form for form in written if form is not None]
-    return [forms.meaning.node(form) for form in known] if len(known) == len(written) else None
+    sums = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
+    terms = [each for each in sums.values() if each is not None]
+    if len(terms) < len(sums) or sum(map(len, terms)) > most:
+        return None
+    found = {root: forms.written(each) for root, each in zip(sums, terms, strict=True)}
+    if not all(forms.agree(form, root) for root, form in found.items()):
+        return None
+    nodes = {root: forms.meaning.node(form) for root, form in found.items()}
+    return [nodes[root] for root in roots]
 
 
 def with_intermediates(
@@ -134,11 +141,8 @@ class _Forms:
         warn("a short form of an expression differs from it and is not shown; please report this")
         return None
 
-    def multiplied_out(self, root: int) -> Form | None:
-        """The short form of a node, all of its products multiplied out before; None if that is long, or wrong."""
-        terms = self._sums[0].definition(root)
-        form = None if terms is None else self._searched(terms)
-        return form if form is not None and self.agree(form, root) else None
+    def multiplied_out(self, root: int) -> Sum | None:
+        return self._sums[0].definition(root)
 
     def named_or_written(self, i: int) -> Form | None:
         """The name of a node, or its short form."""
@@ -155,12 +159,12 @@ class _Forms:
             terms = sums.definition(root)
             if terms is None or len(terms) > most or (sums.kept and not sums.keeps):
                 continue
-            yield self._searched(terms)
+            yield self.written(terms)
             most = min(most, len(terms) + len(terms) // 2 + 4)
         if (form := self._as_computed(root)) is not None:
             yield form
 
-    def _searched(self, terms: Sum) -> Form:
+    def written(self, terms: Sum) -> Form:
         """The short form of a sum, for a share of the effort that is left."""
         writer = self.writer
         share = writer.effort = max(0, self._effort // SHARES)

@@ -162,7 +162,7 @@ class Meaning:
         return getattr(sm, kind)(*parts)
 
     def node(self, form: Form) -> int:
-        """The node of the graph; what holds parameters alone stands together, since it is computed once for all calls."""
+        """The node of the graph; what holds parameters alone stands together, as it is computed once for all calls."""
         g = self._graph
         if form.kind == "number":
             return g.constant(form.factor)
