@@ -8,9 +8,10 @@ solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
@@ -25,8 +26,10 @@ from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph import magnitudes
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.shorter_programs import brought, shorter
 from kanecore.graph.zero_tests import equal
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
@@ -229,10 +232,12 @@ class Derivation:
     @cached_property
     def forcing(self) -> list[int]:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        forces = self.formulation.forcing
-        return (
-            [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)] if self._pushing else forces
-        )
+        return self._with_pushing(self._written[1])
+
+    def _with_pushing(self, forces: list[int]) -> list[int]:
+        if not self._pushing:
+            return forces
+        return [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)]
 
     @cached_property
     def pushed(self) -> Derivation:
@@ -262,9 +267,9 @@ class Derivation:
     def method(self) -> str:
         """Method by which M is formed and M u̇ = f solved, in words."""
         if not self.symmetric:
-            return f"{self.formulation.method}, LU with pivots chosen at run time"
+            return f"{self._formed}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
-            return f"{self.formulation.method}, constraints with pivots chosen at run time"
+            return f"{self._formed}, constraints with pivots chosen at run time"
         return self._solution.method
 
     @property
@@ -273,10 +278,30 @@ class Derivation:
         return self.formulation.tree if isinstance(self.formulation, Bodies) else None
 
     # ------------------------------------------------------------ mass matrix
+    @cached_property
+    def _written(self) -> tuple[list[list[int]], list[int]]:
+        """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
+        matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
+        flat = [x for row in matrix for x in row]
+        g = self.graph.clone()  # what is not taken leaves no nodes behind
+        ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
+        mass, right = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        found = brought(self.graph, g, [*mass, *right])
+        return [found[i * n : (i + 1) * n] for i in range(n)], found[n * n :]
+
+    @property
+    def _in_short_forms(self) -> bool:
+        return self._written != (self.formulation.metric, self.formulation.forcing)
+
+    @property
+    def _formed(self) -> str:
+        """How M and f are formed, in words."""
+        return f"{self.formulation.method} in short forms" if self._in_short_forms else self.formulation.method
+
     @property
     def metric(self) -> list[list[int]]:
         """M without the loads that depend on u̇: symmetric, and the metric of projections."""
-        return self.formulation.metric
+        return self._written[0]
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
@@ -312,15 +337,25 @@ class Derivation:
         if self.description.constraints:
             return self._with_constraints()
         if self.has_inertial_loads:
-            return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
-        return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
+            return factorized(self.graph, self._formed, self.mass_matrix, self.forcing)
+        return min(self._solutions(), key=lambda way: way.time(self.graph))
+
+    def _solutions(self) -> Iterator[Solution]:
+        """Those of the formulation and, where M or f is in a short form, those with it."""
+        own = self.formulation
+        given = self._with_pushing(own.forcing)
+        yield from own.solutions(given)
+        if self.forcing != given:
+            yield from own.solutions(self.forcing)
+        if self._in_short_forms:
+            yield factorized(self.graph, self._formed, self.metric, self.forcing)
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""
         g, e = self.graph, self._reduced
         v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
         udot = Derived(tuple(e.all_from(g, v)), named_pivots(pivots, e.speeds), e.limits)
-        return Solution(f"{self.formulation.method}, constraints eliminated, LᵀDL", udot)
+        return Solution(f"{self._formed}, constraints eliminated, LᵀDL", udot)
 
 
 def _formulation(k: Kinematics) -> Formulation:

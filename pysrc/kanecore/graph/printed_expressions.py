@@ -22,7 +22,7 @@ from .sympy_bridge import to_sympy
 from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
 from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
-__all__ = ["printed", "short_forms", "with_intermediates", "written_out"]
+__all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
 
 EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions; later ones in one way
 SHARES = 2  # of what is left of it, for each expression
@@ -66,6 +66,28 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
         return [None] * len(roots)
     forms = _Forms(graph, EFFORT)
     return [None if form is None else forms.meaning.sympy(form, symbols, {}) for form in map(forms, roots)]
+
+
+def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[int] | None:
+    """Nodes of the short forms of the roots; None where one is too long, or a form has another value.
+
+    Parameters
+    ----------
+    effort : int
+        Terms of sums that are written in all ways.
+    most : int
+        Terms of all roots together, multiplied out, with more of which nothing is written.
+    """
+    forms = _Forms(graph, effort)
+    sums = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
+    terms = [each for each in sums.values() if each is not None]
+    if len(terms) < len(sums) or sum(map(len, terms)) > most:
+        return None
+    found = {root: forms.written(each) for root, each in zip(sums, terms, strict=True)}
+    if not all(forms.agree(form, root) for root, form in found.items()):
+        return None
+    nodes = {root: forms.meaning.node(form) for root, form in found.items()}
+    return [nodes[root] for root in roots]
 
 
 def with_intermediates(
@@ -119,6 +141,9 @@ class _Forms:
         warn("a short form of an expression differs from it and is not shown; please report this")
         return None
 
+    def multiplied_out(self, root: int) -> Sum | None:
+        return self._sums[0].definition(root)
+
     def named_or_written(self, i: int) -> Form | None:
         """The name of a node, or its short form."""
         return self._written(i) if i in self._named else self(i)
@@ -134,12 +159,12 @@ class _Forms:
             terms = sums.definition(root)
             if terms is None or len(terms) > most or (sums.kept and not sums.keeps):
                 continue
-            yield self._searched(terms)
+            yield self.written(terms)
             most = min(most, len(terms) + len(terms) // 2 + 4)
         if (form := self._as_computed(root)) is not None:
             yield form
 
-    def _searched(self, terms: Sum) -> Form:
+    def written(self, terms: Sum) -> Form:
         """The short form of a sum, for a share of the effort that is left."""
         writer = self.writer
         share = writer.effort = max(0, self._effort // SHARES)
