@@ -19,7 +19,7 @@ from .expression_graph import Graph, Op
 from .random_samples import PRECISE, Sample
 from .short_forms import Writer
 from .sympy_bridge import to_sympy
-from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
+from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums, ratio
 from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
 __all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
@@ -220,9 +220,9 @@ class _Forms:
 
 def _inverse(form: Form) -> Form:
     if form.kind == "number":
-        return number(1 / Fraction(form.factor))
+        return number(ratio(1 / Fraction(form.factor)))
     if form.kind == "product":
-        return times(1 / Fraction(form.factor), tuple(map(_inverse, form.parts)))
+        return times(ratio(1 / Fraction(form.factor)), tuple(map(_inverse, form.parts)))
     return power(form.parts[0], -form.factor) if form.kind == "power" else power(form, -1)
 
 

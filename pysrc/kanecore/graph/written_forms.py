@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -53,7 +52,7 @@ class Form:
 
 
 def number(x: Any) -> Form:
-    return Form("number", (x < 0) + (Fraction(x).denominator != 1), x)
+    return Form("number", (x < 0) + (x.denominator != 1), x)
 
 
 def power(base: Form, n: int) -> Form:
@@ -66,7 +65,6 @@ def times(x: Any, factors: tuple[Form, ...]) -> Form:
     """The product of a number and factors that are no products."""
     if not factors:
         return number(x)
-    x = Fraction(x)
     if x < 0:  # −(a − b) is b − a, without a sign
         k = next((k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts)), None)
         if k is not None:
@@ -203,7 +201,7 @@ class Meaning:
     def value(self, form: Form, at: Sample, named: Mapping[int, Any]) -> Any:
         """The number at a state; ``named`` are those of some atoms."""
         if form.kind == "number":
-            return real(PRECISE, Fraction(form.factor))
+            return real(PRECISE, form.factor)
         if form.atom in named:
             return named[form.atom]
         values = [self.value(part, at, named) for part in form.parts]
