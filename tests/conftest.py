@@ -120,7 +120,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Leave modules and tests, which stay to the end, out of garbage collection: a tenth of all time."""
+    """Leave modules and tests, which stay to the end, out of garbage collection."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)
