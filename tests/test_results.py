@@ -103,8 +103,8 @@ def test_latex_names_points_and_frames() -> None:
     origin.set_vel(N, 0)
     P = origin.locatenew("bob_1", A.x)
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)], frames=[A])
-    assert r"v_r^{\text{bob\_1}} &=" in model.latex("partial_velocities")
-    assert r"\omega_r^{\text{rod\_A}} &=" in model.latex("partial_angular_velocities")
+    assert r"v_r^{\text{bob\_1}} &= \left(\mathbf{\hat{rod_a}_y}\right)" in model.latex("partial_velocities")
+    assert r"\omega_r^{\text{rod\_A}} &= \left(\mathbf{\hat{rod_a}_z}\right)" in model.latex("partial_angular_velocities")
 
 
 def test_names_are_text_in_latex() -> None:

@@ -767,7 +767,7 @@ class Model(Expressions):
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
-            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed; those
+            are found, sin² + cos² is 1, as is the norm of a unit quaternion.  Expressions of more than some hundred terms stay as they are computed; those
             of more than a million operations keep their intermediate variables, and a KanecoreWarning says so.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
@@ -852,7 +852,8 @@ class Model(Expressions):
     def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
 
-        A notebook typesets it; ``print`` shows the text.
+        A notebook typesets it; ``print`` shows the text.  Partial velocities are vectors, each in the axes in which it
+        is shortest; those of large models are matrices in inertial axes.
 
         Parameters
         ----------

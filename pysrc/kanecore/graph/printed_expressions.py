@@ -131,6 +131,7 @@ class _Forms:
         self._left_for_parts = effort // 4
         self.writer, self.meaning = Writer(self.atoms), Meaning(graph, self.atoms)
         self._sums = [Sums(graph, self.atoms, kept, named) for kept in ("", "lengths", "squares")]
+        self._normal = [Sums(graph, self.atoms, named=named, normal=True)] if graph.unit else []
         self.states = [Sample(graph, seed, ctx=PRECISE) for seed in range(STATES)]
         self._computed: dict[int, Form | None] = {}
 
@@ -155,7 +156,7 @@ class _Forms:
 
     def _candidates(self, root: int) -> Iterator[Form]:
         most = MOST
-        for sums in self._sums:
+        for sums in (*self._sums, *self._normal):
             terms = sums.definition(root)
             if terms is None or len(terms) > most or (sums.kept and not sums.keeps):
                 continue

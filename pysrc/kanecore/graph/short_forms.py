@@ -19,6 +19,7 @@ from typing import Any
 import sympy as sm
 
 from .trigonometric_sums import (
+    CONSTANT,
     COSINE,
     SINE,
     Atoms,
@@ -39,6 +40,7 @@ __all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
+MULTIPLE = 1 / 512  # of an operation: cos² θ before cos 2θ, where both are as long
 FEW = 8  # terms of sums that are also written with what all are divided by in each
 FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
 TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
@@ -72,7 +74,7 @@ class Writer:
             kind, of, _ = self.atoms[k]
             parts, cost = tuple[Form, ...](), 0.0
             if kind in (SINE, COSINE, "tan"):
-                parts, cost = (self.angle(of),), 1.0
+                parts, cost = (self.angle(of),), 1.0 + (MULTIPLE if any(abs(n) != 1 for _, n in of) else 0)
             elif kind == "sum":
                 parts, cost = (self(dict(of)),), PARENTHESIS
             elif kind == "call":
@@ -281,6 +283,8 @@ class Writer:
 
     def _polynomial(self, a: Sum) -> Form:
         forms = [summed(self.product(x, mono) for (mono, _, _), x in a.items())]
+        if len(a) == 2:
+            forms += self._complement(a)
         if len(a) > 2:
             self.effort -= len(a)
             choices = self._choices(a, 4 if len(a) <= 12 else 2 if len(a) <= 40 else 1)
@@ -292,6 +296,15 @@ class Writer:
             if self.effort > 0:
                 forms += [*self._products(a), *self._squares(a)]
         return min(forms, key=cost_of)
+
+    def _complement(self, a: Sum) -> Iterator[Form]:
+        """1 − sin² θ is cos² θ, and 1 − cos² θ is sin² θ."""
+        x = a.get(CONSTANT)
+        for (mono, _, _), y in a.items():
+            if len(mono) == 1 and mono[0][1] == 2 and x == -y:
+                kind, of, _ = self.atoms[mono[0][0]]
+                if kind in (SINE, COSINE):
+                    yield self.product(x, ((self.atoms.wave(COSINE if kind == SINE else SINE, of), 2),))
 
     def _squares(self, a: Sum) -> Iterator[Form]:
         """Σ x (b ± c)², with b² and c² among the terms and ± 2 b c between them."""

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from .expression_graph import COORDINATE, PARAMETER, SPEED, TIME, Given, Graph, Op
 
 __all__ = [
+    "CONSTANT",
     "COSINE",
     "SINE",
     "Atom",
@@ -57,6 +58,7 @@ Factor = tuple[Fraction, Fraction]
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
 HIGHEST = 6  # powers of sums that are multiplied out
+FINEST = 64  # of denominators that a float is read with: 0.5 is 1/2, and 0.1 stays as it is
 
 CONSTANT: Term = ((), COSINE, ())
 
@@ -233,6 +235,8 @@ class Sums:
     kept : {"", "lengths", "squares"}
         What is not multiplied out, but an atom: sums of three lengths or more, as l2 − l3 + d, or sums that are
         squared, as that of m (v + a ω)².
+    normal : bool
+        Replace the square of the first of the Euler parameters e0, ..., e3 of a unit quaternion by 1 − e1² − e2² − e3².
     named : collection of nodes
         Nodes that have names: they are symbols in others.
 
@@ -242,9 +246,12 @@ class Sums:
         Whether something was kept.
     """
 
-    def __init__(self, graph: Graph, atoms: Atoms, kept: str = "", named: Container[int] = ()) -> None:
+    def __init__(
+        self, graph: Graph, atoms: Atoms, kept: str = "", named: Container[int] = (), *, normal: bool = False
+    ) -> None:
         self.graph, self.atoms, self.kept, self._named = graph, atoms, kept, named
         self.keeps = False
+        self._squares = _squares_of_first(graph, atoms) if normal else {}
         self._sums: dict[int, Sum | None] = {}
 
     def __call__(self, root: int) -> Sum | None:
@@ -293,9 +300,10 @@ class Sums:
         return found
 
     def _constant(self, value: Any) -> Sum:
-        if isinstance(value, float) and value != int(value):
+        exact = Fraction(value)
+        if exact.denominator > FINEST and isinstance(value, float):
             return self._of("number", value, 0)
-        return {CONSTANT: ratio(Fraction(value))} if value else {}
+        return {CONSTANT: ratio(exact)} if value else {}
 
     def _product(self, a: Sum, b: Sum) -> Sum:
         if self.kept == "lengths":
@@ -383,6 +391,9 @@ class Sums:
     # ------------------------------------------------------------------------------------------- common factors
 
     def _reduced(self, a: Sum) -> Sum:
+        return self._cancelled(_replaced_squares(a, self._squares) if self._squares else a)
+
+    def _cancelled(self, a: Sum) -> Sum:
         """With what numerators and denominators have in common cancelled, where a division leaves nothing."""
         by_denominator: dict[Monomial, Sum] = {}
         for (mono, kind, phase), x in a.items():
@@ -406,6 +417,28 @@ class Sums:
         """The sum that a wave, or a sum, is as an atom."""
         kind, of, _ = self.atoms[k]
         return dict(of) if kind == "sum" else {((), kind, of): 1}
+
+
+def _squares_of_first(graph: Graph, atoms: Atoms) -> dict[int, Sum]:
+    """The square of e0 by the others, for the number of its atom, of each unit quaternion."""
+    found = {}
+    for group in graph.unit:
+        first, *others = (atoms.number("symbol", i, 1) for i in group)
+        found[first] = {CONSTANT: 1, **{(((k, 2),), COSINE, ()): -1 for k in others}}
+    return found
+
+
+def _replaced_squares(a: Sum, squares: Mapping[int, Sum]) -> Sum:
+    left, total = list(a.items()), dict[Term, Any]()
+    while left:
+        (mono, kind, phase), x = left.pop()
+        k = next((k for k, n in mono if n > 1 and k in squares), None)
+        if k is None:
+            accumulate_term(total, (mono, kind, phase), x)
+        else:
+            rest = product(mono, ((k, -2),))
+            left += [((product(rest, one), kind, phase), x * y) for (one, _, _), y in squares[k].items()]
+    return total
 
 
 def _divided(a: Sum, b: Sum) -> Sum | None:
