@@ -51,6 +51,7 @@ class Derivation:
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
         self._missing: dict[str, str] = {}
+        self._programs: dict[str, Derived] = {}
         self._linearizations: dict[str, Linearization] = {}
         self.formulation = _formulation(self.kinematics)
         self._pushing: list[int] = []  # generalized forces in addition to those of the description
@@ -100,6 +101,18 @@ class Derivation:
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
         return self._guarded(WAYS[name].derive(self))
+
+    def program(self, name: str) -> Derived:
+        """The results of a kernel as they are computed: in short forms where these take fewer operations.
+
+        What is solved for stays as it is, beside its pivots; M and f are in short forms already.
+        """
+        if name not in self._programs:
+            derived = self.kernel(name)
+            if not (derived.pivots or derived.limits or name in ("mass_matrix", "forcing", "rhs", "udot")):
+                derived = replace(derived, roots=tuple(shorter(self.graph, derived.roots)))
+            self._programs[name] = derived
+        return self._programs[name]
 
     def _guarded(self, derived: Derived) -> Derived:
         """Add the pivots by which the formulation itself divided, if the results depend on them."""

@@ -41,6 +41,7 @@ __all__ = ["Writer"]
 Polynomial = dict[Monomial, int]
 
 MULTIPLE = 1 / 512  # of an operation: cos² θ before cos 2θ, where both are as long
+HIGHEST = 6  # multiple of an angle that is written in powers of its sine and cosine
 FEW = 8  # terms of sums that are also written with what all are divided by in each
 FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
 TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
@@ -371,10 +372,11 @@ def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Any]) ->
 
 
 def _divisor(phase: Phase) -> int:
-    """The greatest whole number that all multiples of angles hold."""
+    """The greatest whole number that all multiples of angles hold; 1 if it is large, as in sin 100 t."""
     if any(n.denominator != 1 for _, n in phase):
         return 1
-    return math.gcd(*(n.numerator for _, n in phase))
+    found = math.gcd(*(n.numerator for _, n in phase))
+    return found if found <= HIGHEST else 1
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
