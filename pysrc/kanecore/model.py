@@ -767,8 +767,9 @@ class Model(Expressions):
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
-            are found, sin² + cos² is 1, as is the norm of a unit quaternion.  Expressions of more than some hundred terms stay as they are computed; those
-            of more than a million operations keep their intermediate variables, and a KanecoreWarning says so.
+            are found, sin² + cos² is 1, and so is the norm of a unit quaternion where that takes half the operations.
+            Expressions of more than some hundred terms stay as they are computed; those of more than a million
+            operations keep their intermediate variables, and a KanecoreWarning says so.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
         at : mapping, optional

@@ -295,6 +295,8 @@ class Derivation:
     def _written(self) -> tuple[list[list[int]], list[int]]:
         """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
         matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
+        if self.formulation.pivots:  # which are compared in the equations that divide by them
+            return matrix, forces
         flat = [x for row in matrix for x in row]
         g = self.graph.clone()  # what is not taken leaves no nodes behind
         ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))

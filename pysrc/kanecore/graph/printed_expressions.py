@@ -136,7 +136,7 @@ class _Forms:
         self._computed: dict[int, Form | None] = {}
 
     def __call__(self, root: int) -> Form | None:
-        form = min(self._candidates(root), key=cost_of, default=None)
+        form = self._with_unit_norm(root, min(self._candidates(root), key=cost_of, default=None))
         if form is None or self.agree(form, root):
             return form
         warn("a short form of an expression differs from it and is not shown; please report this")
@@ -154,9 +154,22 @@ class _Forms:
         values = ((self.meaning.value(form, at, each), at(root)) for at, each in zip(self.states, named, strict=True))
         return all(_agree(a, b) for a, b in values)
 
+    def _with_unit_norm(self, root: int, form: Form | None) -> Form | None:
+        """The form with 1 for the norm of unit quaternions, if it takes half the operations; the given one otherwise.
+
+        Off the sphere, where quaternions are no attitudes, it has other values and derivatives.
+        """
+        for sums in self._normal:
+            terms = sums.definition(root)
+            if terms is not None and len(terms) <= MOST:
+                found = self.written(terms)
+                if form is None or 2 * found.cost < form.cost:
+                    return found
+        return form
+
     def _candidates(self, root: int) -> Iterator[Form]:
         most = MOST
-        for sums in (*self._sums, *self._normal):
+        for sums in self._sums:
             terms = sums.definition(root)
             if terms is None or len(terms) > most or (sums.kept and not sums.keeps):
                 continue

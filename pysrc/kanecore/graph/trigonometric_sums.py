@@ -421,10 +421,11 @@ class Sums:
 
 def _squares_of_first(graph: Graph, atoms: Atoms) -> dict[int, Sum]:
     """The square of e0 by the others, for the number of its atom, of each unit quaternion."""
-    found = {}
+    found: dict[int, Sum] = {}
     for group in graph.unit:
         first, *others = (atoms.number("symbol", i, 1) for i in group)
-        found[first] = {CONSTANT: 1, **{(((k, 2),), COSINE, ()): -1 for k in others}}
+        squares: Sum = {(((k, 2),), COSINE, ()): -1 for k in others}
+        found[first] = {CONSTANT: 1, **squares}
     return found
 
 
