@@ -400,6 +400,8 @@ class Description:
         How bodies look in pictures, and the ground, which is -1; their sizes may be names of parameters.
     functions : tuple of str
         Names of functions in C, whose addresses a compiled model is given in this order.
+    loads_of_reactions : tuple of int
+        Numbers of loads whose reactions are found with the motion, and may not exist.
     """
 
     graph: Graph
@@ -444,6 +446,7 @@ class Description:
     generalized_forces: tuple[GeneralizedForce, ...] = ()
     shapes: tuple[tuple[int, Shape], ...] = ()
     functions: tuple[str, ...] = ()
+    loads_of_reactions: tuple[int, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:
