@@ -17,6 +17,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
+from kanecore.derive.forces.joint_friction import with_joint_friction
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
@@ -28,12 +29,12 @@ from kanecore.derive.velocity_contradictions import Contradiction, contradiction
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_sympy import sympy_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
+from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.describe.from_sympy.reader import Reader
 from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
     function_of_time,
-    multiplier,
     symbol_name,
 )
 from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
@@ -960,9 +961,7 @@ def _contributing(reading: Reading) -> Reading:
 
     These are undeclared symbols that occur in loads only and on which no F_r depends.
     """
-    d = with_contacts(with_tendons(reading.description))
-    if reading.reactions:
-        d = with_reactions(d, reading.reactions)
+    d = with_reactions(with_joint_friction(with_contacts(with_tendons(reading.description))), reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []
     names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)

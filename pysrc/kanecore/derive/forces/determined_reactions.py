@@ -131,13 +131,13 @@ class _System:
     def _values(self) -> dict[int, int]:
         """Reactions of joints and multipliers by their symbols, in u̇ and λ."""
         g, derivation, d = self.graph, self.derivation, self.split
-        result = {i: derivation.multiplier_symbols[_row(derivation, g.nodes[i][1][1])] for i in self.written if g.nodes[i][1][0] == "λ"}
-        joints = [i for i in self.written if g.nodes[i][1][0] == "R"]
-        if joints:
-            wrenches = derivation.kernel("reactions").roots
-            for i in joints:
-                _, name, component = g.nodes[i][1]
-                result[i] = wrenches[6 * _joint(d, name) + component]
+        keys = {i: g.nodes[i][1] for i in self.written}
+        multipliers = derivation.multiplier_symbols
+        result = {i: multipliers[_row(derivation, key[1])] for i, key in keys.items() if key[0] == "λ"}
+        joints = {i: key for i, key in keys.items() if key[0] == "R"}
+        wrenches = derivation.kernel("reactions").roots if joints else ()
+        for i, (_, name, component) in joints.items():
+            result[i] = wrenches[6 * _joint(d, name) + component]
         return result
 
     @property
@@ -183,7 +183,7 @@ class _System:
         values = self.affine.at(s)
         swap = {**values, **dict(zip(self.shares.parts, s, strict=True))}
         image = Image(g, g, swap).description(unlisted(self.split, self.auxiliary))
-        return replace(image, loads_of_reactions=_numbers(self.whole, self.reactions))
+        return replace(image, loads_of_reactions=_numbers(self.whole, self.reactions), found_with_motion=True)
 
 
 class _Solver:
@@ -230,7 +230,9 @@ def _row(derivation: Derivation, row: int | str) -> int:
     if isinstance(row, int):
         if row < len(names):
             return row
-        raise ModelError(f"loads hold multiplier({row}), and the rows of G are numbered from 0: {', '.join(names) or 'none'}")
+        raise ModelError(
+            f"loads hold multiplier({row}), and the rows of G are numbered from 0: {', '.join(names) or 'none'}"
+        )
     if row not in names:
         raise ModelError(f"multiplier({row!r}) names no row of G, which has {len(names)}: {', '.join(names) or 'none'}")
     return names.index(row)
@@ -254,13 +256,13 @@ def _with_joint_outputs(d: Description) -> Description:
     """The description with reactions of joints in outputs as functions of u̇ and λ, and with numbers of multipliers."""
     g = d.graph
     below = g.below([node for _, node in d.outputs])
-    held = [i for i in below if g.nodes[i][0] is Op.SYM and (g.nodes[i][1][0] == "R" or (g.nodes[i][1][0] == "λ" and isinstance(g.nodes[i][1][1], str)))]
+    keys = {i: g.nodes[i][1] for i in below if g.nodes[i][0] is Op.SYM}
+    held = {i: key for i, key in keys.items() if key[0] == "R" or (key[0] == "λ" and isinstance(key[1], str))}
     if not held:
         return d
     derivation = Derivation(replace(d, outputs=()))
     swap = {}
-    for i in held:
-        kind, name, *component = g.nodes[i][1]
+    for i, (kind, name, *component) in held.items():
         if kind == "λ":
             swap[i] = derivation.multiplier_symbols[_row(derivation, name)]
         else:
@@ -292,9 +294,7 @@ def _check(d: Description, reactions: Sequence[int], names: Sequence[str]) -> No
             )
 
 
-def _solution(
-    d: Description, equations: Sequence[int], reactions: Sequence[int], names: Sequence[str]
-) -> list[int]:
+def _solution(d: Description, equations: Sequence[int], reactions: Sequence[int], names: Sequence[str]) -> list[int]:
     """N of the auxiliary equations."""
     g = d.graph
     slopes = [Tangent(g, {i: g.one}).of for i in reactions]

@@ -25,7 +25,7 @@ from kanecore.graph.linear_equations import determinant, solve
 
 __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number"]
 
-TURNS = 6
+TURNS = 5
 CLOSE = 1e-10  # of the largest share: what may be left of s − h(N) after the last step
 
 
@@ -159,7 +159,7 @@ class Affine:
 
 
 def friction_free_determinant(affine: Affine) -> int:
-    """det J at the reactions without friction: of linear h everywhere."""
+    """Det J at the reactions without friction: of linear h everywhere."""
     return determinant(affine.graph, affine.jacobian(affine.at([0] * len(affine.laws))))
 
 
