@@ -234,7 +234,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (
         lambda b: b.potential(b.multiplier(0)),
-        r"potential 0 holds derivatives of speeds",
+        r"potential 0 holds speeds: it may hold coordinates",
     ),
     (lambda b: b.rate(b.coordinate("s"), foreign(b)), "the rate of coordinate s holds the symbol 'foreign'"),
     (

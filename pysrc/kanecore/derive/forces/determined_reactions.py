@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.loads_of_reactions import Affine, Shares, friction_free_determinant, not_a_number
-from kanecore.describe.description import Description, Image
+from kanecore.describe.description import Description, Image, Load
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.expression_graph import ACCELERATION, INPUT, Op
@@ -92,7 +94,7 @@ class _Motion:
 class _System:
     """Loads of a description as shares s, and what N they bring."""
 
-    def __init__(self, d: Description, reactions: list[int], names: list[str], written: list[int]) -> None:
+    def __init__(self, d: Description, reactions: list[int], names: Sequence[str], written: list[int]) -> None:
         g = d.graph
         self.graph, self.names, self.auxiliary, self.written = g, names, reactions, written
         self.fresh = [g.symbol(("reaction", g.nodes[i][1]), INPUT) for i in written]
@@ -100,18 +102,15 @@ class _System:
         self.whole = replace(d, loads=_swapped(d, fresh))
         self.reactions = [*reactions, *self.fresh]
         self.shares = Shares(g, self.reactions)
-        kept = set(reactions)
+        share = partial(self.shares.of, keep=frozenset(reactions))
         loads = []
         for load in self.whole.loads:
-            vector = tuple((f, tuple(self._share(x, kept) for x in v)) for f, v in load.vector)
+            vector = tuple((f, (share(x), share(y), share(z))) for f, (x, y, z) in load.vector)
             loads.append(replace(load, vector=vector))
         self.split = replace(self.whole, loads=tuple(loads))
         self.derivation = Derivation(self.split)
         self.motion = self._motion()
         self.affine = self._affine()
-
-    def _share(self, node: int, kept: set[int]) -> int:
-        return self.shares.of(node, kept)
 
     def _motion(self) -> _Motion:
         g, derivation, n = self.graph, self.derivation, len(self.auxiliary)
@@ -218,7 +217,7 @@ class _Solver:
         return [*(g.add(x, self._dot(row, multipliers)) for x, row in zip(free, columns, strict=True)), *multipliers]
 
 
-def _swapped(d: Description, swap: Mapping[int, int]) -> tuple:
+def _swapped(d: Description, swap: Mapping[int, int]) -> tuple[Load, ...]:
     """Loads with other nodes in place of some."""
     image = Image(d.graph, d.graph, swap)
     return tuple(replace(load, vector=image.vector(load.vector)) for load in d.loads)
@@ -238,7 +237,7 @@ def _row(derivation: Derivation, row: int | str) -> int:
     return names.index(row)
 
 
-def _check_rows(derivation: Derivation, keys: Sequence[tuple]) -> None:
+def _check_rows(derivation: Derivation, keys: Sequence[tuple[Any, ...]]) -> None:
     for key in keys:
         if key[0] == "λ":
             _row(derivation, key[1])

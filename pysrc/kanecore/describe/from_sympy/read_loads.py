@@ -168,9 +168,22 @@ class LoadReader:
 
     def _friction(self, number: int, friction: JointFriction) -> None:
         where = f"the friction of joint {friction.joint}"
-        sizes = [friction.mu, friction.pin_radius, friction.friction_arm, friction.bending_arm or 0, friction.preload]
-        nodes = [self._symbols.node(x, where, "load") for x in (*sizes, friction.transition_velocity)]
-        self._builder.friction(description.JointFriction(friction.joint, *nodes, number))
+
+        def node(value: Any) -> int:
+            return self._symbols.node(value, where, "load")
+
+        self._builder.friction(
+            description.JointFriction(
+                friction.joint,
+                node(friction.mu),
+                node(friction.pin_radius),
+                node(friction.friction_arm),
+                node(friction.bending_arm or 0),
+                node(friction.preload),
+                node(friction.transition_velocity),
+                number,
+            )
+        )
 
     def _contact(self, number: int, contact: Contact) -> None:
         where = f"contact {contact.name}"

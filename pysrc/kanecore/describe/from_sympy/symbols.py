@@ -264,14 +264,14 @@ class Symbols:
             return node
         if isinstance(e, sm.Derivative):
             return self._derivative(e)
-        row, component = row_of(e), reaction_of(e)
-        if row is not None or component is not None:
+        row, part = row_of(e), reaction_of(e)
+        if row is not None or part is not None:
             if self._stage not in ("output", "load"):
                 raise ModelError(
                     f"{e.func} in {self.where}: multipliers and reactions are found with u̇, and stand in loads and "
                     "outputs alone"
                 )
-            return self._builder.multiplier(row) if row is not None else self._builder.reaction(*component)
+            return self._builder.reaction(*part) if part is not None else self._builder.multiplier(row or 0)
         if e.args != (self.t,):
             raise self._is_unknown(e)
         return self.input(e, 0)
