@@ -83,11 +83,11 @@ class Model(Expressions):
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     reactions : sequence of dynamicsymbols, optional
         Unknown forces or torques of ``forcelist`` that the auxiliary equations determine, one for each of
-        ``u_auxiliary``, where the motion depends on them, as by friction μN (Kane & Levinson 1985, section 4.10). Loads
-        and outputs may hold them, loads linearly. Their signs are not checked.
+        ``u_auxiliary``, where the motion depends on them, as by friction μ|N| (Kane & Levinson 1985, section 4.10).
+        Loads and outputs may hold them. Their signs are not checked.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
-    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators or contacts, optional
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators, contacts or JointFriction, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
         (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.  A `Contact` acts
         on both bodies and brings outputs.
