@@ -86,7 +86,12 @@ class Derivation:
         return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
-        """Message about a derivative of a function in C that a kernel needs and that is not given; else empty."""
+        """Message about what a kernel needs and is not given, such as a derivative of a function in C; else empty."""
+        if self.description.found_with_motion and name in ("inverse_dynamics", "forward_dynamics"):
+            return (
+                "its loads depend on reactions, which are found for the motion under the loads of forcelist alone: "
+                "write the force into forcelist, as an input"
+            )
         if not self.description.functions or not WAYS[name].applies(self):
             return ""
         derived = self.at_run_time(name) or WAYS[name].derive(self)

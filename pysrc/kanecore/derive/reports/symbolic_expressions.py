@@ -15,7 +15,7 @@ from kanecore.derive.independent_speeds import dependence, independent
 from kanecore.derive.model_facts import sizes_of
 from kanecore.derive.velocity_contradictions import Contradiction
 from kanecore.describe.description import Description, Load
-from kanecore.describe.from_sympy.symbols import multiplier
+from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
