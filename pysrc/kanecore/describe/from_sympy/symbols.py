@@ -267,8 +267,9 @@ class Symbols:
         row, part = row_of(e), reaction_of(e)
         if row is not None or part is not None:
             if self._stage not in ("output", "load"):
+                written = f"multiplier({row!r})" if part is None else f"reaction({part[0]!r})"
                 raise ModelError(
-                    f"{e.func} in {self.where}: multipliers and reactions are found with u̇, and stand in loads and "
+                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads and "
                     "outputs alone"
                 )
             return self._builder.reaction(*part) if part is not None else self._builder.multiplier(row or 0)
