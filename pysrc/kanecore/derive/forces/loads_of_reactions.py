@@ -15,7 +15,7 @@ not a number, and calls raise a SingularError that names the loads.  There bodie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -142,9 +142,10 @@ class Affine:
             values = self.at(s)
             conditions += _not_positive(g, determinant(g, self.jacobian(values)))
             conditions += self._left(s, values)
-        for wrong in dict.fromkeys(conditions):
-            s = [g.select(wrong, not_a_number(g, x), x) for x in s]
-        return s
+        if not conditions:
+            return s
+        wrong = _any(g, conditions)
+        return [g.select(wrong, not_a_number(g, x), x) for x in s]
 
     def _residuals(self, s: Sequence[int], values: Mapping[int, int]) -> list[int]:
         g = self.graph
@@ -167,6 +168,14 @@ def _not_positive(g: Graph, node: int) -> list[int]:
     """The condition node ≤ 0; none of a positive number."""
     value = g.value(node)
     return [] if value is not None and value > 0 else [g.binary(Op.LE, node, 0)]
+
+
+def _any(g: Graph, conditions: Iterable[int]) -> int:
+    """The condition that one of several holds: a single choice, since each one doubles the work of derivatives."""
+    held = 0
+    for condition in dict.fromkeys(conditions):
+        held = g.select(condition, g.one, held)
+    return g.binary(Op.LT, 0, held)
 
 
 def not_a_number(g: Graph, node: int) -> int:
