@@ -220,3 +220,69 @@ def test_derivatives_take_operations_in_proportion() -> None:
         count(derivation.graph, derivation.kernel(kernel).roots)["total"] for kernel in ("forcing", "hessian_products")
     )
     assert second < 40 * forcing
+
+
+# ------------------------------------------------------------------------------------------- pins in space
+def arm(pins: bool) -> kc.CompiledModel:
+    """Two links on pins that are not parallel; their friction by kc.JointFriction, or written out."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    A = N.orientnew("A", "Axis", [q[0], N.z])
+    A.set_ang_vel(N, u[0] * N.z)
+    B = A.orientnew("B", "Axis", [q[1], A.x])
+    B.set_ang_vel(A, u[1] * A.x)
+    bodies, loads, place = [], [], O
+    for name, frame in (("a", A), ("b", B)):
+        centre = place.locatenew(name.upper(), 0.3 * frame.y + 0.2 * frame.z)
+        centre.v2pt_theory(place, N, frame)
+        bodies.append(me.RigidBody(name, centre, frame, 1.2, (me.inertia(frame, 0.03, 0.02, 0.04), centre)))
+        loads.append((centre, -1.2 * G * N.y))
+        elbow = place
+        place = centre
+    sizes = {"pin_radius": 0.02, "bending_arm": 0.1, "friction_arm": 0.03, "preload": 0.05, "transition_velocity": 0.2}
+    if pins:
+        loads += [kc.JointFriction(name, mu=mu, **sizes) for name in ("shoulder", "elbow")]
+    else:
+        for name, turning, other, axis, rate in (("shoulder", A, None, N.z, u[0]), ("elbow", B, A, A.x, u[1])):
+            force, torque = R(name, N).force, R(name, N).torque
+            across = [(v - v.dot(axis) * axis).magnitude() for v in (force, torque)]
+            size = mu * (0.02 * (across[0] + across[1] / 0.1) + 0.03 * sm.Abs(force.dot(axis))) + 0.05
+            friction = -size * sm.tanh(rate * 0.02 / 0.2) * axis
+            loads += [(turning, friction), *([(other, -friction)] if other else [])]
+    joints = {"shoulder": (N, bodies[0], O), "elbow": (bodies[0], bodies[1], elbow)}
+    model = kc.Model(
+        N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, forcelist=loads, joints=joints
+    )
+    return kc.compile(model, parameters={mu: 0.3})
+
+
+def test_all_parts_of_the_friction_of_a_pin() -> None:
+    """With what acts on the parent: against the same law in SymPy's vectors."""
+    by_name, written = arm(pins=True), arm(pins=False)
+    for x in ([0.4, 0.7, 1.5, -2.0], [-1.0, 0.2, -0.5, 3.0]):
+        assert_allclose(by_name.udot(0.0, x), written.udot(0.0, x), rtol=1e-11)
+    assert np.max(np.abs(by_name.udot(0.0, x, p={"mu": 0.0}) - by_name.udot(0.0, x))) > 0.05
+
+
+def test_steps_that_do_not_end() -> None:
+    """A law so steep that Newton's steps jump to and fro: an error, though one solution exists."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    points = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    for point, speed in zip(points, u, strict=True):
+        point.set_vel(N, speed * N.x)
+    steep = sm.Symbol("steep")
+    brake = 8 * sm.tanh(steep * (lam("rope") + 1))
+    loads = [(points[0], (1.3 + brake) * N.x), (points[1], N.x)]
+    model = kc.Model(
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        bodies=[me.Particle(p.name, p, 1) for p in points],
+        forcelist=loads,
+        configuration_constraints={"rope": q[0] + q[1]},
+        outputs={"rope": lam("rope")},
+    )
+    dyn = kc.compile(model, parameters={steep: 0.1})
+    force = dyn.outputs(0.0, [1, -1, 0, 0])[0]
+    assert force == pytest.approx(-(2.3 + 8 * np.tanh(0.1 * (force + 1))) / 2, rel=1e-12)
+    with pytest.raises(kc.SingularError, match="load 0 of"):
+        dyn.udot(0.0, [1, -1, 0, 0], p={"steep": 50.0})

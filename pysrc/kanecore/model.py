@@ -17,7 +17,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
-from kanecore.derive.forces.joint_friction import with_joint_friction
+from kanecore.derive.forces.friction_torques import with_joint_friction
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical

@@ -259,7 +259,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Friction of a joint by its reaction, of which `kanecore.derive.forces.joint_friction` makes loads.
+    """Friction of a joint by its reaction, of which `kanecore.derive.forces.friction_torques` makes loads.
 
     Attributes
     ----------
