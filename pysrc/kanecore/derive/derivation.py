@@ -115,7 +115,7 @@ class Derivation:
         if name not in self._programs:
             derived = self.kernel(name)
             if not (derived.pivots or derived.limits or name in ("mass_matrix", "forcing", "rhs", "udot")):
-                derived = replace(derived, roots=tuple(shorter(self.graph, derived.roots)))
+                derived = replace(derived, roots=tuple(shorter(self.graph, derived.roots, effort=0)))
             self._programs[name] = derived
         return self._programs[name]
 
