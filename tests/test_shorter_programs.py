@@ -93,6 +93,16 @@ def test_differences_that_are_multiplied_out_are_found() -> None:
     assert rounding_ratio(g, [together], [apart]) < WORSE
 
 
+def test_squares_of_small_waves_are_not_differences() -> None:
+    """Of 1 − cos² x in place of sin² x nothing is left near 0, and of 1 − sin² x near a quarter of a turn."""
+    g = Graph()
+    x = g.symbol("x", COORDINATE)
+    sine, cosine = g.square(g.sin(x)), g.square(g.cos(x))
+    assert rounding_ratio(g, [g.sub(g.one, cosine)], [sine]) > 1e4 * WORSE
+    assert rounding_ratio(g, [g.sub(g.one, sine)], [cosine]) > 1e4 * WORSE
+    assert rounding_ratio(g, [sine], [g.sub(g.one, cosine)]) < WORSE
+
+
 def test_what_is_not_taken_leaves_no_nodes() -> None:
     g = Graph()
     x, y, m = g.symbol("x", COORDINATE), g.symbol("y", COORDINATE), g.symbol("m", PARAMETER)

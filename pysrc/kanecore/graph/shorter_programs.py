@@ -3,8 +3,8 @@
 
 A program is replaced where its short forms take fewer operations in a call, no sine or cosine of another angle and no
 more functions, and where at none of some random states the bound of the rounding error of any result is more than
-:data:`WORSE` times that of the program.  The states are of three kinds: parameters of one size, parameters whose sizes
-differ by a million, and angles that nearly agree.
+:data:`WORSE` times that of the program.  The states are of five kinds: parameters of one size, parameters whose sizes
+differ by a million, and angles that nearly agree, with each other, with zero and with a quarter of a turn.
 
 A program that has more terms, multiplied out, than it has operations is not written at all: hardly any becomes shorter.
 Forms collect, as sin² + cos² = 1 and common factors do, which loses nothing; the test finds those that multiplied out a
@@ -108,11 +108,8 @@ def _states(g: Graph, roots: Sequence[int]) -> Iterator[Sample]:
         yield plain
         # a parameter from 0.3 to 1.7 becomes one from 10⁻³ to 10³
         yield Sample(g, seed, {i: 10 ** (DECADES * (plain(i) - 1) / 0.7) for i in parameters})
-        yield Sample(g, seed, _near_each_other(plain, angles))
-
-
-def _near_each_other(state: Sample, angles: Sequence[int]) -> Mapping[int, float]:
-    return {i: state(angles[0]) + NEAR * state(i) for i in angles}
+        for place in (*(plain(i) for i in angles[:1]), 0.0, math.pi / 2):
+            yield Sample(g, seed, {i: place + NEAR * plain(i) for i in angles})
 
 
 # ------------------------------------------------------------------------------------------------------------- angles
