@@ -14,7 +14,7 @@ difference, which cancels.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from kanecore.tolerances import EPSILON
 
