@@ -46,6 +46,7 @@ TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until all tests are collected: hardly anything that they are read into is garbage
     sweep.LONG = config.getoption("--long")
     if hasattr(config, "workerinput"):  # a worker of xdist has the environment of who started it
         return
@@ -121,6 +122,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish() -> None:
     """Leave modules and tests, which stay to the end, out of garbage collection."""
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000)

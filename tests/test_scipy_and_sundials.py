@@ -18,9 +18,8 @@ import kanecore as kc
 from kanecore.compiled_model import CompiledModel
 from kanecore.motion import scipy_and_sundials, simulation_options
 
-METHODS = ["radau", "bdf"]
-if find_spec("sksundae") is not None:  # it wants Python 3.11
-    METHODS.append("cvode")
+without_sundials = pytest.mark.skipif(find_spec("sksundae") is None, reason="scikit-sundae is not installed")
+METHODS = ["radau", "bdf", pytest.param("cvode", marks=without_sundials)]
 TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Expressions as they are printed: in their short forms, written out or with intermediate variables.
 
-Each is compared with its node at random states, in 90 digits, before it is shown.
+Each is compared with its node at random states, in 90 digits, before it is shown.  Those of programs,
+:func:`concise`, are compared by who asks for them.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
 
 
 def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[int] | None:
-    """Nodes of the short forms of the roots; None where one is too long, or a form has another value.
+    """Nodes of the short forms of the roots, which are not compared yet; None where one is too long.
 
     Parameters
     ----------
@@ -79,14 +80,14 @@ def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[
         Terms of all roots together, multiplied out, with more of which nothing is written.
     """
     forms = _Forms(graph, effort)
-    sums = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
-    terms = [each for each in sums.values() if each is not None]
-    if len(terms) < len(sums) or sum(map(len, terms)) > most:
-        return None
-    found = {root: forms.written(each) for root, each in zip(sums, terms, strict=True)}
-    if not all(forms.agree(form, root) for root, form in found.items()):
-        return None
-    nodes = {root: forms.meaning.node(form) for root, form in found.items()}
+    sums: dict[int, Sum] = {}
+    for root in dict.fromkeys(roots):
+        terms = forms.multiplied_out(root)
+        if terms is None or len(terms) > most:
+            return None
+        sums[root] = terms
+        most -= len(terms)
+    nodes = {root: forms.meaning.node(forms.written(each)) for root, each in sums.items()}
     return [nodes[root] for root in roots]
 
 

@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import mpmath
@@ -83,17 +83,17 @@ class Sample:
 
     def __call__(self, i: int) -> Any:
         """The value of a node; NaN where it has none at this state."""
-        value, g = self._value, self.graph
-        if i in value:
-            return value[i]
-        for k in g.below([i], stop=value):
-            if k in value:
-                continue
+        if i not in self._value:
+            for k in self.graph.below([i], stop=self._value):
+                self._evaluate(k)
+        return self._value[i]
+
+    def _evaluate(self, k: int) -> None:
+        if k not in self._value:
             try:
-                value[k] = self._of_node(k)
+                self._value[k] = self._of_node(k)
             except (ArithmeticError, ValueError):
-                value[k] = math.nan
-        return value[i]
+                self._value[k] = math.nan
 
     def _of_node(self, k: int) -> Any:
         node = self.graph.nodes[k]
@@ -139,12 +139,18 @@ class Sample:
         symbols are exact, but for those that were divided by a norm.  Whole numbers and fractions are exact too; other
         numbers of a description count as rounded.
         """
-        value, error, g = self._value, self._error, self.graph
-        self(i)
-        for k in g.below([i], stop=error):
+        if i not in self._error:
+            self.follow(self.graph.below([i], stop=self._error))
+        return self._error[i]
+
+    def follow(self, order: Iterable[int]) -> None:
+        """Compute values and bounds of nodes, given in order of evaluation."""
+        value, error, nodes = self._value, self._error, self.graph.nodes
+        for k in order:
             if k in error:
                 continue
-            op, *args = g.nodes[k]
+            self._evaluate(k)
+            op, *args = nodes[k]
             v = abs(value[k])
             if op is Op.SYM:
                 error[k] = 0.0
@@ -152,7 +158,6 @@ class Sample:
                 error[k] = v * max(self._unit, EPSILON / 2 if isinstance(args[0], float) else 0)
             else:
                 error[k] = self._carried(op, args, [error[a] for a in args], v) + self._unit * v
-        return error[i]
 
     def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
         """Error of an operation's result due to the errors of its operands."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -334,17 +335,25 @@ class Writer:
         if len(atoms) > 8 or _irreducible(exponents, values):
             return
         self.effort -= FACTORING * len(a)
-        terms = {e: sm.Rational(x.numerator, x.denominator) for e, x in zip(exponents, values, strict=True)}
-        factor, factors = sm.Poly.from_dict(terms, *sm.symbols(f"x:{len(atoms)}")).factor_list()
+        number, factors = _factors(tuple(exponents), tuple(values))
         if len(factors) > 1 or factors[0][1] > 1:
             parts = []
-            for each, n in factors:
-                found = {
-                    tuple((atoms[i], e) for i, e in enumerate(powers) if e): ratio(int(x.p), int(x.q))
-                    for powers, x in each.terms()
-                }
+            for terms, n in factors:
+                found = {tuple((atoms[i], e) for i, e in enumerate(powers) if e): x for powers, x in terms}
                 parts.append(power(self._factored(found), n))
-            yield self.product(ratio(int(factor.p), int(factor.q)), (), parts)
+            yield self.product(number, (), parts)
+
+
+@lru_cache(maxsize=10_000)
+def _factors(
+    exponents: tuple[tuple[int, ...], ...], values: tuple[Any, ...]
+) -> tuple[Any, list[tuple[list[tuple[tuple[int, ...], Any]], int]]]:
+    """The number, the terms of each factor, and the powers of factors: kernels of a model share many polynomials."""
+    terms = {e: sm.Rational(x.numerator, x.denominator) for e, x in zip(exponents, values, strict=True)}
+    number, factors = sm.Poly.from_dict(terms, *sm.symbols(f"x:{len(exponents[0])}")).factor_list()
+    return ratio(int(number.p), int(number.q)), [
+        ([(powers, ratio(int(x.p), int(x.q))) for powers, x in each.terms()], n) for each, n in factors
+    ]
 
 
 def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Any]) -> bool:

@@ -2,8 +2,8 @@
 """Short forms as programs: the forms that people read, where they are also the shorter ones to compute.
 
 A program is replaced where its short forms take fewer operations in a call, no sine or cosine of another angle and no
-more functions, and where at none of some random states the bound of the rounding error of any result is more than
-:data:`WORSE` times that of the program.  The states are of five kinds: parameters of one size, parameters whose sizes
+more functions, and where at none of some random states any result differs, but for rounding, or the bound of its
+rounding error is more than :data:`WORSE` times that of the program.  The states are of five kinds: parameters of one size, parameters whose sizes
 differ by a million, and angles that nearly agree, with each other, with zero and with a quarter of a turn.
 
 A program that has more terms, multiplied out, than it has operations is not written at all: hardly any becomes shorter.
@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Sequence
 
-from kanecore.tolerances import EPSILON
+from kanecore.tolerances import EPSILON, ROUNDING
 
 from .evaluation import count_in_call
 from .expression_graph import COORDINATE, PARAMETER, Graph, Op
@@ -87,20 +87,23 @@ def _functions(g: Graph, roots: Sequence[int]) -> int:
 def rounding_ratio(g: Graph, found: Sequence[int], given: Sequence[int]) -> float:
     """The largest ratio of the bounds of rounding errors of two programs, at all states; 0 where none is finite.
 
-    Bounds are running ones (:meth:`.random_samples.Sample.rounding`), but at least the rounding of the result itself.
+    Infinite, if results differ by more than rounding.  Bounds are running ones
+    (:meth:`.random_samples.Sample.rounding`), but at least the rounding of the result itself.
     """
-    worst = 0.0
-    for state in _states(g, [*found, *given]):
+    worst, order = 0.0, g.below([*found, *given])
+    for state in _states(g, order):
+        state.follow(order)
         for a, b in zip(found, given, strict=True):
-            value = abs(state(b))
-            new, old = state.rounding(a), max(state.rounding(b), EPSILON / 2 * value)
-            if math.isfinite(value) and not math.isnan(old):
-                worst = max(worst, new / old if old else math.inf if new else 0.0)
+            new, old = state.rounding(a), max(state.rounding(b), EPSILON / 2 * abs(state(b)))
+            if not math.isfinite(state(b)) or math.isnan(old):
+                continue
+            same = abs(state(a) - state(b)) <= ROUNDING * (new + old)
+            worst = max(worst, new / old if old and same else math.inf if new or not same else 0.0)
     return worst
 
 
-def _states(g: Graph, roots: Sequence[int]) -> Iterator[Sample]:
-    free = [i for i in g.below(roots) if g.nodes[i][0] is Op.SYM and not any(i in group for group in g.unit)]
+def _states(g: Graph, nodes: Sequence[int]) -> Iterator[Sample]:
+    free = [i for i in nodes if g.nodes[i][0] is Op.SYM and not any(i in group for group in g.unit)]
     parameters = [i for i in free if g.depends[i] == PARAMETER]
     angles = [i for i in free if g.depends[i] == COORDINATE]
     for seed in range(STATES):
