@@ -3,8 +3,9 @@
 
 A program is replaced where its short forms take fewer operations in a call, no sine or cosine of another angle and no
 more functions, and where at none of some random states any result differs, but for rounding, or the bound of its
-rounding error is more than :data:`WORSE` times that of the program.  The states are of five kinds: parameters of one size, parameters whose sizes
-differ by a million, and angles that nearly agree, with each other, with zero and with a quarter of a turn.
+rounding error is more than :data:`WORSE` times that of the program.  The states are of five kinds: parameters of one
+size, parameters whose sizes differ by a million, and angles that nearly agree, with each other, with zero and with a
+quarter of a turn.
 
 A program that has more terms, multiplied out, than it has operations is not written at all: hardly any becomes shorter.
 Forms collect, as sin² + cos² = 1 and common factors do, which loses nothing; the test finds those that multiplied out a

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
 from heapq import heapify, heappop, heappush
@@ -174,7 +174,7 @@ def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> tuple[tuple[str, Ph
     kind = COSINE if kind_a == kind_b else SINE
     low, high = (1, -1) if kind_a == kind_b == SINE else (-1, 1) if kind_a == COSINE != kind_b else (1, 1)
     terms = (wave(kind, _phase(a, b, sign)) for sign in (-1, 1))
-    return tuple((found, phase, factor * turned) for (found, phase, turned), factor in zip(terms, (low, high), strict=True))
+    return tuple((found, phase, n * turned) for (found, phase, turned), n in zip(terms, (low, high), strict=True))
 
 
 def content(a: Sum) -> tuple[Monomial, Any, Sum]:
