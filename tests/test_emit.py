@@ -342,7 +342,7 @@ FORBIDDEN_MODULES = ["sympy.simplify.simplify:simplify", "sympy.simplify.cse_mai
 OWN = [name for name in kc.models() if name not in kc.gallery.robots()]  # not of files
 
 
-@pytest.mark.parametrize("name", part(OWN, ["rolling_disc"]))
+@pytest.mark.parametrize("name", part(OWN, ["snakeboard"]))
 def test_sympy_only_describes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the objects to C, SymPy is not asked to compute: it would multiply the model out."""
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []

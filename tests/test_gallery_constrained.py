@@ -445,7 +445,7 @@ def test_bicycle_mass_matrix_of_the_benchmark() -> None:
     assert np.abs(found[:2, 2]).max() < 1e-12
 
 
-@pytest.mark.parametrize("v", [0.0, 1.0, 3.0, 5.0, 7.5, 10.0])
+@pytest.mark.parametrize("v", part([0.0, 1.0, 3.0, 5.0, 7.5, 10.0], [0.0, 5.0]))
 def test_bicycle_near_upright(v: float) -> None:
     """Meijaard et al. 2007, (5.3): M q̈ + v C1 q̇ + (g K0 + v² K2) q = f for roll and steer, matrices to 14 digits."""
     dyn, published, p = compiled("whipple_bicycle"), case("whipple_linear_benchmark"), values("whipple_bicycle")

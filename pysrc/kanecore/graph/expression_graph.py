@@ -488,7 +488,7 @@ class Graph:
         """All nodes that hold node ``i``, itself included."""
         holders = {i}
         for k in range(i + 1, len(self.nodes)):
-            if any(operand in holders for operand in self.operands(k)):
+            if not holders.isdisjoint(self.operands(k)):
                 holders.add(k)
         return holders
 
