@@ -171,6 +171,25 @@ cdef class Model(Parametrized):
             return None
         return self.product_at_once(K_INVERSE_DYNAMICS_GRADIENT, t, x, r, p)
 
+    def _rhs_tangent_at_once(self, t, x, dx, dr, r, p):
+        """`rhs_jvp` along a direction of x and r, likewise; ``dr`` may be None, for zeros."""
+        cdef double *to = self.state + self.n_x
+        if dx is None:
+            return None
+        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, dx, self.n_x)
+                and put(&to, dr, self.n_r)):
+            return None
+        return self.product_at_once(K_RHS_TANGENT, t, x, r, p)
+
+    def _rhs_gradient_at_once(self, t, x, weights, r, p):
+        """The gradients of `rhs_vjp` with respect to x and r, likewise."""
+        cdef double *to = self.state + self.n_x
+        if weights is None:
+            return None
+        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, weights, self.n_x)):
+            return None
+        return self.product_at_once(K_RHS_GRADIENT, t, x, r, p)
+
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
         """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
         cdef Arguments at

@@ -23,6 +23,7 @@
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
 #include "linearize.h"
+#include "adjoint.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -186,6 +187,8 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(projection, kc_projection, projection, 4)                                                            \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
+    WAY(adjoint, kc_adjoint, adjoint, 2)                                                                     \
+    WAY(free_adjoint, kc_adjoint, adjoint, 2)                                                                \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

@@ -70,6 +70,18 @@ static int linearize_free(kc_linearization *s, ARGUMENTS)
     return kc_linearize(s, GIVEN);
 }
 
+static int find_constrained_gradient(kc_adjoint *s, ARGUMENTS)
+{
+    s->solve = kc_solve_adjoint;
+    return kc_find_gradient(s, GIVEN);
+}
+
+static int find_free_gradient(kc_adjoint *s, ARGUMENTS)
+{
+    s->solve = kc_solve_free_adjoint;
+    return kc_find_gradient(s, GIVEN);
+}
+
 /* How many rows of G count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
@@ -89,6 +101,8 @@ SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(adjoint, kc_adjoint, find_constrained_gradient)
+SOLVING(free_adjoint, kc_adjoint, find_free_gradient)
 SOLVING(forest, kc_forest, kc_linearize_forest)
 SOLVING(closure, kc_closure, count_rows)
 
@@ -144,6 +158,13 @@ static const kc_coded_member of_projection[] = {EQUATIONS,
                                                 FUNCTION(kc_projection, direction),
                                                 FUNCTION(kc_projection, slopes),
                                                 NO_MORE};
+static const kc_coded_member of_adjoint[] = {EQUATIONS,
+                                             NUMBER(kc_adjoint, rank),
+                                             FUNCTION(kc_adjoint, udot),
+                                             FUNCTION(kc_adjoint, multipliers),
+                                             FUNCTION(kc_adjoint, fill),
+                                             FUNCTION(kc_adjoint, gradient),
+                                             NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),
                                                    NUMBER(kc_linearization, rank),
@@ -210,6 +231,7 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(adjoint, KC_ADJOINT_ROOM(s[0], s[1]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -25,6 +25,7 @@ from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph import magnitudes
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.zero_tests import equal
@@ -130,6 +131,11 @@ class Derivation:
     def solved_at_run_time(self) -> bool:
         """Test whether u̇ needs pivots that are chosen at run time: for rows of G, or because M is not symmetric."""
         return not self.symmetric or self.counted
+
+    @property
+    def has_expression(self) -> bool:
+        """Test whether M u̇ = f is solved on the graph, without constraints, by pivots that positive M allow."""
+        return self.symmetric and not self.description.constraints
 
     @property
     def counted(self) -> bool:
@@ -314,6 +320,17 @@ class Derivation:
         if self.has_inertial_loads:
             return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
         return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
+
+    def solve(self, right: Sequence[int]) -> list[int]:
+        """The solution y of M y = ``right`` that shares most operations with u̇, where u̇ has an expression.
+
+        Both have one factorization, whose operations are written once.
+        """
+        if self.has_inertial_loads:
+            return list(factorized(self.graph, self.formulation.method, self.mass_matrix, right).udot.roots)
+        udot = self.solution.roots
+        ways = [way.udot.roots for way in self.formulation.solutions(right)]
+        return list(min(ways, key=lambda way: count_in_call(self.graph, [*udot, *way])))
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""

@@ -20,6 +20,7 @@ HEADERS = {
     "constrained_motion.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "linearize.h": "linear_solver.h",
+    "adjoint.h": "linear_solver.h",
     "spatial_vectors.h": "linear_solver.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
@@ -66,6 +67,13 @@ WAYS = {
     "free_linearization": Way(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
+    ),
+    "adjoint": Way(
+        *("kc_adjoint", "kc_find_gradient", "KC_ADJOINT_ROOM", ("constraint_solver.h", "adjoint.h")),
+        {"solve": "kc_solve_adjoint"},
+    ),
+    "free_adjoint": Way(
+        *("kc_adjoint", "kc_find_gradient", "KC_ADJOINT_ROOM", ("adjoint.h",)), {"solve": "kc_solve_free_adjoint"}
     ),
     "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),

@@ -18,6 +18,8 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
+from kanecore.derive.motion_products import adjoint, forwards
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -65,6 +67,7 @@ class Functions:
             "stabilization": self._stabilization,
             "project": self._project,
             **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
+            **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
 
     def kernel(self, kernel: str) -> Function:
@@ -261,22 +264,61 @@ class Functions:
             return self._straight(name, self.derivation.kernel(kernel))
         if slopes.forest is not None:
             return self._forest(name, slopes.forest)
-        solution = [*d.accelerations, *self.derivation.multiplier_symbols]
-        members: dict[str, Member] = {
-            "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
-            "n_q": self.n_q,
-            "udot": self.udot().name,
-        }
-        if m:
-            members |= {"rank": self.rank, "multipliers": self._multipliers().name}
+        members = self._at_solution(columns) | {"n_q": self.n_q}
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
-            in_scratch, results = [*solution, *slopes.seeds], self.n_q + n + m
+            in_scratch, results = [*self._solution, *slopes.seeds], self.n_q + n + m
             members["column"] = self._once(f"column_{kernel}", Derived(slopes.column), in_scratch, results)
         else:
-            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), solution)
+            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), self._solution)
         way = "linearization" if m else "free_linearization"
         return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _product(self, kernel: str) -> Function:
+        """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
+        name, derivation = f"compute_{kernel}", self.derivation
+        solve = self._forwards if kernel.endswith("_tangent") else self._backwards
+        if not derivation.has_expression:
+            return solve(name, kernel)
+        program = straight_line(self.g, derivation.kernel(kernel), self.leaves, self.n)
+        if not program.fails or derivation.formulation.pivots:
+            return self._of_program(name, program, 0, in_core=True)
+        members = {
+            "otherwise": solve(f"general_{kernel}", kernel).name,
+            "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
+        }
+        return self._solved(name, "short_way", members)
+
+    def _forwards(self, name: str, kernel: str) -> Solved:
+        """Change of ẋ along a direction, at given u̇ and λ: a linearization of one column."""
+        slopes = forwards(self.derivation, OF_PRODUCTS[kernel](self.d))
+        fill = self._once(f"fill_{kernel}", Derived(slopes.roots), self._solution, in_core=True)
+        way = "linearization" if self.m else "free_linearization"
+        members = self._at_solution(1) | {"n_q": self.n_q, "fill": fill}
+        return self._solved(name, way, members, self.n_q, self.n, self.m, 1)
+
+    def _backwards(self, name: str, kernel: str) -> Solved:
+        """Gradient of weights of ẋ, at given u̇ and λ."""
+        product = adjoint(self.derivation, OF_PRODUCTS[kernel](self.d))
+        given = [*self._solution, *product.multipliers]
+        members = self._at_solution(1) | {
+            "fill": self._once(f"fill_{kernel}", Derived(product.equations), in_core=True),
+            "gradient": self._once(f"part_{kernel}", Derived(product.gradient), given, in_core=True),
+        }
+        return self._solved(name, "adjoint" if self.m else "free_adjoint", members, self.n, self.m)
+
+    @property
+    def _solution(self) -> list[int]:
+        """Symbols of u̇ and λ."""
+        return [*self.d.accelerations, *self.derivation.multiplier_symbols]
+
+    def _at_solution(self, columns: int) -> dict[str, Member]:
+        """Members of ways that solve for derivatives at the u̇ and λ of a state."""
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m, columns, symmetric=self.derivation.symmetric),
+            "udot": self.udot().name,
+        }
+        return members | ({"rank": self.rank, "multipliers": self._multipliers().name} if self.m else {})
 
     def _forest(self, name: str, forest: Forest) -> Solved:
         """The linearization of trees of joints."""

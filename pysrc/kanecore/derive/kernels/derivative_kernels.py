@@ -13,6 +13,8 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
+from kanecore.derive.motion_products import adjoint, forwards, written_gradient, written_tangent
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, Op
 from kanecore.graph.vectors import dot
@@ -45,6 +47,46 @@ def _inverse_dynamics_gradient(d: Derivation) -> Derived:
     forces = _forces(d)
     weights = zip(forces, d.vector_symbols(len(forces)), strict=True)
     return Derived(tuple(accumulate(d.graph, list(weights), _variables(d), limits=True)))
+
+
+def _has_parameters(d: Derivation) -> bool:
+    return bool(d.description.parameters)
+
+
+@derives("rhs_tangent")
+def _rhs_tangent(d: Derivation) -> Derived:
+    return _forwards(d, "rhs_tangent")
+
+
+@derives("rhs_parameter_tangent", applies=_has_parameters)
+def _rhs_parameter_tangent(d: Derivation) -> Derived:
+    return _forwards(d, "rhs_parameter_tangent")
+
+
+def _forwards(d: Derivation, kernel: str) -> Derived:
+    """Change of ẋ along a direction; if u̇ is solved at run time, the equations of that."""
+    variables = OF_PRODUCTS[kernel](d.description)
+    if d.has_expression:
+        return written_tangent(d, variables)
+    return Derived(forwards(d, variables).roots, after_udot=True, with_multipliers=bool(d.rows))
+
+
+@derives("rhs_gradient")
+def _rhs_gradient(d: Derivation) -> Derived:
+    return _backwards(d, "rhs_gradient")
+
+
+@derives("rhs_parameter_gradient", applies=_has_parameters)
+def _rhs_parameter_gradient(d: Derivation) -> Derived:
+    return _backwards(d, "rhs_parameter_gradient")
+
+
+def _backwards(d: Derivation, kernel: str) -> Derived:
+    """Gradient of weights · ẋ; if u̇ is solved at run time, with the equations of the multipliers."""
+    variables = OF_PRODUCTS[kernel](d.description)
+    if d.has_expression:
+        return written_gradient(d, variables)
+    return Derived(adjoint(d, variables).roots, after_udot=True, with_multipliers=bool(d.rows))
 
 
 @derives("hessian_products")
@@ -83,7 +125,7 @@ def _rhs_time_derivative(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_time_derivative")
 
 
-@derives("rhs_parameter_jacobian", applies=lambda d: bool(d.description.parameters))
+@derives("rhs_parameter_jacobian", applies=_has_parameters)
 def _rhs_parameter_jacobian(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_parameter_jacobian")
 

@@ -588,3 +588,34 @@ KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, k
     kc_least_norm(s, lambda);
     return failed;
 }
+
+/*
+ * Solve M mu = w + G' nu and G mu = 0, which stand in M, f, G and gamma: mu takes the place of a.  nu belongs to
+ * the rows of G whose pivots kc_solve() takes; it is zero for others.  `combine` is wanted; `sides` has n numbers.
+ */
+KC_ONCE kc_fault kc_solve_adjoint(kc_saddle *s, kc_real *sides, kc_real *nu)
+{
+    const int n = s->n, m = s->m;
+    kc_weigh(s, s->M, n + 1);
+    kc_cancel(s, KC_RANK);
+    for (int i = 0; i < n; i++)
+        sides[i] = s->scale[i] * s->f[i];
+    const kc_fault failed = kc_solve_shared(s);
+    if (kc_stops(failed))
+        return failed;
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, 1, s->f, 1, 0, s->W + n * n);
+    kc_renumber(s, 0, 1, sides, 1, 0, s->W + n * n);
+#endif
+    for (int i = 0; i < m; i++)
+        nu[i] = kc_all(0);
+    for (int d = 0; d < s->rank; d++) {
+        const int column = s->column[d];
+        kc_real force = -sides[column]; /* of M mu - w; kc_solve() left mu in f, and M' in M */
+        for (int j = 0; j < n; j++)
+            force += s->M[j * n + column] * s->f[j];
+        for (int i = 0; i < m; i++)
+            nu[i] += s->combine[d * m + i] * force;
+    }
+    return failed;
+}
