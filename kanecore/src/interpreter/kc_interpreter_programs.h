@@ -24,6 +24,7 @@
 #include "projection_and_rank.h"
 #include "linearize.h"
 #include "adjoint.h"
+#include "motion_products.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -187,6 +188,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(projection, kc_projection, projection, 4)                                                            \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
+    WAY(product, kc_product, product, 3)                                                                     \
     WAY(adjoint, kc_adjoint, adjoint, 2)                                                                     \
     WAY(free_adjoint, kc_adjoint, adjoint, 2)                                                                \
     WAY(forest, kc_forest, forest, 5)                                                                        \

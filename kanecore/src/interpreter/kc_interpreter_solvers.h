@@ -101,6 +101,7 @@ SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(product, kc_product, kc_multiply)
 SOLVING(adjoint, kc_adjoint, find_constrained_gradient)
 SOLVING(free_adjoint, kc_adjoint, find_free_gradient)
 SOLVING(forest, kc_forest, kc_linearize_forest)
@@ -158,6 +159,15 @@ static const kc_coded_member of_projection[] = {EQUATIONS,
                                                 FUNCTION(kc_projection, direction),
                                                 FUNCTION(kc_projection, slopes),
                                                 NO_MORE};
+static const kc_coded_member of_product[] = {EQUATIONS,
+                                             NUMBER(kc_product, n_q),
+                                             NUMBER(kc_product, rank),
+                                             FUNCTION(kc_product, fill),
+                                             PARTS(kc_product),
+                                             FUNCTION(kc_product, sides),
+                                             FUNCTION(kc_product, gradient),
+                                             FUNCTION(kc_product, otherwise),
+                                             NO_MORE};
 static const kc_coded_member of_adjoint[] = {EQUATIONS,
                                              NUMBER(kc_adjoint, rank),
                                              FUNCTION(kc_adjoint, udot),
@@ -231,6 +241,7 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(adjoint, KC_ADJOINT_ROOM(s[0], s[1]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -62,13 +62,21 @@ def written_gradient(d: Derivation, variables: Sequence[int]) -> Derived:
 
 @dataclass(frozen=True)
 class Forwards:
-    """Equations of du̇ at given u̇ and λ, and ``rates``, the dq̇.
+    """Equations of du̇ along a direction, at given u̇ and λ.
 
-    ``equations`` are the entries of M (n, n), dR (n), G (m, n), dS (m) and the magnitude of the terms of G (m, n).
+    Attributes
+    ----------
+    sides : tuple of int
+        dR (n), then dS (m).
+    rates : tuple of int
+        dq̇ (n_q).
+    equations : tuple of int
+        The entries of M (n, n), dR, G (m, n), dS, and the magnitude of the terms of G (m, n).
     """
 
-    equations: tuple[int, ...]
+    sides: tuple[int, ...]
     rates: tuple[int, ...]
+    equations: tuple[int, ...]
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -78,21 +86,30 @@ class Forwards:
 def forwards(d: Derivation, variables: Sequence[int]) -> Forwards:
     """The equations of du̇ along a direction of some variables."""
     along, (balance, levels) = _along(d, variables), _equations(d)
-    equations = _saddle(d, d.mass_matrix, list(map(along, balance)), list(map(along, levels)))
-    return Forwards(equations, tuple(map(along, d.description.rates)))
+    forces, changes = tuple(map(along, balance)), tuple(map(along, levels))
+    equations = _saddle(d, d.mass_matrix, forces, changes)
+    return Forwards((*forces, *changes), tuple(map(along, d.description.rates)), equations)
 
 
 @dataclass(frozen=True)
 class Adjoint:
-    """Equations of μ and ν, and the gradient at given u̇, λ, μ and ν.
+    """Equations of the multipliers μ and ν of weights w, and the gradient at given u̇, λ, μ and ν.
 
-    ``equations`` are the entries of Mᵀ (n, n), w_u (n), G (m, n), zeros (m) and the magnitude of the terms of G (m, n);
-    ``multipliers`` are the symbols of μ and ν.
+    Attributes
+    ----------
+    sides : tuple of int
+        w_u (n), then zeros (m).
+    multipliers : tuple of int
+        The symbols of μ and ν.
+    gradient : tuple of int
+    equations : tuple of int
+        The entries of Mᵀ (n, n), w_u, G (m, n), zeros, and the magnitude of the terms of G (m, n).
     """
 
-    equations: tuple[int, ...]
+    sides: tuple[int, ...]
     multipliers: tuple[int, ...]
     gradient: tuple[int, ...]
+    equations: tuple[int, ...]
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -108,7 +125,8 @@ def adjoint(d: Derivation, variables: Sequence[int]) -> Adjoint:
     pairs = zip([*d.description.rates, *balance, *levels], [*weights[:n_q], *multipliers], strict=True)
     gradient = accumulate(d.graph, list(pairs), variables, limits=True)
     transposed = list(zip(*d.mass_matrix, strict=True))
-    return Adjoint(_saddle(d, transposed, weights[n_q:], [0] * m), tuple(multipliers), tuple(gradient))
+    forces, zeros = tuple(weights[n_q:]), (0,) * m
+    return Adjoint((*forces, *zeros), tuple(multipliers), tuple(gradient), _saddle(d, transposed, forces, zeros))
 
 
 def _along(d: Derivation, variables: Sequence[int]) -> Callable[[int], int]:

@@ -18,6 +18,7 @@ HEADERS = {
     "linear_solver.h": "equations.h",
     "constraint_solver.h": "linear_solver.h",
     "constrained_motion.h": "constraint_solver.h",
+    "motion_products.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "linearize.h": "linear_solver.h",
     "adjoint.h": "linear_solver.h",
@@ -68,6 +69,7 @@ WAYS = {
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
+    "product": Way("kc_product", "kc_multiply", "KC_PRODUCT_ROOM", ("motion_products.h",)),
     "adjoint": Way(
         *("kc_adjoint", "kc_find_gradient", "KC_ADJOINT_ROOM", ("constraint_solver.h", "adjoint.h")),
         {"solve": "kc_solve_adjoint"},

@@ -19,7 +19,7 @@ from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import adjoint, forwards
+from kanecore.derive.motion_products import Adjoint, adjoint, forwards
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -277,22 +277,41 @@ class Functions:
     def _product(self, kernel: str) -> Function:
         """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
         name, derivation = f"compute_{kernel}", self.derivation
-        solve = self._forwards if kernel.endswith("_tangent") else self._backwards
+        general = self._forwards if kernel.endswith("_tangent") else self._backwards
+        if not derivation.symmetric:
+            return general(name, kernel)
         if not derivation.has_expression:
-            return solve(name, kernel)
+            return self._constrained_product(name, kernel, general(f"general_{kernel}", kernel))
         program = straight_line(self.g, derivation.kernel(kernel), self.leaves, self.n)
         if not program.fails or derivation.formulation.pivots:
             return self._of_program(name, program, 0, in_core=True)
         members = {
-            "otherwise": solve(f"general_{kernel}", kernel).name,
+            "otherwise": general(f"general_{kernel}", kernel).name,
             "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
         }
         return self._solved(name, "short_way", members)
 
+    def _constrained_product(self, name: str, kernel: str, otherwise: Function) -> Solved:
+        """Product with one factorization of the equations of all speeds and rows."""
+        variables, general = OF_PRODUCTS[kernel](self.d), self.derivation.general
+        members: dict[str, Member] = {"equations": Equations(self.n, self.m), "rank": self.rank}
+        members |= self._filled(kernel, self.derivation, general)
+        if kernel.endswith("_tangent"):
+            slopes = forwards(self.derivation, variables)
+            sides, n_q = (*slopes.sides, *slopes.rates), self.n_q
+        else:
+            product, n_q = adjoint(self.derivation, variables), 0
+            sides = product.sides
+            members["gradient"] = self._gradient(kernel, product)
+        reserved = 2 * (self.n + self.m) + n_q  # the second solution, and the results themselves
+        members["sides"] = self._once(f"sides_{kernel}", Derived(sides), self._solution, reserved, in_core=True)
+        members |= {"n_q": n_q, "otherwise": otherwise.name}
+        return self._solved(name, "product", members, self.n, self.m, n_q)
+
     def _forwards(self, name: str, kernel: str) -> Solved:
         """Change of ẋ along a direction, at given u̇ and λ: a linearization of one column."""
         slopes = forwards(self.derivation, OF_PRODUCTS[kernel](self.d))
-        fill = self._once(f"fill_{kernel}", Derived(slopes.roots), self._solution, in_core=True)
+        fill = self._once(f"equations_{kernel}", Derived(slopes.roots), self._solution)
         way = "linearization" if self.m else "free_linearization"
         members = self._at_solution(1) | {"n_q": self.n_q, "fill": fill}
         return self._solved(name, way, members, self.n_q, self.n, self.m, 1)
@@ -300,12 +319,16 @@ class Functions:
     def _backwards(self, name: str, kernel: str) -> Solved:
         """Gradient of weights of ẋ, at given u̇ and λ."""
         product = adjoint(self.derivation, OF_PRODUCTS[kernel](self.d))
-        given = [*self._solution, *product.multipliers]
         members = self._at_solution(1) | {
-            "fill": self._once(f"fill_{kernel}", Derived(product.equations), in_core=True),
-            "gradient": self._once(f"part_{kernel}", Derived(product.gradient), given, in_core=True),
+            "fill": self._once(f"equations_{kernel}", Derived(product.equations)),
+            "gradient": self._gradient(kernel, product),
         }
         return self._solved(name, "adjoint" if self.m else "free_adjoint", members, self.n, self.m)
+
+    def _gradient(self, kernel: str, product: Adjoint) -> str:
+        """The function of the gradient at given u̇, λ, μ and ν."""
+        given = [*self._solution, *product.multipliers]
+        return self._once(f"gradient_{kernel}", Derived(product.gradient), given, in_core=True)
 
     @property
     def _solution(self) -> list[int]:

@@ -441,16 +441,14 @@ KC_INLINE kc_fault kc_solve_reduced(kc_saddle *s)
 {
     const int free = s->n - s->rank;
     kc_project_matrix(s, 0);
+    s->factored = s->symmetric ? kc_factor(free, s->reduced, s->W + s->n * s->n) : kc_not(KC_TRUE);
+    if (kc_any(s->factored))
+        kc_substitute(free, s->k, s->reduced, s->a);
 #if defined(KC_WIDE)
-    const kc_mask positive = s->symmetric ? kc_factor(free, s->reduced, s->W + s->n * s->n) : kc_not(KC_TRUE);
-    if (kc_any(positive))
-        kc_substitute(free, s->k, s->reduced, s->a);
-    return ~positive;
+    return ~s->factored;
 #else
-    if (s->symmetric && kc_factor(free, s->reduced, s->W + s->n * s->n)) {
-        kc_substitute(free, s->k, s->reduced, s->a);
+    if (s->factored)
         return 0;
-    }
     kc_project_matrix(s, 1); /* not positive definite, or singular */
     const int fault = kc_eliminate(free, s->k, s->reduced, s->a, s->W, s->place);
     return fault ? KC_FAULT(KC_SINGULAR, s->column[s->rank + kc_number_of(fault)]) : 0;
@@ -589,33 +587,68 @@ KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, k
     return failed;
 }
 
-/*
- * Solve M mu = w + G' nu and G mu = 0, which stand in M, f, G and gamma: mu takes the place of a.  nu belongs to
- * the rows of G whose pivots kc_solve() takes; it is zero for others.  `combine` is wanted; `sides` has n numbers.
- */
-KC_ONCE kc_fault kc_solve_adjoint(kc_saddle *s, kc_real *sides, kc_real *nu)
+/* The forces lambda of M a = f + G' lambda after kc_solve(), which left a in f, and M' in M: of the rows of G
+ * whose pivots it took, and zero for others.  `sides` holds f, scaled as the columns are. */
+KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
 {
     const int n = s->n, m = s->m;
-    kc_weigh(s, s->M, n + 1);
-    kc_cancel(s, KC_RANK);
-    for (int i = 0; i < n; i++)
-        sides[i] = s->scale[i] * s->f[i];
-    const kc_fault failed = kc_solve_shared(s);
-    if (kc_stops(failed))
-        return failed;
+    const kc_real *const M = s->M, *const a = s->f;
 #if defined(KC_WIDE)
     kc_renumber(s, 0, 1, s->f, 1, 0, s->W + n * n);
     kc_renumber(s, 0, 1, sides, 1, 0, s->W + n * n);
 #endif
     for (int i = 0; i < m; i++)
-        nu[i] = kc_all(0);
+        lambda[i] = kc_all(0);
     for (int d = 0; d < s->rank; d++) {
         const int column = s->column[d];
-        kc_real force = -sides[column]; /* of M mu - w; kc_solve() left mu in f, and M' in M */
+        const kc_real *const row = s->combine + d * m;
+        kc_real force = -sides[column];
         for (int j = 0; j < n; j++)
-            force += s->M[j * n + column] * s->f[j];
+            force += M[j * n + column] * a[j];
         for (int i = 0; i < m; i++)
-            nu[i] += s->combine[d * m + i] * force;
+            lambda[i] += row[i] * force;
     }
+}
+
+/* Solve M mu = w + G' nu and G mu = 0, which stand in M, f, G and gamma: mu takes the place of a.  nu is zero for
+ * rows of G whose pivots kc_solve() does not take.  `combine` is wanted; `sides` has n numbers. */
+KC_ONCE kc_fault kc_solve_adjoint(kc_saddle *s, kc_real *sides, kc_real *nu)
+{
+    kc_weigh(s, s->M, s->n + 1);
+    kc_cancel(s, KC_RANK);
+    for (int i = 0; i < s->n; i++)
+        sides[i] = s->scale[i] * s->f[i];
+    const kc_fault failed = kc_solve_shared(s);
+    if (!kc_stops(failed))
+        kc_find_forces(s, sides, nu);
     return failed;
+}
+
+/* Solve for a with other right-hand sides f and gamma (k = 1), by the factors of kc_solve(); of `combine`, which
+ * is wanted, the first `rank` rows.  M is symmetric. */
+KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gamma)
+{
+    const int n = s->n, m = s->m, r = s->rank, free = n - r, *const column = s->column;
+    const kc_real none = kc_all(0), *const M = s->M, *const G = s->G;
+    kc_real *const side = s->f, *const level = s->gamma, *const y = s->a;
+    for (int i = 0; i < n; i++)
+        side[i] = s->scale[i] * f[i];
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, 1, side, 1, 0, s->W + n * n);
+#endif
+    for (int d = 0; d < r; d++) {
+        level[d] = none;
+        for (int i = 0; i < m; i++)
+            level[d] += s->combine[d * m + i] * gamma[i];
+        kc_take(n, side, -level[d], M + column[d] * n);
+    }
+    for (int i = 0; i < free; i++)
+        y[i] = side[column[r + i]];
+    for (int d = 0; d < r; d++)
+        for (int i = s->begin[d]; i < s->end[d]; i++) {
+            const kc_real entry = G[d * n + r + i];
+            y[i] = kc_pick((kc_mask)(entry != none), y[i] - entry * side[column[d]], y[i]);
+        }
+    kc_substitute(free, 1, s->reduced, y);
+    kc_combine(s);
 }
