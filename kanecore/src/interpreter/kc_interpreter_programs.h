@@ -23,8 +23,8 @@
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
 #include "linearize.h"
-#include "adjoint.h"
 #include "motion_products.h"
+#include "factored_products.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -189,8 +189,8 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
     WAY(product, kc_product, product, 3)                                                                     \
-    WAY(adjoint, kc_adjoint, adjoint, 2)                                                                     \
-    WAY(free_adjoint, kc_adjoint, adjoint, 2)                                                                \
+    WAY(general_product, kc_product, product, 3)                                                             \
+    WAY(free_product, kc_product, product, 3)                                                                \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

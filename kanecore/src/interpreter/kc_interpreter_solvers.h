@@ -70,16 +70,16 @@ static int linearize_free(kc_linearization *s, ARGUMENTS)
     return kc_linearize(s, GIVEN);
 }
 
-static int find_constrained_gradient(kc_adjoint *s, ARGUMENTS)
+static int multiply_constrained(kc_product *s, ARGUMENTS)
 {
-    s->solve = kc_solve_adjoint;
-    return kc_find_gradient(s, GIVEN);
+    s->solve = kc_solve_with_forces;
+    return kc_multiply_generally(s, GIVEN);
 }
 
-static int find_free_gradient(kc_adjoint *s, ARGUMENTS)
+static int multiply_free(kc_product *s, ARGUMENTS)
 {
-    s->solve = kc_solve_free_adjoint;
-    return kc_find_gradient(s, GIVEN);
+    s->solve = kc_solve_without_forces;
+    return kc_multiply_generally(s, GIVEN);
 }
 
 /* How many rows of G count, with these constants. */
@@ -102,8 +102,8 @@ SOLVING(projection, kc_projection, kc_project)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(product, kc_product, kc_multiply)
-SOLVING(adjoint, kc_adjoint, find_constrained_gradient)
-SOLVING(free_adjoint, kc_adjoint, find_free_gradient)
+SOLVING(general_product, kc_product, multiply_constrained)
+SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
 SOLVING(closure, kc_closure, count_rows)
 
@@ -162,18 +162,13 @@ static const kc_coded_member of_projection[] = {EQUATIONS,
 static const kc_coded_member of_product[] = {EQUATIONS,
                                              NUMBER(kc_product, n_q),
                                              NUMBER(kc_product, rank),
+                                             FUNCTION(kc_product, udot),
+                                             FUNCTION(kc_product, multipliers),
                                              FUNCTION(kc_product, fill),
                                              PARTS(kc_product),
                                              FUNCTION(kc_product, sides),
                                              FUNCTION(kc_product, gradient),
                                              FUNCTION(kc_product, otherwise),
-                                             NO_MORE};
-static const kc_coded_member of_adjoint[] = {EQUATIONS,
-                                             NUMBER(kc_adjoint, rank),
-                                             FUNCTION(kc_adjoint, udot),
-                                             FUNCTION(kc_adjoint, multipliers),
-                                             FUNCTION(kc_adjoint, fill),
-                                             FUNCTION(kc_adjoint, gradient),
                                              NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),
@@ -242,7 +237,6 @@ ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
-ROOM(adjoint, KC_ADJOINT_ROOM(s[0], s[1]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -219,7 +219,9 @@ def rhs_vjp(
     ValueError, TypeError, KeyError
         As for `rhs_jvp`.
     """
-    gradient = dyn._rhs_gradient_at_once(t, x, weights, r, p)
+    gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
+    if gradient is not None and not full and not parameters:
+        return gradient
     if gradient is None:
         w = _behind_solution(dyn, weights=direction_of(dyn, "state", "weights", weights))
         gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)

@@ -28,6 +28,8 @@ from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.linear_equations import solve
+from kanecore.graph.vectors import dot
 from kanecore.graph.zero_tests import equal
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
@@ -123,9 +125,12 @@ class Derivation:
 
     @cached_property
     def _reduced(self) -> Reduced:
-        d, rows = self.description, self.rows
+        return self._reduced_for(self.forcing, self.rows)
+
+    def _reduced_for(self, forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
+        d = self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, self.forcing, rows, dependent)
+        return reduced(self.graph, self.mass_matrix, forcing, rows, dependent)
 
     @property
     def solved_at_run_time(self) -> bool:
@@ -134,8 +139,8 @@ class Derivation:
 
     @property
     def has_expression(self) -> bool:
-        """Test whether M u̇ = f is solved on the graph, without constraints, by pivots that positive M allow."""
-        return self.symmetric and not self.description.constraints
+        """Test whether u̇ and all multipliers have expressions: each row of G is eliminated on the graph."""
+        return not self.solved_at_run_time and (not self.rows or self.eliminated == len(self.rows))
 
     @property
     def counted(self) -> bool:
@@ -321,16 +326,29 @@ class Derivation:
             return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
         return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
 
-    def solve(self, right: Sequence[int]) -> list[int]:
-        """The solution y of M y = ``right`` that shares most operations with u̇, where u̇ has an expression.
+    def solve(self, right: Sequence[int], levels: Sequence[int] = ()) -> tuple[list[int], list[int]]:
+        """The y and z of M y = ``right`` + Gᵀ z, G y + ``levels`` = 0, where u̇ and the multipliers have expressions.
 
-        Both have one factorization, whose operations are written once.
+        They share their factorization with u̇: equal operations are one node.
         """
+        g, m = self.graph, self.mass_matrix
+        if self.rows:
+            rows = [replace(row, bias=level) for row, level in zip(self.rows, levels, strict=True)]
+            e = self._reduced_for(right, rows)
+            y = e.all_from(g, factorized_solve(g, e.mass_matrix, e.forcing)[0])
+            return y, self.forces_of(y, right)
         if self.has_inertial_loads:
-            return list(factorized(self.graph, self.formulation.method, self.mass_matrix, right).udot.roots)
+            return factorized_solve(g, m, right)[0], []
         udot = self.solution.roots
         ways = [way.udot.roots for way in self.formulation.solutions(right)]
-        return list(min(ways, key=lambda way: count_in_call(self.graph, [*udot, *way])))
+        return list(min(ways, key=lambda way: count_in_call(g, [*udot, *way]))), []
+
+    def forces_of(self, y: Sequence[int], right: Sequence[int]) -> list[int]:
+        """The z of Gᵀ z = M y − ``right``, by the equations of the speeds that the graph eliminated."""
+        g, rows = self.graph, self.rows
+        dependent = [j for j in range(len(y)) if j not in self._reduced.speeds]
+        forces = [g.sub(dot(g, self.mass_matrix[j], y), right[j]) for j in dependent]
+        return solve(g, [[row.jacobian[j] for row in rows] for j in dependent], forces)
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""

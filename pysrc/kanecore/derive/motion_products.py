@@ -29,7 +29,7 @@ from kanecore.graph.vectors import dot
 from .derivation import Derivation
 from .kernel_registry import Derived
 
-__all__ = ["VARIABLES", "Adjoint", "Forwards", "adjoint", "forwards", "written_gradient", "written_tangent"]
+__all__ = ["VARIABLES", "Product", "is_tangent", "product", "written"]
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_tangent": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
@@ -40,93 +40,89 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 """The symbols v of each kernel."""
 
 
-def written_tangent(d: Derivation, variables: Sequence[int]) -> Derived:
-    """The change of ẋ along a direction, where u̇ has an expression."""
-    g, udot = d.graph, d.description.accelerations
-    along = _along(d, variables)
-    sides = g.substitute(list(map(along, d.residual(udot))), dict(zip(udot, d.solution.roots, strict=True)))
-    return Derived((*map(along, d.description.rates), *d.solve(sides)), d.solution.pivots, d.solution.limits)
-
-
-def written_gradient(d: Derivation, variables: Sequence[int]) -> Derived:
-    """The gradient of w · ẋ, where u̇ has an expression."""
-    g, description = d.graph, d.description
-    n_q, udot = len(description.rates), description.accelerations
-    weights = d.vector_symbols(n_q + len(udot))
-    values = [*description.rates, *d.residual(udot)]
-    pairs = list(zip(values, [*weights[:n_q], *d.solve(weights[n_q:])], strict=True))
-    gradient = accumulate(g, pairs, variables, limits=True)
-    roots = g.substitute(gradient, dict(zip(udot, d.solution.roots, strict=True)))
-    return Derived(tuple(roots), d.solution.pivots, d.solution.limits)
-
-
 @dataclass(frozen=True)
-class Forwards:
-    """Equations of du̇ along a direction, at given u̇ and λ.
+class Product:
+    """Right-hand sides of equations with M and G that are solved at run time, and what the solution is used for.
 
     Attributes
     ----------
     sides : tuple of int
-        dR (n), then dS (m).
+        Forwards dR (n), then dS (m), at given u̇ and λ; backwards w_u and zeros.
     rates : tuple of int
-        dq̇ (n_q).
-    equations : tuple of int
-        The entries of M (n, n), dR, G (m, n), dS, and the magnitude of the terms of G (m, n).
-    """
-
-    sides: tuple[int, ...]
-    rates: tuple[int, ...]
-    equations: tuple[int, ...]
-
-    @property
-    def roots(self) -> tuple[int, ...]:
-        return (*self.equations, *self.rates)
-
-
-def forwards(d: Derivation, variables: Sequence[int]) -> Forwards:
-    """The equations of du̇ along a direction of some variables."""
-    along, (balance, levels) = _along(d, variables), _equations(d)
-    forces, changes = tuple(map(along, balance)), tuple(map(along, levels))
-    equations = _saddle(d, d.mass_matrix, forces, changes)
-    return Forwards((*forces, *changes), tuple(map(along, d.description.rates)), equations)
-
-
-@dataclass(frozen=True)
-class Adjoint:
-    """Equations of the multipliers μ and ν of weights w, and the gradient at given u̇, λ, μ and ν.
-
-    Attributes
-    ----------
-    sides : tuple of int
-        w_u (n), then zeros (m).
+        Forwards dq̇ (n_q).
     multipliers : tuple of int
-        The symbols of μ and ν.
+        Backwards the symbols of μ and ν, which are solved for.
     gradient : tuple of int
-    equations : tuple of int
-        The entries of Mᵀ (n, n), w_u, G (m, n), zeros, and the magnitude of the terms of G (m, n).
+        Backwards the gradient, at given u̇, λ, μ and ν.
     """
 
     sides: tuple[int, ...]
-    multipliers: tuple[int, ...]
-    gradient: tuple[int, ...]
-    equations: tuple[int, ...]
+    rates: tuple[int, ...] = ()
+    multipliers: tuple[int, ...] = ()
+    gradient: tuple[int, ...] = ()
 
     @property
     def roots(self) -> tuple[int, ...]:
-        return (*self.equations, *self.gradient)
+        return (*self.sides, *self.rates, *self.gradient)
 
 
-def adjoint(d: Derivation, variables: Sequence[int]) -> Adjoint:
-    """The equations of μ and ν of weights of ẋ, and the gradient with respect to some variables."""
+def product(d: Derivation, kernel: str) -> Product:
+    """The product that a kernel finds at run time."""
+    variables = VARIABLES[kernel](d.description)
+    return _forwards(d, variables) if is_tangent(kernel) else _backwards(d, variables)
+
+
+def written(d: Derivation, kernel: str) -> Derived:
+    """The product that a kernel finds where u̇ and λ have expressions."""
+    variables = VARIABLES[kernel](d.description)
+    return _written_tangent(d, variables) if is_tangent(kernel) else _written_gradient(d, variables)
+
+
+def is_tangent(kernel: str) -> bool:
+    """Test whether a kernel multiplies forwards."""
+    return kernel.endswith("_tangent")
+
+
+def _forwards(d: Derivation, variables: Sequence[int]) -> Product:
+    along, (balance, levels) = _along(d, variables), _equations(d)
+    return Product(tuple(map(along, (*balance, *levels))), rates=tuple(map(along, d.description.rates)))
+
+
+def _backwards(d: Derivation, variables: Sequence[int]) -> Product:
     n_q, n, m = len(d.description.rates), len(d.description.speeds), len(d.rows)
     symbols = d.vector_symbols(n_q + 2 * n + m)
     weights, multipliers = symbols[: n_q + n], symbols[n_q + n :]
     balance, levels = _equations(d)
     pairs = zip([*d.description.rates, *balance, *levels], [*weights[:n_q], *multipliers], strict=True)
     gradient = accumulate(d.graph, list(pairs), variables, limits=True)
-    transposed = list(zip(*d.mass_matrix, strict=True))
-    forces, zeros = tuple(weights[n_q:]), (0,) * m
-    return Adjoint((*forces, *zeros), tuple(multipliers), tuple(gradient), _saddle(d, transposed, forces, zeros))
+    return Product((*weights[n_q:], *[0] * m), multipliers=tuple(multipliers), gradient=tuple(gradient))
+
+
+def _written_tangent(d: Derivation, variables: Sequence[int]) -> Derived:
+    """The change of ẋ along a direction, where u̇ and λ have expressions."""
+    along, (balance, levels) = _along(d, variables), _equations(d)
+    sides = _at_solution(d, [along(x) for x in (*balance, *levels)])
+    change, _ = d.solve(sides[: len(balance)], sides[len(balance) :])
+    return Derived((*map(along, d.description.rates), *change), d.solution.pivots, d.solution.limits)
+
+
+def _written_gradient(d: Derivation, variables: Sequence[int]) -> Derived:
+    """The gradient of w · ẋ, where u̇ and λ have expressions."""
+    rates, (balance, levels) = d.description.rates, _equations(d)
+    weights = d.vector_symbols(len(rates) + len(balance))
+    mu, nu = d.solve(weights[len(rates) :], [0] * len(levels))
+    pairs = zip([*rates, *balance, *levels], [*weights[: len(rates)], *mu, *nu], strict=True)
+    gradient = accumulate(d.graph, list(pairs), variables, limits=True)
+    return Derived(tuple(_at_solution(d, gradient)), d.solution.pivots, d.solution.limits)
+
+
+def _at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
+    """Nodes with the expressions of u̇ and λ in place of their symbols."""
+    udot = d.solution.roots
+    known = dict(zip(d.description.accelerations, udot, strict=True))
+    if d.rows:
+        known |= dict(zip(d.multiplier_symbols, d.forces_of(udot, d.forcing), strict=True))
+    return d.graph.substitute(nodes, known)
 
 
 def _along(d: Derivation, variables: Sequence[int]) -> Callable[[int], int]:
@@ -141,11 +137,3 @@ def _equations(d: Derivation) -> tuple[list[int], list[int]]:
     for row, force in zip(d.rows, d.multiplier_symbols, strict=True):
         balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
     return balance, [g.add(row.bias, dot(g, row.jacobian, udot)) for row in d.rows]
-
-
-def _saddle(
-    d: Derivation, matrix: Sequence[Sequence[int]], sides: Sequence[int], levels: Sequence[int]
-) -> tuple[int, ...]:
-    """The entries of the equations in the order of ``runtime/equations.h``."""
-    rows = [x for row in d.rows for x in row.jacobian]
-    return (*(x for row in matrix for x in row), *sides, *rows, *levels, *d.sums(d.rows))

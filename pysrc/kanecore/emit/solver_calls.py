@@ -18,10 +18,10 @@ HEADERS = {
     "linear_solver.h": "equations.h",
     "constraint_solver.h": "linear_solver.h",
     "constrained_motion.h": "constraint_solver.h",
-    "motion_products.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "linearize.h": "linear_solver.h",
-    "adjoint.h": "linear_solver.h",
+    "motion_products.h": "linear_solver.h",
+    "factored_products.h": "motion_products.h",
     "spatial_vectors.h": "linear_solver.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
@@ -69,13 +69,17 @@ WAYS = {
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
-    "product": Way("kc_product", "kc_multiply", "KC_PRODUCT_ROOM", ("motion_products.h",)),
-    "adjoint": Way(
-        *("kc_adjoint", "kc_find_gradient", "KC_ADJOINT_ROOM", ("constraint_solver.h", "adjoint.h")),
-        {"solve": "kc_solve_adjoint"},
+    "product": Way(
+        *("kc_product", "kc_multiply", "KC_PRODUCT_ROOM"),
+        ("constraint_solver.h", "motion_products.h", "factored_products.h"),
     ),
-    "free_adjoint": Way(
-        *("kc_adjoint", "kc_find_gradient", "KC_ADJOINT_ROOM", ("adjoint.h",)), {"solve": "kc_solve_free_adjoint"}
+    "general_product": Way(
+        *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),
+        {"solve": "kc_solve_with_forces"},
+    ),
+    "free_product": Way(
+        *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("motion_products.h",)),
+        {"solve": "kc_solve_without_forces"},
     ),
     "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),

@@ -19,7 +19,7 @@ from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import Adjoint, adjoint, forwards
+from kanecore.derive.motion_products import is_tangent, product
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -264,7 +264,11 @@ class Functions:
             return self._straight(name, self.derivation.kernel(kernel))
         if slopes.forest is not None:
             return self._forest(name, slopes.forest)
-        members = self._at_solution(columns) | {"n_q": self.n_q}
+        members: dict[str, Member] = {
+            "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
+            "n_q": self.n_q,
+            **self._at_solution,
+        }
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
             in_scratch, results = [*self._solution, *slopes.seeds], self.n_q + n + m
@@ -277,70 +281,69 @@ class Functions:
     def _product(self, kernel: str) -> Function:
         """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
         name, derivation = f"compute_{kernel}", self.derivation
-        general = self._forwards if kernel.endswith("_tangent") else self._backwards
         if not derivation.symmetric:
-            return general(name, kernel)
+            return self._general_product(name, kernel)
         if not derivation.has_expression:
-            return self._constrained_product(name, kernel, general(f"general_{kernel}", kernel))
+            return self._factored_product(name, kernel)
         program = straight_line(self.g, derivation.kernel(kernel), self.leaves, self.n)
         if not program.fails or derivation.formulation.pivots:
             return self._of_program(name, program, 0, in_core=True)
         members = {
-            "otherwise": general(f"general_{kernel}", kernel).name,
+            "otherwise": self._general_product(f"general_{kernel}", kernel).name,
             "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
         }
         return self._solved(name, "short_way", members)
 
-    def _constrained_product(self, name: str, kernel: str, otherwise: Function) -> Solved:
-        """Product with one factorization of the equations of all speeds and rows."""
-        variables, general = OF_PRODUCTS[kernel](self.d), self.derivation.general
-        members: dict[str, Member] = {"equations": Equations(self.n, self.m), "rank": self.rank}
-        members |= self._filled(kernel, self.derivation, general)
-        if kernel.endswith("_tangent"):
-            slopes = forwards(self.derivation, variables)
-            sides, n_q = (*slopes.sides, *slopes.rates), self.n_q
-        else:
-            product, n_q = adjoint(self.derivation, variables), 0
-            sides = product.sides
-            members["gradient"] = self._gradient(kernel, product)
-        reserved = 2 * (self.n + self.m) + n_q  # the second solution, and the results themselves
-        members["sides"] = self._once(f"sides_{kernel}", Derived(sides), self._solution, reserved, in_core=True)
-        members |= {"n_q": n_q, "otherwise": otherwise.name}
+    def _factored_product(self, name: str, kernel: str) -> Solved:
+        """Product with one factorization of the equations of all speeds and rows of G."""
+        n_q = self.n_q if is_tangent(kernel) else 0
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m),
+            "n_q": n_q,
+            "rank": self.rank,
+            **self._filled(kernel, self.derivation, self.derivation.general),
+            **self._sides(kernel),
+            "otherwise": self._general_product(f"general_{kernel}", kernel).name,
+        }
         return self._solved(name, "product", members, self.n, self.m, n_q)
 
-    def _forwards(self, name: str, kernel: str) -> Solved:
-        """Change of ẋ along a direction, at given u̇ and λ: a linearization of one column."""
-        slopes = forwards(self.derivation, OF_PRODUCTS[kernel](self.d))
-        fill = self._once(f"equations_{kernel}", Derived(slopes.roots), self._solution)
-        way = "linearization" if self.m else "free_linearization"
-        members = self._at_solution(1) | {"n_q": self.n_q, "fill": fill}
-        return self._solved(name, way, members, self.n_q, self.n, self.m, 1)
-
-    def _backwards(self, name: str, kernel: str) -> Solved:
-        """Gradient of weights of ẋ, at given u̇ and λ."""
-        product = adjoint(self.derivation, OF_PRODUCTS[kernel](self.d))
-        members = self._at_solution(1) | {
-            "fill": self._once(f"equations_{kernel}", Derived(product.equations)),
-            "gradient": self._gradient(kernel, product),
+    def _general_product(self, name: str, kernel: str) -> Solved:
+        """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
+        n_q, derivation = self.n_q if is_tangent(kernel) else 0, self.derivation
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
+            "n_q": n_q,
+            "parts": self._parts("mass_matrix", "jacobian", "sums"),
+            **self._sides(kernel),
         }
-        return self._solved(name, "adjoint" if self.m else "free_adjoint", members, self.n, self.m)
+        if derivation.symmetric and not self.m:  # it is for M that is not positive definite
+            members["udot"] = self._general("udot", derivation).name
+        else:
+            members |= self._at_solution
+        return self._solved(name, "general_product" if self.m else "free_product", members, self.n, self.m, n_q)
 
-    def _gradient(self, kernel: str, product: Adjoint) -> str:
-        """The function of the gradient at given u̇, λ, μ and ν."""
-        given = [*self._solution, *product.multipliers]
-        return self._once(f"gradient_{kernel}", Derived(product.gradient), given, in_core=True)
+    def _sides(self, kernel: str) -> dict[str, Member]:
+        """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""
+        found = product(self.derivation, kernel)
+        reserved = 2 * (self.n + self.m) + len(found.rates)  # the second solution, and the results themselves
+        sides = self._once(
+            f"sides_{kernel}", Derived((*found.sides, *found.rates)), self._solution, reserved, in_core=True
+        )
+        if is_tangent(kernel):
+            return {"sides": sides}
+        given = [*self._solution, *found.multipliers]
+        gradient = self._once(f"gradient_{kernel}", Derived(found.gradient), given, in_core=True)
+        return {"sides": sides, "gradient": gradient}
 
     @property
     def _solution(self) -> list[int]:
         """Symbols of u̇ and λ."""
         return [*self.d.accelerations, *self.derivation.multiplier_symbols]
 
-    def _at_solution(self, columns: int) -> dict[str, Member]:
+    @property
+    def _at_solution(self) -> dict[str, Member]:
         """Members of ways that solve for derivatives at the u̇ and λ of a state."""
-        members: dict[str, Member] = {
-            "equations": Equations(self.n, self.m, columns, symmetric=self.derivation.symmetric),
-            "udot": self.udot().name,
-        }
+        members: dict[str, Member] = {"udot": self.udot().name}
         return members | ({"rank": self.rank, "multipliers": self._multipliers().name} if self.m else {})
 
     def _forest(self, name: str, forest: Forest) -> Solved:

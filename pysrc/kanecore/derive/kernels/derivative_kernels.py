@@ -13,8 +13,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.linearized_equations import VARIABLES
-from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import adjoint, forwards, written_gradient, written_tangent
+from kanecore.derive.motion_products import product, written
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, Op
 from kanecore.graph.vectors import dot
@@ -55,38 +54,30 @@ def _has_parameters(d: Derivation) -> bool:
 
 @derives("rhs_tangent")
 def _rhs_tangent(d: Derivation) -> Derived:
-    return _forwards(d, "rhs_tangent")
-
-
-@derives("rhs_parameter_tangent", applies=_has_parameters)
-def _rhs_parameter_tangent(d: Derivation) -> Derived:
-    return _forwards(d, "rhs_parameter_tangent")
-
-
-def _forwards(d: Derivation, kernel: str) -> Derived:
-    """Change of ẋ along a direction; if u̇ is solved at run time, the equations of that."""
-    variables = OF_PRODUCTS[kernel](d.description)
-    if d.has_expression:
-        return written_tangent(d, variables)
-    return Derived(forwards(d, variables).roots, after_udot=True, with_multipliers=bool(d.rows))
+    return _product(d, "rhs_tangent")
 
 
 @derives("rhs_gradient")
 def _rhs_gradient(d: Derivation) -> Derived:
-    return _backwards(d, "rhs_gradient")
+    return _product(d, "rhs_gradient")
+
+
+@derives("rhs_parameter_tangent", applies=_has_parameters)
+def _rhs_parameter_tangent(d: Derivation) -> Derived:
+    return _product(d, "rhs_parameter_tangent")
 
 
 @derives("rhs_parameter_gradient", applies=_has_parameters)
 def _rhs_parameter_gradient(d: Derivation) -> Derived:
-    return _backwards(d, "rhs_parameter_gradient")
+    return _product(d, "rhs_parameter_gradient")
 
 
-def _backwards(d: Derivation, kernel: str) -> Derived:
-    """Gradient of weights · ẋ; if u̇ is solved at run time, with the equations of the multipliers."""
-    variables = OF_PRODUCTS[kernel](d.description)
+def _product(d: Derivation, kernel: str) -> Derived:
+    """Product of derivatives of ẋ with a vector; if M and G are factored at run time, with these."""
     if d.has_expression:
-        return written_gradient(d, variables)
-    return Derived(adjoint(d, variables).roots, after_udot=True, with_multipliers=bool(d.rows))
+        return written(d, kernel)
+    system = (*(x for row in d.mass_matrix for x in row), *(x for row in d.rows for x in row.jacobian))
+    return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
 
 
 @derives("hessian_products")

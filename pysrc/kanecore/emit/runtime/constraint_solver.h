@@ -358,14 +358,6 @@ KC_SOLVER kc_fault kc_reduce_shared(kc_saddle *s)
     return kc_reduce(s);
 }
 
-/* Exchange the rows and columns of a (n, n). */
-KC_INLINE void kc_transpose_square(int n, kc_real *a)
-{
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
-            kc_swap(1, a + i * n + j, a + j * n + i, 1);
-}
-
 /* Find where the entries of each row of A begin and end that are not zero: the others cost nothing.  What
  * follows passes over zeros between them as well, lane by lane: x - 0 y is x but for the sign of a zero. */
 KC_INLINE void kc_find_spans(kc_saddle *s)
@@ -610,9 +602,9 @@ KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
     }
 }
 
-/* Solve M mu = w + G' nu and G mu = 0, which stand in M, f, G and gamma: mu takes the place of a.  nu is zero for
- * rows of G whose pivots kc_solve() does not take.  `combine` is wanted; `sides` has n numbers. */
-KC_ONCE kc_fault kc_solve_adjoint(kc_saddle *s, kc_real *sides, kc_real *nu)
+/* Solve the equations in the units of the user for a, and for the forces lambda as above.  `combine` is wanted;
+ * `sides` has room for n numbers. */
+KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
 {
     kc_weigh(s, s->M, s->n + 1);
     kc_cancel(s, KC_RANK);
@@ -620,7 +612,7 @@ KC_ONCE kc_fault kc_solve_adjoint(kc_saddle *s, kc_real *sides, kc_real *nu)
         sides[i] = s->scale[i] * s->f[i];
     const kc_fault failed = kc_solve_shared(s);
     if (!kc_stops(failed))
-        kc_find_forces(s, sides, nu);
+        kc_find_forces(s, sides, lambda);
     return failed;
 }
 
