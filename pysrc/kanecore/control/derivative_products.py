@@ -171,16 +171,17 @@ def rhs_jvp(
         direction = joined(
             dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
         )
-        change = dyn._rhs_tangent(t, x, _behind_solution(dyn, dx=direction), r=r, p=p)
+        change = dyn._rhs_tangent(t, x, _behind_solution(dyn, x, dx=direction), r=r, p=p)
     if dp is None or not dyn.n_p:
         return change
     return change + dyn._rhs_parameter_tangent(
-        t, x, _behind_solution(dyn, dp=direction_of(dyn, "parameter", "dp", dp)), r=r, p=p
+        t, x, _behind_solution(dyn, x, dp=direction_of(dyn, "parameter", "dp", dp)), r=r, p=p
     )
 
 
-def _behind_solution(dyn: Kernels, **vector: Array) -> Array:
+def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:
     """A vector behind the places of udot and the multipliers, which the kernel finds itself."""
+    leading(x=dyn._rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
     return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 
 
@@ -223,14 +224,14 @@ def rhs_vjp(
     if gradient is not None and not full and not parameters:
         return gradient
     if gradient is None:
-        w = _behind_solution(dyn, weights=direction_of(dyn, "state", "weights", weights))
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
         gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)
     found = _parts(gradient, dyn.n_x, full)
     if not parameters:
         return found
     by_p = np.zeros((*gradient.shape[:-1], 0))
     if dyn.n_p:
-        w = _behind_solution(dyn, weights=direction_of(dyn, "state", "weights", weights))
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
         by_p = dyn._rhs_parameter_gradient(t, x, w, r=r, p=p)
     return (*found, by_p) if full else (found, by_p)
 
