@@ -195,7 +195,7 @@ def along(precise: Precise, at: tuple[Any, ...], dx: Array, dr: Array, dp: Array
 def test_products_of_rhs(name: str) -> None:
     """Against differences at 50 digits; plain arrays, lists and batches go different ways to the same bits."""
     dyn, precise, at = case(name)
-    time, x, r, p = at
+    time, x, r, _ = at
     rng, keeping = np.random.default_rng(3), keeping_units(dyn, x)
     dx, dr, dp, w = (rng.uniform(-1.0, 1.0, n) for n in (dyn.n_x, dyn.n_r, dyn.n_p, dyn.n_x))
     dx = keeping @ dx
@@ -221,7 +221,7 @@ def test_products_of_rhs(name: str) -> None:
 
 @pytest.mark.parametrize("name", part(REDUNDANT, ["rrp_redundant"]))
 def test_products_with_redundant_rows(name: str) -> None:
-    """By the matrices, which take the same rows; off the constraints as well, where redundant rows contradict others."""
+    """By the matrices, which take the same rows; off the constraints as well, where redundant rows contradict."""
     module = import_module(f"kanecore.gallery.{name}")
     dyn = kc.compile(module.build(), parameters=module.PARAMETERS)
     rng = np.random.default_rng(4)

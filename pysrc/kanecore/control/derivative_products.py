@@ -165,6 +165,11 @@ def rhs_jvp(
     ------
     ValueError, TypeError, KeyError
         A direction of another shape, no numbers, or no such name; other errors as for `linearize`.
+
+    Notes
+    -----
+    Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
+    quaternions: along others xdot depends on how it is written.
     """
     change = dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
     if change is None:
@@ -335,8 +340,9 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
 def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Array:
     """The change of a kernel along a direction, Jacobian times vector.
 
-    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize`, (..., n_x); ``jvp("inverse_dynamics", t, x, udot, dx)`` is
-    ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u), without forming a matrix.
+    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x);
+    ``jvp("inverse_dynamics", t, x, udot, dx)`` is ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u).  No
+    matrix is formed.
 
     Parameters
     ----------
@@ -344,8 +350,9 @@ def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
-    dr, dudot : array_like, (..., n_r) and (..., n_u), or mappings, optional
-        Arguments not given, and names missing in a mapping, do not change.  ``dudot`` is for "inverse_dynamics".
+    dr, dp, dudot : array_like, (..., n_r), (..., n_p) and (..., n_u), or mappings, optional
+        Arguments not given, and names missing in a mapping, do not change.  ``dp`` is for "rhs", ``dudot`` for
+        "inverse_dynamics".
 
     Raises
     ------
@@ -361,7 +368,7 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     """The gradient of weights · kernel, vector times Jacobian, with respect to x.
 
     ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("inverse_dynamics", t, x, udot, weights)`` is wᵀ ∂τ/∂x
-    of τ = M udot - f, without forming a matrix.
+    of τ = M udot - f.  No matrix is formed.
 
     Parameters
     ----------
@@ -372,6 +379,8 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
         By the names of coordinates and speeds; missing names have weight zero.
     full : bool
         Give the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
+    parameters : bool
+        Of "rhs": give the gradient with respect to the parameters as well, last.
 
     Returns
     -------

@@ -602,8 +602,8 @@ KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
     }
 }
 
-/* Solve the equations in the units of the user for a, and for the forces lambda as above.  `combine` is wanted;
- * `sides` has room for n numbers. */
+/* Solve the equations in the units of the user for a, and for the forces lambda as above.  `combine` is
+ * wanted; `sides` has room for n numbers. */
 KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
 {
     kc_weigh(s, s->M, s->n + 1);
@@ -616,8 +616,8 @@ KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lam
     return failed;
 }
 
-/* Solve for a with other right-hand sides f and gamma (k = 1), by the factors of kc_solve(); of `combine`, which
- * is wanted, the first `rank` rows.  M is symmetric. */
+/* Solve for a with other right-hand sides f and gamma (k = 1), by the factors of kc_solve(); of `combine`,
+ * which is wanted, the first `rank` rows.  M is symmetric. */
 KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gamma)
 {
     const int n = s->n, m = s->m, r = s->rank, free = n - r, *const column = s->column;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Products of the derivatives of xdot of models with constraints (motion_products.h), with one factorization. */
+/* Products of the derivatives of xdot of models with constraints (motion_products.h), with one factorization.
+ */
 
 /* The two solutions: udot and lambda, then the second one with its forces. */
 KC_INLINE kc_fault kc_solve_twice(kc_product *s, const kc_place *at, kc_real *solution, kc_real *sides,

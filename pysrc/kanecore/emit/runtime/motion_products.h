@@ -16,8 +16,8 @@ typedef struct kc_product {
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
     kc_function *fill;               /* M, f, G, gamma, what G is summed from */
     kc_parts parts;                  /* where `fill` is NULL: the same by functions of their own */
-    kc_function *sides;    /* reads udot, lambda in w; dR, dS and dqdot, or w_u and zeros */
-    kc_function *gradient; /* reads udot, lambda, mu, nu in w; NULL: the product is dqdot, da */
+    kc_function *sides;              /* reads udot, lambda in w; dR, dS and dqdot, or w_u and zeros */
+    kc_function *gradient;           /* reads udot, lambda, mu, nu in w; NULL: the product is dqdot, da */
     kc_fault (*solve)(kc_saddle *, kc_real *sides, kc_real *lambda); /* kc_solve_with_forces(), or as below */
     kc_function *otherwise; /* the product by equations of its own, where M is not positive definite, or rows
                                of G are lost or contradict each other */
@@ -56,7 +56,8 @@ KC_INLINE kc_fault kc_solve_without_forces(kc_saddle *s, kc_real *sides, kc_real
     return kc_solve_free(s);
 }
 
-/* The kernels `rhs_tangent`, `rhs_gradient` and those by parameters, from given functions of udot and lambda. */
+/* The kernels `rhs_tangent`, `rhs_gradient` and those by parameters, from given functions of udot and lambda.
+ */
 KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *x, const kc_real *r,
                                        const kc_real *c, kc_real *w, kc_real *out)
 {
