@@ -132,3 +132,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_gradient
         kc_kernel *rhs_parameter_tangent
         kc_kernel *rhs_parameter_gradient
+        kc_kernel *mass_matrix_inverse

@@ -75,6 +75,7 @@ KERNELS = (
     "rhs_gradient",
     "rhs_parameter_tangent",
     "rhs_parameter_gradient",
+    "mass_matrix_inverse",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -154,4 +155,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x + m.n_r,),
         (m.n_x,),
         (m.n_p,),
+        (m.n_u, m.n_u,),
     )

@@ -508,6 +508,10 @@ cdef class Kernels(Model):
         """The gradient of weights times `rhs` with respect to p, (..., n_p)."""
         return self.evaluate(K_RHS_PARAMETER_GRADIENT, t, x, beyond, r, p, out, threads)
 
+    def _mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
+        return self.evaluate(K_MASS_MATRIX_INVERSE, t, x, None, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -74,3 +74,4 @@ kc_kernel *rhs_tangent; /* d xdot along d(x, r) [udot, lambda, n_x + n_r]: n_q +
 kc_kernel *rhs_gradient; /* gradient of w xdot [udot, lambda, n_x]: n_q + n_u + n_r */
 kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + n_u */
 kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by p [udot, lambda, n_x]: n_p */
+kc_kernel *mass_matrix_inverse; /* inverse of M: n_u * n_u */

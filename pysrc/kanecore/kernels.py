@@ -589,6 +589,11 @@ KERNELS: tuple[Kernel, ...] = (
         counts=True,
         internal=True,
     ),
+    Kernel(
+        *("mass_matrix_inverse", "inverse", ("n_u", "n_u"), "", "inverse of M"),
+        "The inverse of a mass matrix that is positive definite, and in no doubt",
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "CERTAIN",
     "CONSERVED",
     "CONTRADICTORY",
     "EPSILON",
@@ -53,6 +54,10 @@ RANK = 1e-10
 
 At states that are on the constraints to rounding, redundant rows leave 1e-17 to 1e-13; a pivot of 1e-10 still leaves
 six digits.
+"""
+
+CERTAIN = 1e-2
+"""Times 1 / `RANK`: a bound of a condition, with its own rounding, that is smaller shows that a matrix is not singular.
 """
 
 INDEPENDENT = 1e-3
@@ -116,6 +121,7 @@ TYPED = 1e-2
 
 IN_C = {
     "RANK": RANK,
+    "CERTAIN": CERTAIN,
     "INDEPENDENT": INDEPENDENT,
     "PIVOT": PIVOT,
     "SOLVED": SOLVED,

@@ -23,6 +23,7 @@
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
 #include "linearize.h"
+#include "mass_matrix_inverse.h"
 #include "motion_products.h"
 #include "factored_products.h"
 #include "spatial_vectors.h"
@@ -188,6 +189,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(projection, kc_projection, projection, 4)                                                            \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
+    WAY(inverse, kc_inversion, inverse, 1)                                                                   \
     WAY(product, kc_product, product, 3)                                                                     \
     WAY(general_product, kc_product, product, 3)                                                             \
     WAY(free_product, kc_product, product, 3)                                                                \

@@ -101,6 +101,7 @@ SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(inverse, kc_inversion, kc_invert)
 SOLVING(product, kc_product, kc_multiply)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
@@ -159,6 +160,7 @@ static const kc_coded_member of_projection[] = {EQUATIONS,
                                                 FUNCTION(kc_projection, direction),
                                                 FUNCTION(kc_projection, slopes),
                                                 NO_MORE};
+static const kc_coded_member of_inverse[] = {EQUATIONS, PARTS(kc_inversion), NO_MORE};
 static const kc_coded_member of_product[] = {EQUATIONS,
                                              NUMBER(kc_product, n_q),
                                              NUMBER(kc_product, rank),
@@ -236,6 +238,7 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))

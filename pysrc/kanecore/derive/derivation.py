@@ -337,10 +337,10 @@ class Derivation:
             e = self._reduced_for(right, rows)
             y = e.all_from(g, factorized_solve(g, e.mass_matrix, e.forcing)[0])
             return y, self.forces_of(y, right)
-        if self.has_inertial_loads:
-            return factorized_solve(g, m, right)[0], []
+        ways = [] if self.has_inertial_loads else [way.udot.roots for way in self.formulation.solutions(right)]
+        if m != self.formulation.metric:  # in another form, or with such loads
+            ways.append(tuple(factorized_solve(g, m, right)[0]))
         udot = self.solution.roots
-        ways = [way.udot.roots for way in self.formulation.solutions(right)]
         return list(min(ways, key=lambda way: count_in_call(g, [*udot, *way]))), []
 
     def forces_of(self, y: Sequence[int], right: Sequence[int]) -> list[int]:

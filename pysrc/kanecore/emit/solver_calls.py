@@ -20,6 +20,7 @@ HEADERS = {
     "constrained_motion.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "linearize.h": "linear_solver.h",
+    "mass_matrix_inverse.h": "linear_solver.h",
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
     "spatial_vectors.h": "linear_solver.h",
@@ -69,6 +70,7 @@ WAYS = {
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
     ),
+    "inverse": Way("kc_inversion", "kc_invert", "KC_INVERSE_ROOM", ("mass_matrix_inverse.h",)),
     "product": Way(
         *("kc_product", "kc_multiply", "KC_PRODUCT_ROOM"),
         ("constraint_solver.h", "motion_products.h", "factored_products.h"),

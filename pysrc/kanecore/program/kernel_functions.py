@@ -66,6 +66,7 @@ class Functions:
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
             "project": self._project,
+            "mass_matrix_inverse": self._inverse,
             **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
@@ -277,6 +278,19 @@ class Functions:
             members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), self._solution)
         way = "linearization" if m else "free_linearization"
         return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _inverse(self) -> Function:
+        """The inverse of M, by a program if that is short, and where its pivots are small by the factors of M."""
+        derived, derivation = self.derivation.kernel("mass_matrix_inverse"), self.derivation
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, 0, symmetric=derivation.symmetric),
+            "parts": self._parts("mass_matrix"),
+        }
+        if not derived.limits:
+            return self._solved("compute_mass_matrix_inverse", "inverse", members, self.n)
+        otherwise = self._solved("general_mass_matrix_inverse", "inverse", members, self.n).name
+        shortly = self._straight("short_mass_matrix_inverse", derived, in_core=True).name
+        return self._solved("compute_mass_matrix_inverse", "short_way", {"otherwise": otherwise, "shortly": shortly})
 
     def _product(self, kernel: str) -> Function:
         """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
