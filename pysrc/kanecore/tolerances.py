@@ -56,8 +56,8 @@ At states that are on the constraints to rounding, redundant rows leave 1e-17 to
 six digits.
 """
 
-CERTAIN = 1e-2
-"""Times 1 / `RANK`: a bound of a condition, with its own rounding, that is smaller shows that a matrix is not singular.
+CERTAIN = 100
+"""Times a bound of a condition, with its own rounding: what is below 1 / `RANK` then shows that a matrix is not singular.
 """
 
 INDEPENDENT = 1e-3

@@ -181,7 +181,7 @@ def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
         return None
     squares = (np.square(a).sum(axis=(-2, -1)) for a in (matrix, inverse))
     condition = np.sqrt(np.multiply(*squares))
-    return np.asarray(inverse) if (condition < CERTAIN / RANK).all() else None
+    return np.asarray(inverse) if (CERTAIN * RANK * condition < 1.0).all() else None
 
 
 def _refuse_singular(

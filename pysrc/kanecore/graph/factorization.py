@@ -76,7 +76,7 @@ def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list
         As for `factorized_solve`.
     doubt : node
         Positive where the condition of the matrix S, whose rows and columns are scaled to a diagonal of ones, may be
-        larger than `CERTAIN` / `RANK`: its largest eigenvalue is at most n, and its least one at least 1 / tr S⁻¹.
+        larger than 1 / (`CERTAIN` `RANK`): its largest eigenvalue is at most n, and its least one at least 1 / tr S⁻¹.
     """
     n = len(matrix)
     inverse, pivots = [[0] * n for _ in range(n)], list[tuple[int, int]]()
@@ -85,5 +85,5 @@ def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list
         for i in range(j + 1):
             inverse[i][j] = inverse[j][i] = column[i]
     trace = g.sum(g.mul(inverse[i][i], matrix[i][i]) for i in range(n))
-    doubt = g.sub(trace, g.constant(CERTAIN / RANK / max(n, 1)))
+    doubt = g.sub(trace, g.constant(1 / (CERTAIN * RANK * max(n, 1))))
     return [x for row in inverse for x in row], pivots, doubt

@@ -8,8 +8,8 @@ C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  T
 from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.formulations.formulation import named_pivots
+from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.manipulator_equations import (
     coriolis_matrix,
     gravity_forces,

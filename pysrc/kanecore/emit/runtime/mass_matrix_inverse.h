@@ -56,7 +56,7 @@ KC_ONCE kc_fault kc_invert(kc_inversion *s, kc_real t, const kc_real *x, const k
         kc_invert_factors(n, factors, out);
     for (int i = 0; i < n && kc_any(certain); i++)
         trace += out[i * n + i] * M[i * n + i];
-    certain &= (kc_mask)(trace * kc_all((kc_number)n * KC_RANK) < kc_all(KC_CERTAIN));
+    certain &= (kc_mask)(trace * kc_all((kc_number)n * KC_CERTAIN * KC_RANK) < kc_all(1));
 #if defined(KC_WIDE)
     return kc_not(certain);
 #else
