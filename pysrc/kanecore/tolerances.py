@@ -57,8 +57,7 @@ six digits.
 """
 
 CERTAIN = 100
-"""Times a bound of a condition, with its own rounding: what is below 1 / `RANK` then shows that a matrix is not singular.
-"""
+"""Times a bound of a condition, with its own rounding: below 1 / `RANK` that shows that a matrix is not singular."""
 
 INDEPENDENT = 1e-3
 """Relative to the same: a larger one is a pivot though more rows are found than were counted.
