@@ -233,8 +233,8 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         r"load 1, a tendon, holds the symbol \('stands in', 'rate', 0\)",
     ),
     (
-        lambda b: b.force(1, along(b.multiplier(0))),
-        r"load 0 on point P holds the symbol \('λ', 0\).* multipliers in outputs alone",
+        lambda b: b.potential(b.multiplier(0)),
+        r"potential 0 holds speeds: it may hold coordinates",
     ),
     (lambda b: b.rate(b.coordinate("s"), foreign(b)), "the rate of coordinate s holds the symbol 'foreign'"),
     (

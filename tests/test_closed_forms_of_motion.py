@@ -83,6 +83,13 @@ def test_against_the_compiled_model(name: str) -> None:
         np.testing.assert_allclose(numbers, getattr(dyn, kernel)(0.0, x), rtol=1e-9, atol=1e-10)
 
 
+def test_speeds_apart_are_divided_by_their_own_masses() -> None:
+    model = import_module("kanecore.gallery.rrp").build()
+    mass, udot = (model.symbolic(kernel, nested=True) for kernel in ("mass_matrix", "udot"))
+    for i in range(3):
+        assert sm.denom(udot[i]).free_symbols == mass[i, i].free_symbols
+
+
 def test_vectors_are_in_the_axes_of_a_person() -> None:
     model, A = pendulum()
     [[partial]] = model.symbolic("partial_velocities", vectors=True)

@@ -414,7 +414,9 @@ def test_multipliers_that_are_not_there() -> None:
         pendulum(outputs={"force": kc.multiplier(1)})
     with pytest.raises(kc.ModelError, match=r"multiplier\(0\) in acceleration constraint 0: .* outputs alone"):
         pendulum(acceleration_constraints=[u1.diff(t) - kc.multiplier(0)])
-    for row in (-1, 0.5, "first", True):
+    with pytest.raises(kc.ModelError, match=r"multiplier\('first'\) names no row of G"):
+        pendulum(outputs={"force": kc.multiplier("first")})
+    for row in (-1, 0.5, "", True):
         with pytest.raises(ValueError, match="number of a row of G"):
             kc.multiplier(row)
 

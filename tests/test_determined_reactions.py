@@ -109,9 +109,19 @@ def test_wrong_use(options: dict[str, object], words: str) -> None:
 
 @pytest.mark.parametrize("friction", [mu * sm.Abs(N), mu * sm.sqrt(N**2 + 1)])
 def test_loads_that_are_not_linear_in_a_reaction(friction: sm.Expr) -> None:
-    """Where N does not depend on u̇ they are loads as any others; else nothing solves them, and the message says so."""
+    """Where N does not depend on u̇ they are loads as any others."""
     dyn = kc.compile(block(friction), parameters={m: 2.0, g: 9.81, mu: 0.3, alpha: 0.7})
     expected = float(friction.subs({N: 2 * 9.81 * sm.cos(0.7), mu: 0.3}))
     assert 2 * dyn.udot(0.0, [0.1, 0.4])[0] == pytest.approx(2 * 9.81 * np.sin(0.7) - expected, rel=1e-13)
-    with pytest.raises(kc.ModelError, match=r"load 2 is not linear in the reactions N.*write mu\*N"):
-        cart_and_pendulum(friction)
+
+
+def test_the_size_of_a_reaction_is_the_reaction_where_it_is_positive() -> None:
+    values = {M: 3.0, m: 1.2, length: 0.8, g: 9.81, mu: 0.25}
+    state = np.array([0.0, 0.9, 0.3, 2.5])
+    sliding = mu * sm.tanh(v / 0.01)
+    linear, size = (kc.compile(cart_and_pendulum(sliding * part), parameters=values) for part in (N, sm.Abs(N)))
+    assert np.allclose(size.udot(0.0, state), linear.udot(0.0, state), rtol=1e-13)
+    assert np.allclose(size.outputs(0.0, state), linear.outputs(0.0, state), rtol=1e-13)
+    assert np.allclose(size.linearize(0.0, state)[0], linear.linearize(0.0, state)[0], rtol=1e-9, atol=1e-9)
+    with pytest.raises(kc.ModelError, match=r"depend on reactions.*write the force into forcelist, as an input"):
+        size.inverse_dynamics(0.0, state, [0.0, 0.0])

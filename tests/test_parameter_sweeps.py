@@ -163,7 +163,7 @@ def test_a_worker_that_dies() -> None:
     for i, error in found.errors.items():
         assert isinstance(error, kc.WorkerError)
         assert f"case {i} was lost: a worker died" in str(error)
-    assert all((result is None) == (i in found.errors) for i, result in enumerate(found.results))
+    assert {i for i, result in enumerate(found.results) if result is None} == set(found.errors)
 
 
 class Forgetful:

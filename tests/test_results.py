@@ -103,8 +103,9 @@ def test_latex_names_points_and_frames() -> None:
     origin.set_vel(N, 0)
     P = origin.locatenew("bob_1", A.x)
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)], frames=[A])
-    assert r"v_r^{\text{bob\_1}} &=" in model.latex("partial_velocities")
-    assert r"\omega_r^{\text{rod\_A}} &=" in model.latex("partial_angular_velocities")
+    names = {"partial_velocities": r"v_r^{\text{bob\_1}}", "partial_angular_velocities": r"\omega_r^{\text{rod\_A}}"}
+    for (kernel, name), axis in zip(names.items(), "yz", strict=True):
+        assert rf"{name} &= \left(\mathbf{{\hat{{rod_a}}_{axis}}}\right)" in model.latex(kernel)
 
 
 def test_names_are_text_in_latex() -> None:

@@ -109,8 +109,8 @@ def test_names_that_take_sympy_and_names_that_do_not(packages: Path) -> None:
     )
     said = json.loads(output(code, Path(kc.__file__).parents[1], packages))
     describing = {"Model", "KanesMethod", "ForceSystem", "Link", "LinkLoad", "VelocityField", "compile", "build_wheel"}
-    describing |= {"dh", "link_pose", "angular_velocity_matrix", "equivalent", "multiplier"}
-    describing |= {"Contact", "Plane", "HeightField", "Sphere"}
+    describing |= {"dh", "link_pose", "angular_velocity_matrix", "equivalent", "multiplier", "reaction"}
+    describing |= {"Contact", "JointFriction", "Plane", "HeightField", "Sphere"}
     assert set(said) == describing
     assert all(NEEDS in words for words in said.values())
 

@@ -61,6 +61,8 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
     if outcome.status == KC_LOST:       # of which `recounted` knows that it is lost among numbers
         return lost_row(m, k, row, where, about)
     if outcome.status == KC_OK or outcome.status == KC_NONFINITE or not has_values(m, at):
+        if m._table_info.get("loads_of_reactions"):
+            return no_reactions(m, k, where, about)
         return NonFiniteError(
             f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
             "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
@@ -94,6 +96,14 @@ cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
     if status == KC_UNSATISFIED_CONFIGURATION:
         return m.n_u + m.n_constraints + number
     return number if status in (KC_SINGULAR, KC_CHATTER) else m.n_u + number
+
+
+cdef object no_reactions(Model m, int k, str where, dict about):
+    numbers = ", ".join(m._table_info["loads_of_reactions"])
+    return SingularError(
+        f"{KERNELS[k]}: load {numbers} of {m.name!r} depends on reactions, and {where} no solution is connected with "
+        "that without friction: it jams, or jumps without impact (Painlevé); take less friction, or avoid the state. "
+        "Or an expression is not defined there", **about)
 
 
 cdef object unsatisfied(Model m, int k, int row, str where, dict about):

@@ -171,7 +171,7 @@ cdef int check_info(const kc_model *m) except -1:
     for member in ("inertial", "origin"):
         if not isinstance(info.get(member, ""), str):
             raise ValueError(f"{member} in info is no name")
-    for member in ("baked", "generalized"):
+    for member in ("baked", "generalized", "loads_of_reactions"):
         if not is_texts(info.get(member, [])):
             raise ValueError(f"{member} in info is of the wrong kind")
     names = info.get("configuration_names", [])

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from kanecore.control.identification import Identification
     from kanecore.describe.from_sympy.contacts import Contact, HeightField, Plane, Sphere
     from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
-    from kanecore.describe.from_sympy.symbols import multiplier
+    from kanecore.describe.from_sympy.joint_friction import JointFriction
+    from kanecore.describe.from_sympy.reactions import multiplier, reaction
     from kanecore.describe.from_transforms.homogeneous_transforms import Link, angular_velocity_matrix, dh, link_pose
     from kanecore.describe.from_transforms.link_loads import LinkLoad
     from kanecore.errors import (
@@ -68,6 +69,7 @@ __all__ = [
     "HeightField",
     "Identification",
     "IntegrationError",
+    "JointFriction",
     "KanecoreError",
     "KanecoreWarning",
     "KanesMethod",
@@ -103,6 +105,7 @@ __all__ = [
     "load",
     "models",
     "multiplier",
+    "reaction",
     "robots",
     "shapes",
     "sweep",
@@ -153,7 +156,9 @@ _HOMES = {
     "gallery": "kanecore.gallery",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",
-    "multiplier": "kanecore.describe.from_sympy.symbols",
+    "JointFriction": "kanecore.describe.from_sympy.joint_friction",
+    "multiplier": "kanecore.describe.from_sympy.reactions",
+    "reaction": "kanecore.describe.from_sympy.reactions",
     "robots": "kanecore.robots",
     "shapes": "kanecore.shapes",
     "sweep": "kanecore.motion.parameter_sweeps",

@@ -98,6 +98,8 @@ class NonFiniteError(StateError, FloatingPointError):
 class SingularError(StateError):
     """The mass matrix, a block of the kinematical equations or the constraints are singular at a state.
 
+    Or loads depend on reactions, and no solution is connected with the one without friction.
+
     Attributes
     ----------
     t, x : float, ndarray

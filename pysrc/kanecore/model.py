@@ -17,6 +17,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
+from kanecore.derive.forces.friction_torques import with_joint_friction
 from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
 from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
@@ -28,12 +29,12 @@ from kanecore.derive.velocity_contradictions import Contradiction, contradiction
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_sympy import sympy_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
+from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.describe.from_sympy.reader import Reader
 from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
     function_of_time,
-    multiplier,
     symbol_name,
 )
 from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
@@ -82,11 +83,11 @@ class Model(Expressions):
         Auxiliary generalized speeds, which bring reactions in evidence and are zero themselves.
     reactions : sequence of dynamicsymbols, optional
         Unknown forces or torques of ``forcelist`` that the auxiliary equations determine, one for each of
-        ``u_auxiliary``, where the motion depends on them, as by friction μN (Kane & Levinson 1985, section 4.10). Loads
-        and outputs may hold them, loads linearly. Their signs are not checked.
+        ``u_auxiliary``, where the motion depends on them, as by friction μ|N| (Kane & Levinson 1985, section 4.10).
+        Loads and outputs may hold them. Their signs are not checked.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
-    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators or contacts, optional
+    forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators, contacts or JointFriction, optional
         Actuators of ``sympy.physics.mechanics``, such as ``LinearSpring``, need not be turned into loads.  Of
         (ReferenceFrame, `ForceSystem`) the forces act at their points, and the torques on the frame.  A `Contact` acts
         on both bodies and brings outputs.
@@ -767,8 +768,9 @@ class Model(Expressions):
             ``"partial_accelerations"`` or ``"partial_angular_accelerations"``.
         nested : bool
             Write intermediate variables out, in the shortest of several equal forms: sums of angles and common factors
-            are found, sin² + cos² is 1.  Expressions of more than some hundred terms stay as they are computed; those
-            of more than a million operations keep their intermediate variables, and a KanecoreWarning says so.
+            are found, sin² + cos² is 1, and so is the norm of a unit quaternion where that takes half the operations.
+            Expressions of more than some hundred terms stay as they are computed; those of more than a million
+            operations keep their intermediate variables, and a KanecoreWarning says so.
         nonholonomic : bool
             Put the dependent speeds in terms of the independent ones, as the compiled model does.
         at : mapping, optional
@@ -852,7 +854,8 @@ class Model(Expressions):
     def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
 
-        A notebook typesets it; ``print`` shows the text.
+        A notebook typesets it; ``print`` shows the text.  Partial velocities are vectors, each in the axes in which it
+        is shortest; those of large models are matrices in inertial axes.
 
         Parameters
         ----------
@@ -960,9 +963,7 @@ def _contributing(reading: Reading) -> Reading:
 
     These are undeclared symbols that occur in loads only and on which no F_r depends.
     """
-    d = with_contacts(with_tendons(reading.description))
-    if reading.reactions:
-        d = with_reactions(d, reading.reactions)
+    d = with_reactions(with_joint_friction(with_contacts(with_tendons(reading.description))), reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []
     names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)

@@ -8,6 +8,7 @@ for people, who read them for a few unknowns; programs factorize (:mod:`.derivat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, Graph
@@ -46,7 +47,7 @@ def closed_form(derivation: Derivation, kernel: str, at: Mapping[int, int]) -> t
     if kernel == "multipliers" and not derivation.rows:
         return None
     solved = _Solved(derivation)
-    if solved.determinant is None:
+    if solved.singular:
         return None
     g, roots = solved.graph, find(solved)
     roots = g.substitute(roots, at) if at else roots
@@ -58,8 +59,9 @@ class _Solved:
 
     Attributes
     ----------
-    determinant : node or None
-        Of K; None if it vanishes.
+    blocks : list of _Block
+        Equations of K that have no unknown in common with those of other blocks.
+    singular : bool
     """
 
     def __init__(self, derivation: Derivation) -> None:
@@ -71,20 +73,22 @@ class _Solved:
         self.matrix = [[*line, *(g.neg(row.jacobian[i]) for row in self.rows)] for i, line in enumerate(mass)] + [
             [*row.jacobian, *(0 for _ in self.rows)] for row in self.rows
         ]
-        determinant = _determinant(g, self.matrix)
-        self.determinant = None if vanish(g, [determinant]) else determinant
+        self.blocks = _blocks(self.matrix)
+        self.singular = any(
+            len(block.rows) != len(block.columns) or vanish(g, [_determinant(g, block.of(self.matrix))])
+            for block in self.blocks
+        )
 
     def unknowns(self, right: Sequence[int]) -> list[int]:
         """Solution of K x = right."""
-        assert self.determinant is not None
-        g, k = self.graph, self.matrix
-        return [
-            g.div(
-                _determinant(g, [[*row[:j], b, *row[j + 1 :]] for row, b in zip(k, right, strict=True)]),
-                self.determinant,
-            )
-            for j in range(len(k))
-        ]
+        g, found = self.graph, [0] * len(self.matrix)
+        for block in self.blocks:
+            k, b = block.of(self.matrix), [right[i] for i in block.rows]
+            below = _determinant(g, k)
+            for j, column in enumerate(block.columns):
+                replaced = [[*row[:j], x, *row[j + 1 :]] for row, x in zip(k, b, strict=True)]
+                found[column] = g.div(_determinant(g, replaced), below)
+        return found
 
     def motion(self) -> list[int]:
         """All of u̇, then λ."""
@@ -118,6 +122,29 @@ KERNELS: Mapping[str, Callable[[_Solved], list[int]]] = {
     "rhs_time_derivative": lambda solved: solved.slopes("rhs_time_derivative"),
     "rhs_parameter_jacobian": lambda solved: solved.slopes("rhs_parameter_jacobian"),
 }
+
+
+@dataclass
+class _Block:
+    """Equations of a system that share unknowns, and these unknowns."""
+
+    rows: list[int]
+    columns: list[int]
+
+    def of(self, matrix: Matrix) -> Matrix:
+        return [[matrix[i][j] for j in self.columns] for i in self.rows]
+
+
+def _blocks(matrix: Matrix) -> list[_Block]:
+    found: list[_Block] = []
+    for i, row in enumerate(matrix):
+        columns = {j for j, x in enumerate(row) if x}
+        joined = _Block([i], sorted(columns))
+        for block in [block for block in found if columns.intersection(block.columns)]:
+            found.remove(block)
+            joined = _Block([*block.rows, *joined.rows], sorted({*block.columns, *joined.columns}))
+        found.append(joined)
+    return found
 
 
 def _determinant(g: Graph, rows: Sequence[Sequence[int]]) -> int:

@@ -8,9 +8,10 @@ solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
@@ -29,6 +30,7 @@ from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.linear_equations import solve
+from kanecore.graph.shorter_programs import brought, shorter
 from kanecore.graph.vectors import dot
 from kanecore.graph.zero_tests import equal
 
@@ -51,6 +53,7 @@ class Derivation:
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
         self._missing: dict[str, str] = {}
+        self._programs: dict[str, Derived] = {}
         self._linearizations: dict[str, Linearization] = {}
         self.formulation = _formulation(self.kinematics)
         self._pushing: list[int] = []  # generalized forces in addition to those of the description
@@ -85,7 +88,12 @@ class Derivation:
         return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
-        """Message about a derivative of a function in C that a kernel needs and that is not given; else empty."""
+        """Message about what a kernel needs and is not given, such as a derivative of a function in C; else empty."""
+        if self.description.found_with_motion and name in ("inverse_dynamics", "forward_dynamics"):
+            return (
+                "its loads depend on reactions, which are found for the motion under the loads of forcelist alone: "
+                "write the force into forcelist, as an input"
+            )
         if not self.description.functions or not WAYS[name].applies(self):
             return ""
         derived = self.at_run_time(name) or WAYS[name].derive(self)
@@ -100,6 +108,18 @@ class Derivation:
         if self.missing(name):
             raise ModelError(f"{self.description.name!r} has no {name.replace('_', ' ')}: {self.missing(name)}")
         return self._guarded(WAYS[name].derive(self))
+
+    def program(self, name: str) -> Derived:
+        """The results of a kernel as they are computed: in short forms where these take fewer operations.
+
+        What is solved for stays as it is, beside its pivots; M and f are in short forms already.
+        """
+        if name not in self._programs:
+            derived = self.kernel(name)
+            if not (derived.pivots or derived.limits or name in ("mass_matrix", "forcing", "rhs", "udot")):
+                derived = replace(derived, roots=tuple(shorter(self.graph, derived.roots, effort=0)))
+            self._programs[name] = derived
+        return self._programs[name]
 
     def _guarded(self, derived: Derived) -> Derived:
         """Add the pivots by which the formulation itself divided, if the results depend on them."""
@@ -240,10 +260,12 @@ class Derivation:
     @cached_property
     def forcing(self) -> list[int]:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        forces = self.formulation.forcing
-        return (
-            [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)] if self._pushing else forces
-        )
+        return self._with_pushing(self._written[1])
+
+    def _with_pushing(self, forces: list[int]) -> list[int]:
+        if not self._pushing:
+            return forces
+        return [self.graph.add(f, tau) for f, tau in zip(forces, self._pushing, strict=True)]
 
     @cached_property
     def pushed(self) -> Derivation:
@@ -273,9 +295,9 @@ class Derivation:
     def method(self) -> str:
         """Method by which M is formed and M u̇ = f solved, in words."""
         if not self.symmetric:
-            return f"{self.formulation.method}, LU with pivots chosen at run time"
+            return f"{self._formed}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
-            return f"{self.formulation.method}, constraints with pivots chosen at run time"
+            return f"{self._formed}, constraints with pivots chosen at run time"
         return self._solution.method
 
     @property
@@ -284,10 +306,32 @@ class Derivation:
         return self.formulation.tree if isinstance(self.formulation, Bodies) else None
 
     # ------------------------------------------------------------ mass matrix
+    @cached_property
+    def _written(self) -> tuple[list[list[int]], list[int]]:
+        """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
+        matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
+        if self.formulation.pivots:  # which are compared in the equations that divide by them
+            return matrix, forces
+        flat = [x for row in matrix for x in row]
+        g = self.graph.clone()  # what is not taken leaves no nodes behind
+        ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
+        mass, right = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        found = brought(self.graph, g, [*mass, *right])
+        return [found[i * n : (i + 1) * n] for i in range(n)], found[n * n :]
+
+    @property
+    def _in_short_forms(self) -> bool:
+        return self._written != (self.formulation.metric, self.formulation.forcing)
+
+    @property
+    def _formed(self) -> str:
+        """How M and f are formed, in words."""
+        return f"{self.formulation.method} in short forms" if self._in_short_forms else self.formulation.method
+
     @property
     def metric(self) -> list[list[int]]:
         """M without the loads that depend on u̇: symmetric, and the metric of projections."""
-        return self.formulation.metric
+        return self._written[0]
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
@@ -323,8 +367,18 @@ class Derivation:
         if self.description.constraints:
             return self._with_constraints()
         if self.has_inertial_loads:
-            return factorized(self.graph, self.formulation.method, self.mass_matrix, self.forcing)
-        return min(self.formulation.solutions(self.forcing), key=lambda way: way.time(self.graph))
+            return factorized(self.graph, self._formed, self.mass_matrix, self.forcing)
+        return min(self._solutions(), key=lambda way: way.time(self.graph))
+
+    def _solutions(self) -> Iterator[Solution]:
+        """Those of the formulation and, where M or f is in a short form, those with it."""
+        own = self.formulation
+        given = self._with_pushing(own.forcing)
+        yield from own.solutions(given)
+        if self.forcing != given:
+            yield from own.solutions(self.forcing)
+        if self._in_short_forms:
+            yield factorized(self.graph, self._formed, self.metric, self.forcing)
 
     def solve(self, right: Sequence[int], levels: Sequence[int] = ()) -> tuple[list[int], list[int]]:
         """The y and z of M y = ``right`` + Gᵀ z, G y + ``levels`` = 0, where u̇ and the multipliers have expressions.
@@ -355,7 +409,7 @@ class Derivation:
         g, e = self.graph, self._reduced
         v, pivots = factorized_solve(g, e.mass_matrix, e.forcing)
         udot = Derived(tuple(e.all_from(g, v)), named_pivots(pivots, e.speeds), e.limits)
-        return Solution(f"{self.formulation.method}, constraints eliminated, LᵀDL", udot)
+        return Solution(f"{self._formed}, constraints eliminated, LᵀDL", udot)
 
 
 def _formulation(k: Kinematics) -> Formulation:

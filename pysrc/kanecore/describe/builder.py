@@ -50,6 +50,7 @@ from .description import (
     Frame,
     GeneralizedForce,
     Joint,
+    JointFriction,
     Load,
     Point,
     Tendon,
@@ -122,6 +123,7 @@ class Builder(Variables):
         self._n_loads = 0
         self._tendons: list[Tendon] = []
         self._contacts: list[Contact] = []
+        self._frictions: list[JointFriction] = []
         self._potentials: list[int] = []
         self._lagrangian: int | None = None
         self._dissipation: int | None = None
@@ -331,6 +333,13 @@ class Builder(Variables):
         if any(self.graph.depends[i] & ACCELERATION for i in nodes):
             raise ModelError(f"{what} holds derivatives of speeds: write it without them")
         self._contacts.append(replace(contact, number=self._number(contact.number)))
+
+    def friction(self, friction: JointFriction) -> None:
+        """Add friction of a joint by its reaction."""
+        what = f"the friction of joint {friction.joint}"
+        nodes = [friction.mu, friction.pin_radius, friction.friction_arm, friction.bending_arm, friction.preload]
+        check_nodes(self.graph, [*nodes, friction.transition_velocity], what)
+        self._frictions.append(replace(friction, number=self._number(friction.number)))
 
     def potential(self, energy: int) -> None:
         """Add a potential energy, in place of its forces."""
@@ -613,6 +622,7 @@ class Builder(Variables):
             loads=tuple(self._loads),
             tendons=tuple(self._tendons),
             contacts=tuple(self._contacts),
+            frictions=tuple(self._frictions),
             potentials=tuple(self._potentials),
             outputs=tuple(self._outputs),
             shown_points=shown_points,

@@ -89,7 +89,7 @@ def _missing(names: tuple[str, ...], nodes: list[set[int]], count: int, present:
 def check_symbols(d: Description, multipliers: Set[int]) -> None:
     """ModelError for symbols that the description does not list.
 
-    Symbols of a line may occur in the force of its tendon, and multipliers in outputs.
+    Symbols of a line may occur in the force of its tendon, multipliers and reactions in loads and outputs.
     """
     g = d.graph
     states = (*d.coordinates, *d.speeds, *d.accelerations, *d.auxiliary)
@@ -99,13 +99,13 @@ def check_symbols(d: Description, multipliers: Set[int]) -> None:
         return
     lines = ((f"load {x.number}, a tendon,", [x.force], {x.length, x.rate}) for x in d.tendons)
     outputs = ((f"output {name}", [node], multipliers) for name, node in d.outputs)
-    everywhere = ((what, nodes, set[int]()) for what, nodes in _pieces(d))
+    everywhere = ((what, nodes, multipliers if what.startswith("load ") else set[int]()) for what, nodes in _pieces(d))
     for what, nodes, allowed in (*everywhere, *lines, *outputs):
         for symbol in sorted(set[int]().union(*(held.get(i, ()) for i in nodes)) - allowed):
             raise ModelError(
                 f"{what} holds the symbol {g.nodes[symbol][1]!r}, which has no value there: make symbols with "
                 "coordinate(), speed(), parameter() or input(); those of line() stand in the force of its tendon "
-                "alone, and multipliers in outputs alone"
+                "alone, and multipliers in loads and outputs alone"
             )
 
 
@@ -121,7 +121,7 @@ def _held(g: Graph, symbols: Collection[int]) -> dict[int, set[int]]:
 
 
 def _pieces(d: Description) -> Iterator[tuple[str, Sequence[int]]]:
-    """Nodes in which symbols of a line and multipliers may not occur, each with its name."""
+    """Nodes in which symbols of a line may not occur, and multipliers in loads alone, each with its name."""
     for name, rate in zip(d.coordinate_names, d.rates, strict=True):
         yield f"the rate of coordinate {name}", [rate]
     for f in d.frames:
@@ -287,8 +287,17 @@ def check_dissipation(g: Graph, node: int, speeds: Iterable[int]) -> None:
 
 
 def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """Raise ModelError unless a load is affine in u̇: linear terms join the mass matrix; nothing else can."""
-    if not is_affine(g, nodes, lambda i: g.depends[i] & ACCELERATION):
+    """Raise ModelError unless a load is affine in u̇: linear terms join the mass matrix; nothing else can.
+
+    Multipliers and reactions may stand in it in any way.
+    """
+    nodes = list(nodes)
+    moving: set[int] = set()
+    for i in g.below(nodes):
+        is_rate = g.nodes[i][0] is Op.SYM and g.depends[i] & ACCELERATION and g.nodes[i][1][0] not in ("λ", "R")
+        if is_rate or not moving.isdisjoint(g.operands(i)):
+            moving.add(i)
+    if not is_affine(g, nodes, moving.__contains__):
         raise ModelError(
             f"{what} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
             "it as a + b*u1.diff() + ..., a and b without derivatives of speeds, or make it an input"

@@ -27,6 +27,7 @@ __all__ = [
     "GeneralizedForce",
     "Image",
     "Joint",
+    "JointFriction",
     "Load",
     "Point",
     "Surface",
@@ -257,6 +258,29 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class JointFriction:
+    """Friction of a joint by its reaction, of which `kanecore.derive.forces.friction_torques` makes loads.
+
+    Attributes
+    ----------
+    joint : str
+    mu, pin_radius, friction_arm, bending_arm, preload, transition_velocity : int
+        Nodes; ``bending_arm`` 0: moments across the axis do not rub.
+    number : int or None
+        Its place in the user's list of loads; None: the next.
+    """
+
+    joint: str
+    mu: int
+    pin_radius: int
+    friction_arm: int
+    bending_arm: int
+    preload: int
+    transition_velocity: int
+    number: int | None = None
+
+
+@dataclass(frozen=True)
 class Constraint:
     """An expression that vanishes.
 
@@ -400,6 +424,11 @@ class Description:
         How bodies look in pictures, and the ground, which is -1; their sizes may be names of parameters.
     functions : tuple of str
         Names of functions in C, whose addresses a compiled model is given in this order.
+    loads_of_reactions : tuple of int
+        Numbers of loads whose reactions are found with the motion, and may not exist.
+    found_with_motion : bool
+        These reactions are those of the motion of the model at a state, not of any other u̇.
+    frictions : tuple of JointFriction
     """
 
     graph: Graph
@@ -444,6 +473,9 @@ class Description:
     generalized_forces: tuple[GeneralizedForce, ...] = ()
     shapes: tuple[tuple[int, Shape], ...] = ()
     functions: tuple[str, ...] = ()
+    loads_of_reactions: tuple[int, ...] = ()
+    found_with_motion: bool = False
+    frictions: tuple[JointFriction, ...] = ()
 
 
 def momentum_name(coordinate: str) -> str:

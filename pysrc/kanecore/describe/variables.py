@@ -159,10 +159,17 @@ class Variables:
         self._functions[name] = External(highest)
         return self._functions[name]
 
-    def multiplier(self, row: int) -> int:
-        """The node of λ of a row of G, for outputs."""
-        check_count(row, "the row of a multiplier")
+    def multiplier(self, row: int | str) -> int:
+        """The node of λ of a row of G, by number or name, for loads and outputs."""
+        if not isinstance(row, str):
+            check_count(row, "the row of a multiplier")
         node = self.graph.symbol(("λ", row), ACCELERATION)
+        self._multipliers.add(node)
+        return node
+
+    def reaction(self, joint: str, component: int) -> int:
+        """The node of a component of a joint's reaction, force then torque in inertial axes, for loads and outputs."""
+        node = self.graph.symbol(("R", joint, component), ACCELERATION)
         self._multipliers.add(node)
         return node
 

@@ -151,5 +151,5 @@ def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived
     result = {}
     for name in names:
         solved = derivation.at_run_time(name)
-        result["udot" if solved and name == "rhs" else name] = solved or derivation.kernel(name)
+        result["udot" if solved and name == "rhs" else name] = solved or derivation.program(name)
     return result

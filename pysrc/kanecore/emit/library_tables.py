@@ -194,6 +194,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         "coordinate_rates": _coordinate_rates(d),
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
         "functions": list(d.functions),
+        "loads_of_reactions": [str(number) for number in d.loads_of_reactions],
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

@@ -19,10 +19,10 @@ from .expression_graph import Graph, Op
 from .random_samples import PRECISE, Sample
 from .short_forms import Writer
 from .sympy_bridge import to_sympy
-from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums
+from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums, ratio
 from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
-__all__ = ["printed", "short_forms", "with_intermediates", "written_out"]
+__all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
 
 EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions; later ones in one way
 SHARES = 2  # of what is left of it, for each expression
@@ -68,6 +68,28 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
     return [None if form is None else forms.meaning.sympy(form, symbols, {}) for form in map(forms, roots)]
 
 
+def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[int] | None:
+    """Nodes of the short forms of the roots; None where one is too long, or a form has another value.
+
+    Parameters
+    ----------
+    effort : int
+        Terms of sums that are written in all ways.
+    most : int
+        Terms of all roots together, multiplied out, with more of which nothing is written.
+    """
+    forms = _Forms(graph, effort)
+    sums = {root: forms.multiplied_out(root) for root in dict.fromkeys(roots)}
+    terms = [each for each in sums.values() if each is not None]
+    if len(terms) < len(sums) or sum(map(len, terms)) > most:
+        return None
+    found = {root: forms.written(each) for root, each in zip(sums, terms, strict=True)}
+    if not all(forms.agree(form, root) for root, form in found.items()):
+        return None
+    nodes = {root: forms.meaning.node(form) for root, form in found.items()}
+    return [nodes[root] for root in roots]
+
+
 def with_intermediates(
     graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]
 ) -> tuple[list[tuple[Any, Any]], list[Any]]:
@@ -109,15 +131,19 @@ class _Forms:
         self._left_for_parts = effort // 4
         self.writer, self.meaning = Writer(self.atoms), Meaning(graph, self.atoms)
         self._sums = [Sums(graph, self.atoms, kept, named) for kept in ("", "lengths", "squares")]
+        self._normal = [Sums(graph, self.atoms, named=named, normal=True)] if graph.unit else []
         self.states = [Sample(graph, seed, ctx=PRECISE) for seed in range(STATES)]
         self._computed: dict[int, Form | None] = {}
 
     def __call__(self, root: int) -> Form | None:
-        form = min(self._candidates(root), key=cost_of, default=None)
+        form = self._with_unit_norm(root, min(self._candidates(root), key=cost_of, default=None))
         if form is None or self.agree(form, root):
             return form
         warn("a short form of an expression differs from it and is not shown; please report this")
         return None
+
+    def multiplied_out(self, root: int) -> Sum | None:
+        return self._sums[0].definition(root)
 
     def named_or_written(self, i: int) -> Form | None:
         """The name of a node, or its short form."""
@@ -128,18 +154,31 @@ class _Forms:
         values = ((self.meaning.value(form, at, each), at(root)) for at, each in zip(self.states, named, strict=True))
         return all(_agree(a, b) for a, b in values)
 
+    def _with_unit_norm(self, root: int, form: Form | None) -> Form | None:
+        """The form with 1 for the norm of unit quaternions, if it takes half the operations; the given one otherwise.
+
+        Off the sphere, where quaternions are no attitudes, it has other values and derivatives.
+        """
+        for sums in self._normal:
+            terms = sums.definition(root)
+            if terms is not None and len(terms) <= MOST:
+                found = self.written(terms)
+                if form is None or 2 * found.cost < form.cost:
+                    return found
+        return form
+
     def _candidates(self, root: int) -> Iterator[Form]:
         most = MOST
         for sums in self._sums:
             terms = sums.definition(root)
             if terms is None or len(terms) > most or (sums.kept and not sums.keeps):
                 continue
-            yield self._searched(terms)
+            yield self.written(terms)
             most = min(most, len(terms) + len(terms) // 2 + 4)
         if (form := self._as_computed(root)) is not None:
             yield form
 
-    def _searched(self, terms: Sum) -> Form:
+    def written(self, terms: Sum) -> Form:
         """The short form of a sum, for a share of the effort that is left."""
         writer = self.writer
         share = writer.effort = max(0, self._effort // SHARES)
@@ -195,9 +234,9 @@ class _Forms:
 
 def _inverse(form: Form) -> Form:
     if form.kind == "number":
-        return number(1 / Fraction(form.factor))
+        return number(ratio(1 / Fraction(form.factor)))
     if form.kind == "product":
-        return times(1 / Fraction(form.factor), tuple(map(_inverse, form.parts)))
+        return times(ratio(1 / Fraction(form.factor)), tuple(map(_inverse, form.parts)))
     return power(form.parts[0], -form.factor) if form.kind == "power" else power(form, -1)
 
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import Any
 
 import sympy as sm
 
 from .trigonometric_sums import (
+    CONSTANT,
     COSINE,
     SINE,
     Atoms,
@@ -30,6 +30,7 @@ from .trigonometric_sums import (
     content,
     plus,
     product,
+    ratio,
     scaled,
     wave,
 )
@@ -39,6 +40,8 @@ __all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
+MULTIPLE = 1 / 512  # of an operation: cos² θ before cos 2θ, where both are as long
+HIGHEST = 6  # multiple of an angle that is written in powers of its sine and cosine
 FEW = 8  # terms of sums that are also written with what all are divided by in each
 FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
 TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
@@ -72,7 +75,7 @@ class Writer:
             kind, of, _ = self.atoms[k]
             parts, cost = tuple[Form, ...](), 0.0
             if kind in (SINE, COSINE, "tan"):
-                parts, cost = (self.angle(of),), 1.0
+                parts, cost = (self.angle(of),), 1.0 + (MULTIPLE if any(abs(n) != 1 for _, n in of) else 0)
             elif kind == "sum":
                 parts, cost = (self(dict(of)),), PARENTHESIS
             elif kind == "call":
@@ -148,20 +151,21 @@ class Writer:
         forms += self._grouped(a, self._choices(a, several), self)
         return min(forms, key=cost_of)
 
-    def _choices(self, a: Iterable[tuple[Monomial, str, Phase]], several: int) -> list[Callable[[int], bool]]:
+    def _choices(self, a: Iterable[tuple[Monomial, str, Phase]], several: int) -> list[Set[int]]:
         """Which atoms stand outside: those of one rank, all, or one that is in many terms."""
-        atoms = self.atoms
         uses: dict[int, int] = {}
         for mono, *_ in a:
             for k, _ in mono:
                 uses[k] = uses.get(k, 0) + 1
-        ranks = sorted({atoms[k].rank for k in uses})
+        by_rank: dict[int, set[int]] = {}
+        for k in uses:
+            by_rank.setdefault(self.atoms[k].rank, set()).add(k)
         often = sorted((k for k in uses if uses[k] > 1), key=lambda k: (-uses[k], -self.atom(k).cost, k))[:several]
-        choices: list[Callable[[int], bool]] = [lambda k, rank=rank: atoms[k].rank == rank for rank in ranks]  # type: ignore[misc]
-        if len(ranks) > 1:
-            choices.append(lambda k: True)
-        choices += [lambda k, one=one: k == one for one in often]  # type: ignore[misc]
-        choices += [lambda k, apart=apart: k in apart for apart in self._apart(a) if several]  # type: ignore[misc]
+        choices: list[Set[int]] = [by_rank[rank] for rank in sorted(by_rank)]
+        if len(by_rank) > 1:
+            choices.append(uses.keys())
+        choices += [{k} for k in often]
+        choices += self._apart(a) if several else []
         return choices
 
     def _apart(self, a: Iterable[tuple[Monomial, str, Phase]]) -> list[set[int]]:
@@ -181,9 +185,7 @@ class Writer:
                 found.append(chosen)
         return found[:2]
 
-    def _grouped(
-        self, a: Sum, choices: Iterable[Callable[[int], bool]], write: Callable[[Sum], Form]
-    ) -> Iterator[Form]:
+    def _grouped(self, a: Sum, choices: Iterable[Set[int]], write: Callable[[Sum], Form]) -> Iterator[Form]:
         """Σ outer · inner for each choice of what is outer."""
         seen = set()
         for outside in choices:
@@ -236,7 +238,7 @@ class Writer:
     def _of_multiple(self, kind: str, phase: Phase) -> Polynomial:
         """(cos φ + i sin φ)ⁿ = cos nφ + i sin nφ."""
         n = _divisor(phase)
-        once = tuple((angle, k / n) for angle, k in phase)
+        once = tuple((angle, ratio(k, n)) for angle, k in phase)
         sine, cosine = self.atoms.wave(SINE, once), self.atoms.wave(COSINE, once)
         return {
             tuple(sorted((k, e) for k, e in ((sine, i), (cosine, n - i)) if e)): (-1) ** (i // 2) * math.comb(n, i)
@@ -282,6 +284,8 @@ class Writer:
 
     def _polynomial(self, a: Sum) -> Form:
         forms = [summed(self.product(x, mono) for (mono, _, _), x in a.items())]
+        if len(a) == 2:
+            forms += self._complement(a)
         if len(a) > 2:
             self.effort -= len(a)
             choices = self._choices(a, 4 if len(a) <= 12 else 2 if len(a) <= 40 else 1)
@@ -293,6 +297,15 @@ class Writer:
             if self.effort > 0:
                 forms += [*self._products(a), *self._squares(a)]
         return min(forms, key=cost_of)
+
+    def _complement(self, a: Sum) -> Iterator[Form]:
+        """1 − sin² θ is cos² θ, and 1 − cos² θ is sin² θ."""
+        x = a.get(CONSTANT)
+        for (mono, _, _), y in a.items():
+            if len(mono) == 1 and mono[0][1] == 2 and x == -y:
+                kind, of, _ = self.atoms[mono[0][0]]
+                if kind in (SINE, COSINE):
+                    yield self.product(x, ((self.atoms.wave(COSINE if kind == SINE else SINE, of), 2),))
 
     def _squares(self, a: Sum) -> Iterator[Form]:
         """Σ x (b ± c)², with b² and c² among the terms and ± 2 b c between them."""
@@ -317,24 +330,24 @@ class Writer:
             return
         atoms = sorted({k for mono, _, _ in a for k, _ in mono})
         exponents = [tuple(dict(mono).get(k, 0) for k in atoms) for mono, _, _ in a]
-        values = [Fraction(x) for x in a.values()]
+        values = list(a.values())
         if len(atoms) > 8 or _irreducible(exponents, values):
             return
         self.effort -= FACTORING * len(a)
-        terms = {e: sm.Rational(x) for e, x in zip(exponents, values, strict=True)}
+        terms = {e: sm.Rational(x.numerator, x.denominator) for e, x in zip(exponents, values, strict=True)}
         factor, factors = sm.Poly.from_dict(terms, *sm.symbols(f"x:{len(atoms)}")).factor_list()
         if len(factors) > 1 or factors[0][1] > 1:
             parts = []
             for each, n in factors:
                 found = {
-                    tuple((atoms[i], e) for i, e in enumerate(powers) if e): Fraction(int(x.p), int(x.q))
+                    tuple((atoms[i], e) for i, e in enumerate(powers) if e): ratio(int(x.p), int(x.q))
                     for powers, x in each.terms()
                 }
                 parts.append(power(self._factored(found), n))
-            yield self.product(Fraction(int(factor.p), int(factor.q)), (), parts)
+            yield self.product(ratio(int(factor.p), int(factor.q)), (), parts)
 
 
-def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Fraction]) -> bool:
+def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Any]) -> bool:
     """Test whether numbers in place of symbols show that a polynomial without common symbols has no factors.
 
     Of a polynomial a + b x in some x the factors are those that a and b share, which a number has as well; others are
@@ -359,10 +372,11 @@ def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Fraction
 
 
 def _divisor(phase: Phase) -> int:
-    """The greatest whole number that all multiples of angles hold."""
+    """The greatest whole number that all multiples of angles hold; 1 if it is large, as in sin 100 t."""
     if any(n.denominator != 1 for _, n in phase):
         return 1
-    return math.gcd(*(n.numerator for _, n in phase))
+    found = math.gcd(*(n.numerator for _, n in phase))
+    return found if found <= HIGHEST else 1
 
 
 def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
@@ -373,19 +387,26 @@ def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
     return found
 
 
-def _groups(a: Sum, outside: Callable[[int], bool]) -> list[tuple[Sum, Sum]]:
+def _groups(a: Sum, outside: Set[int]) -> list[tuple[Sum, Sum]]:
     """A = Σ outer · inner; where the inner sums of several are multiples of one, the outer is a sum."""
     by_outer: dict[Monomial, Sum] = {}
     for (mono, kind, phase), x in a.items():
-        outer = tuple(factor for factor in mono if outside(factor[0]))
-        inner = tuple(factor for factor in mono if not outside(factor[0])) if outer else mono
+        outer = tuple([factor for factor in mono if factor[0] in outside])
+        inner = tuple([factor for factor in mono if factor[0] not in outside]) if outer else mono
         by_outer.setdefault(outer, {})[inner, kind, phase] = x
     by_inner: dict[frozenset[Any], tuple[Sum, Sum]] = {}
     for mono, terms in by_outer.items():
-        values = terms.values()
-        divisor = math.gcd(*(x.numerator for x in values)) * (-1 if terms[min(terms)] < 0 else 1)
-        denominator = math.lcm(*(x.denominator for x in values))
-        terms = {term: x.numerator * (denominator // x.denominator) // divisor for term, x in terms.items()}
-        factor = divisor if denominator == 1 else Fraction(divisor, denominator)
+        factor, terms = _in_coprime_numbers(terms)
         by_inner.setdefault(frozenset(terms.items()), ({}, terms))[0][mono, COSINE, ()] = factor
     return list(by_inner.values())
+
+
+def _in_coprime_numbers(a: Sum) -> tuple[Any, Sum]:
+    """The number that all terms share, and the rest, of which the least term is positive."""
+    if len(a) == 1:
+        [(term, x)] = a.items()
+        return x, {term: 1}
+    divisor = math.gcd(*(x.numerator for x in a.values())) * (-1 if a[min(a)] < 0 else 1)
+    denominator = math.lcm(*(x.denominator for x in a.values()))
+    rest = {term: x.numerator * (denominator // x.denominator) // divisor for term, x in a.items()}
+    return ratio(divisor, denominator), rest

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple
 from .expression_graph import COORDINATE, PARAMETER, SPEED, TIME, Given, Graph, Op
 
 __all__ = [
+    "CONSTANT",
     "COSINE",
     "SINE",
     "Atom",
@@ -36,13 +37,14 @@ __all__ = [
     "content",
     "plus",
     "product",
+    "ratio",
     "scaled",
     "wave",
 ]
 
 Monomial = tuple[tuple[int, int], ...]
 """Numbers of atoms and their exponents, by the atom."""
-Phase = tuple[tuple[Monomial, Fraction], ...]
+Phase = tuple[tuple[Monomial, Any], ...]
 """The angle of a wave: products of atoms and how many times they are taken, the first a positive number."""
 Term = tuple[Monomial, str, Phase]
 Sum = dict[Term, Any]
@@ -56,6 +58,7 @@ Factor = tuple[Fraction, Fraction]
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
 HIGHEST = 6  # powers of sums that are multiplied out
+FINEST = 64  # of denominators that a float is read with: 0.5 is 1/2, and 0.1 stays as it is
 
 CONSTANT: Term = ((), COSINE, ())
 
@@ -78,6 +81,12 @@ class Atom(NamedTuple):
 
 
 # ---------------------------------------------------------------------------------------------------------- arithmetic
+
+
+def ratio(a: Any, b: int = 1) -> Any:
+    """A / b, as an int where it is whole: these are several times as fast as fractions."""
+    found = Fraction(a, b)
+    return found.numerator if found.denominator == 1 else found
 
 
 def accumulate_term(total: dict[Any, Any], term: Any, value: Any) -> None:
@@ -144,7 +153,7 @@ def _times(a: Sum, b: Sum) -> Sum:
             else:
                 for kind, phase, sign in _of_two(kind_a, phase_a, kind_b, phase_b):
                     if sign:
-                        accumulate_term(total, (mono, kind, phase), Fraction(sign * value) / 2)
+                        accumulate_term(total, (mono, kind, phase), ratio(sign * value, 2))
     return total
 
 
@@ -157,7 +166,7 @@ def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> Iterable[tuple[str,
         yield found, phase, factor * turned
 
 
-def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
+def content(a: Sum) -> tuple[Monomial, Any, Sum]:
     """Split a sum into the atoms and the number that all terms share, and the rest, in coprime whole numbers.
 
     The number is negative where most terms are.
@@ -171,7 +180,7 @@ def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
         for atom in common.keys() | exponents.keys():
             common[atom] = min(common.get(atom, 0), exponents.get(atom, 0))
     atoms = tuple(sorted((atom, n) for atom, n in (common or {}).items() if n))
-    values = [Fraction(x) for x in a.values()]
+    values = a.values()
     divisor = math.gcd(*(x.numerator for x in values))
     denominator = math.lcm(*(x.denominator for x in values))
     negative = sum(x < 0 for x in values)
@@ -182,7 +191,7 @@ def content(a: Sum) -> tuple[Monomial, Fraction, Sum]:
         (product(mono, by), kind, phase): x.numerator * (denominator // x.denominator) // divisor
         for (mono, kind, phase), x in zip(a, values, strict=True)
     }
-    return atoms, Fraction(divisor, denominator), rest
+    return atoms, ratio(divisor, denominator), rest
 
 
 # ---------------------------------------------------------------------------------------------------------- reading
@@ -226,6 +235,8 @@ class Sums:
     kept : {"", "lengths", "squares"}
         What is not multiplied out, but an atom: sums of three lengths or more, as l2 − l3 + d, or sums that are
         squared, as that of m (v + a ω)².
+    normal : bool
+        Replace the square of the first of the Euler parameters e0, ..., e3 of a unit quaternion by 1 − e1² − e2² − e3².
     named : collection of nodes
         Nodes that have names: they are symbols in others.
 
@@ -235,9 +246,12 @@ class Sums:
         Whether something was kept.
     """
 
-    def __init__(self, graph: Graph, atoms: Atoms, kept: str = "", named: Container[int] = ()) -> None:
+    def __init__(
+        self, graph: Graph, atoms: Atoms, kept: str = "", named: Container[int] = (), *, normal: bool = False
+    ) -> None:
         self.graph, self.atoms, self.kept, self._named = graph, atoms, kept, named
         self.keeps = False
+        self._squares = _squares_of_first(graph, atoms) if normal else {}
         self._sums: dict[int, Sum | None] = {}
 
     def __call__(self, root: int) -> Sum | None:
@@ -286,9 +300,10 @@ class Sums:
         return found
 
     def _constant(self, value: Any) -> Sum:
-        if isinstance(value, float) and value != int(value):
+        exact = Fraction(value)
+        if exact.denominator > FINEST and isinstance(value, float):
             return self._of("number", value, 0)
-        return {CONSTANT: Fraction(value)} if value else {}
+        return {CONSTANT: ratio(exact)} if value else {}
 
     def _product(self, a: Sum, b: Sum) -> Sum:
         if self.kept == "lengths":
@@ -351,14 +366,14 @@ class Sums:
             [((mono, kind, phase), x)] = a.items()
             if phase:
                 mono = product(mono, ((self.atoms.wave(kind, phase), 1),))
-            return {(_inverse(mono), COSINE, ()): 1 / Fraction(x)}
+            return {(_inverse(mono), COSINE, ()): ratio(1 / Fraction(x))}
         common, factor, rest = content(a)
         mono = product(common, ((self.atoms.number("sum", tuple(sorted(rest.items())), 4), 1),))
-        return {(_inverse(mono), COSINE, ()): 1 / factor}
+        return {(_inverse(mono), COSINE, ()): ratio(1 / Fraction(factor))}
 
     def _wave(self, kind: str, angle: Sum) -> Sum | None:
         """Sine or cosine of an angle that is made of symbols alone; a quarter turn is taken out of it."""
-        phase: dict[Monomial, Fraction] = {}
+        phase: dict[Monomial, Any] = {}
         quarters = 0
         for (mono, _, of), n in angle.items():
             if of or any(exponent < 0 or self.atoms[k].rank > 2 for k, exponent in mono):
@@ -366,7 +381,7 @@ class Sums:
             if len(mono) == 1 and self.atoms[mono[0][0]].kind == "pi" and mono[0][1] == 1 and 2 * n == int(2 * n):
                 quarters += int(2 * n)
             else:
-                phase[mono] = Fraction(n)
+                phase[mono] = ratio(n)
         sign = 1
         for _ in range(quarters % 4):  # sin(θ + π/2) = cos θ, cos(θ + π/2) = −sin θ
             kind, sign = (COSINE, sign) if kind == SINE else (SINE, -sign)
@@ -376,6 +391,9 @@ class Sums:
     # ------------------------------------------------------------------------------------------- common factors
 
     def _reduced(self, a: Sum) -> Sum:
+        return self._cancelled(_replaced_squares(a, self._squares) if self._squares else a)
+
+    def _cancelled(self, a: Sum) -> Sum:
         """With what numerators and denominators have in common cancelled, where a division leaves nothing."""
         by_denominator: dict[Monomial, Sum] = {}
         for (mono, kind, phase), x in a.items():
@@ -399,6 +417,29 @@ class Sums:
         """The sum that a wave, or a sum, is as an atom."""
         kind, of, _ = self.atoms[k]
         return dict(of) if kind == "sum" else {((), kind, of): 1}
+
+
+def _squares_of_first(graph: Graph, atoms: Atoms) -> dict[int, Sum]:
+    """The square of e0 by the others, for the number of its atom, of each unit quaternion."""
+    found: dict[int, Sum] = {}
+    for group in graph.unit:
+        first, *others = (atoms.number("symbol", i, 1) for i in group)
+        squares: Sum = {(((k, 2),), COSINE, ()): -1 for k in others}
+        found[first] = {CONSTANT: 1, **squares}
+    return found
+
+
+def _replaced_squares(a: Sum, squares: Mapping[int, Sum]) -> Sum:
+    left, total = list(a.items()), dict[Term, Any]()
+    while left:
+        (mono, kind, phase), x = left.pop()
+        k = next((k for k, n in mono if n > 1 and k in squares), None)
+        if k is None:
+            accumulate_term(total, (mono, kind, phase), x)
+        else:
+            rest = product(mono, ((k, -2),))
+            left += [((product(rest, one), kind, phase), x * y) for (one, _, _), y in squares[k].items()]
+    return total
 
 
 def _divided(a: Sum, b: Sum) -> Sum | None:
@@ -561,11 +602,11 @@ def _exponentials(a: Sum, angles: list[Monomial], atoms: list[int], whole: int) 
 def _waves(a: Exponentials, angles: list[Monomial], atoms: list[int], whole: int) -> Sum:
     total: Sum = {}
     for key, (real, imaginary) in a.items():
-        phase = tuple((angle, Fraction(n, whole)) for angle, n in zip(angles, key, strict=False) if n)
+        phase = tuple((angle, ratio(n, whole)) for angle, n in zip(angles, key, strict=False) if n)
         mono = tuple((k, int(n)) for k, n in zip(atoms, key[len(angles) :], strict=True) if n)
         if not phase:
-            accumulate_term(total, (mono, COSINE, ()), real)
+            accumulate_term(total, (mono, COSINE, ()), ratio(real))
         elif phase[0][1] > 0:
-            accumulate_term(total, (mono, COSINE, phase), 2 * real)
-            accumulate_term(total, (mono, SINE, phase), -2 * imaginary)
+            accumulate_term(total, (mono, COSINE, phase), ratio(2 * real))
+            accumulate_term(total, (mono, SINE, phase), ratio(-2 * imaginary))
     return total

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 import sympy as sm
 
 from .evaluation import node_value, real
-from .expression_graph import Given, Graph
+from .expression_graph import PARAMETER, Given, Graph, Op
 from .random_samples import PRECISE, Sample
 from .sympy_bridge import sympy_value
 from .trigonometric_sums import Atom, Atoms
@@ -53,7 +52,7 @@ class Form:
 
 
 def number(x: Any) -> Form:
-    return Form("number", (x < 0) + (Fraction(x).denominator != 1), x)
+    return Form("number", (x < 0) + (x.denominator != 1), x)
 
 
 def power(base: Form, n: int) -> Form:
@@ -66,7 +65,6 @@ def times(x: Any, factors: tuple[Form, ...]) -> Form:
     """The product of a number and factors that are no products."""
     if not factors:
         return number(x)
-    x = Fraction(x)
     if x < 0:  # −(a − b) is b − a, without a sign
         k = next((k for k, f in enumerate(factors) if f.kind == "sum" and _negatives(f.parts)), None)
         if k is not None:
@@ -161,10 +159,49 @@ class Meaning:
             return sympy_value((of[0], *range(len(parts))), dict(enumerate(parts)), symbols)
         return getattr(sm, kind)(*parts)
 
+    def node(self, form: Form) -> int:
+        """The node of the graph; what holds parameters alone stands together, as it is computed once for all calls."""
+        g = self._graph
+        if form.kind == "number":
+            return g.constant(form.factor)
+        if form.kind == "product":
+            return self._node_of_product(form)
+        parts = [self.node(part) for part in form.parts]
+        if form.kind == "atom":
+            return self._node_of_atom(self._atoms[form.atom], parts)
+        return g.power(parts[0], form.factor) if form.kind == "power" else g.sum(sorted(parts, key=self._varies))
+
+    def _node_of_product(self, form: Form) -> int:
+        g, above, below = self._graph, list[int](), list[int]()
+        for part in form.parts:
+            if part.kind == "power" and part.factor < 0:
+                below.append(self.node(power(part.parts[0], -part.factor)))
+            else:
+                above.append(self.node(part))
+        number = g.constant(form.factor)
+        numerator = reduce(g.mul, sorted(above, key=self._varies), number)
+        return g.div(numerator, reduce(g.mul, sorted(below, key=self._varies))) if below else numerator
+
+    def _varies(self, i: int) -> int:
+        """The key that sorts parameters before coordinates, coordinates before speeds."""
+        return self._graph.depends[i] & ~PARAMETER
+
+    def _node_of_atom(self, atom: Atom, parts: Sequence[int]) -> int:
+        g, (kind, of, _) = self._graph, atom
+        if kind == "symbol":
+            return int(of)
+        if kind == "number":
+            return g.constant(of)
+        if kind == "pi":
+            return g.pi
+        if kind == "sum":
+            return parts[0]
+        return g.rebuild((of[0],), parts) if kind == "call" else g.call(getattr(Op, kind.upper()), parts[0])
+
     def value(self, form: Form, at: Sample, named: Mapping[int, Any]) -> Any:
         """The number at a state; ``named`` are those of some atoms."""
         if form.kind == "number":
-            return real(PRECISE, Fraction(form.factor))
+            return real(PRECISE, form.factor)
         if form.atom in named:
             return named[form.atom]
         values = [self.value(part, at, named) for part in form.parts]

@@ -51,11 +51,14 @@ class Sweep:
         self.cases = cases
         self.results: list[Any] = [None] * len(cases)
         self._errors: dict[int, BaseException] = {}  # as they came
+        self._in_order: dict[int, BaseException] = {}
         self._open = dict.fromkeys(range(len(cases)))
 
     @property
     def errors(self) -> dict[int, BaseException]:
-        return dict(sorted(self._errors.items()))
+        if len(self._in_order) < len(self._errors):
+            self._in_order = dict(sorted(self._errors.items()))
+        return self._in_order
 
     @property
     def unfinished(self) -> tuple[int, ...]:

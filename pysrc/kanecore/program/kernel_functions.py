@@ -78,7 +78,7 @@ class Functions:
             return self.by_name[name]
         if kernel in self._solvers:
             return self._solvers[kernel]()
-        derived = self.derivation.kernel(kernel)
+        derived = self.derivation.program(kernel)
         in_core = KERNEL_GROUPS[kernel] == "core"
         if kernel == "output_jacobian" and derived.after_udot:
             return self._output_jacobian(derived)

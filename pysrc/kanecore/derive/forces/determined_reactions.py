@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reactions that the motion depends on, as friction μN does: found with u̇ from the auxiliary equations.
+"""Reactions that the motion depends on, as friction μ|N| does: unknowns of auxiliary equations, of joints, multipliers.
 
 The equations of the auxiliary speeds (Kane & Levinson 1985, sections 4.9 and 4.10) are linear in u̇ and in as many
-unknown reactions N, A u̇ + C N = d.  N = C⁻¹ (d − A u̇) stands in place of N wherever it occurs: loads are then linear in
-u̇, and join the mass matrix, which is no longer symmetric.
+unknown reactions N, A u̇ + C N = d.  Where loads are linear in N too, N = C⁻¹ (d − A u̇) stands in place of N: loads are
+then linear in u̇, and join the mass matrix, which is no longer symmetric.  Else, and with multipliers and the reactions
+of joints, N is found for the motion at a state, and loads depend on u̇ no more (:mod:`.loads_of_reactions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from kanecore.derive.derivation import Derivation
-from kanecore.describe.description import Description, Image
-from kanecore.errors import ModelError
+from kanecore.derive.forces.loads_of_reactions import Affine, Shares, friction_free_determinant, not_a_number
+from kanecore.describe.description import Description, Image, Load
+from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, is_affine
-from kanecore.graph.expression_graph import ACCELERATION
+from kanecore.graph.expression_graph import ACCELERATION, INPUT, Op
+from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.linear_equations import Singular, solve
 
 from .noncontributing_forces import but_loads, unlisted
@@ -22,20 +28,253 @@ from .noncontributing_forces import but_loads, unlisted
 __all__ = ["with_reactions"]
 
 
-def with_reactions(d: Description, reactions: Sequence[int]) -> Description:
-    """The description with some inputs, one for each auxiliary speed, as functions of q, u and u̇, on the same graph."""
+def with_reactions(d: Description, reactions: Sequence[int] = ()) -> Description:
+    """The description with the reactions in its loads as functions of the state, on the same graph.
+
+    ``reactions`` are inputs, one for each auxiliary speed; the others are symbols of multipliers and joints.
+    """
     names = [d.input_names[d.inputs.index(i)] for i in reactions]
-    _check(d, reactions, names)
-    solution = _solution(d, reactions, names)
-    image = Image(d.graph, d.graph, dict(zip(reactions, solution, strict=True))).description(unlisted(d, reactions))
-    for load in image.loads:
-        if not is_affine(d.graph, [x for _, v in load.vector for x in v], lambda i: d.graph.depends[i] & ACCELERATION):
-            raise ModelError(
-                f"load {load.number} is not linear in the reactions {', '.join(names)}, which are found with u̇ from "
-                "linear equations: write mu*N in place of mu*Abs(N) where the sign is known, and make of one side of a "
-                "joint that may press on either a model of its own"
-            )
-    return image
+    written = _written(d)
+    if not reactions and not written:
+        return _with_joint_outputs(d)
+    if reactions:
+        _check(d, reactions, names)
+        if not written and (linear := _linear(d, reactions, names)) is not None:
+            return _with_joint_outputs(linear)
+    return _with_joint_outputs(_System(d, list(reactions), names, written).solved())
+
+
+def _written(d: Description) -> list[int]:
+    """Symbols of multipliers and of joints' reactions in loads."""
+    g = d.graph
+    below = g.below([x for load in d.loads for _, v in load.vector for x in v])
+    return [i for i in below if g.nodes[i][0] is Op.SYM and g.nodes[i][1][0] in ("λ", "R")]
+
+
+def _linear(d: Description, reactions: Sequence[int], names: Sequence[str]) -> Description | None:
+    """The description with loads in u̇; None where they are not linear, or multipliers stand beside the reactions."""
+    g, derivation = d.graph, Derivation(d)
+    equations = derivation.kernel("auxiliary_forces").roots
+    above = set().union(*(g.above(i) for i in reactions))
+    loads = [x for load in d.loads for _, v in load.vector for x in v]
+    if d.constraints or not is_affine(g, [*equations, *loads], above.__contains__):
+        return None
+    solution = _solution(d, equations, reactions, names)
+    if not all(is_affine(g, [x], lambda i: g.depends[i] & ACCELERATION) for x in solution):
+        return None
+    image = Image(g, g, dict(zip(reactions, solution, strict=True))).description(unlisted(d, reactions))
+    if not any(g.depends[x] & ACCELERATION for load in image.loads for _, v in load.vector for x in v):
+        return image
+    determinant = friction_free_determinant(_System(d, list(reactions), names, []).affine)
+    value = g.value(determinant)
+    if value is not None and value > 0:
+        return image
+    jammed, wrong = g.binary(Op.LE, determinant, 0), not_a_number(g, determinant)
+    guarded = {i: g.select(jammed, wrong, x) for i, x in zip(reactions, solution, strict=True)}
+    return replace(Image(g, g, guarded).description(unlisted(d, reactions)), loads_of_reactions=_numbers(d, reactions))
+
+
+def _numbers(d: Description, reactions: Sequence[int]) -> tuple[int, ...]:
+    """Numbers of the loads that hold reactions."""
+    above = set().union(*(d.graph.above(i) for i in reactions))
+    return tuple(sorted({load.number for load in d.loads for _, v in load.vector if not above.isdisjoint(v)}))
+
+
+@dataclass
+class _Motion:
+    """Equations M u̇ − Gᵀλ = f, G u̇ = −γ; and those of reactions, E = 0."""
+
+    mass: list[list[int]]
+    forcing: list[int]
+    jacobian: list[tuple[int, ...]]
+    bias: list[int]
+    equations: list[int]
+
+
+class _System:
+    """Loads of a description as shares s, and what N they bring."""
+
+    def __init__(self, d: Description, reactions: list[int], names: Sequence[str], written: list[int]) -> None:
+        g = d.graph
+        self.graph, self.names, self.auxiliary, self.written = g, names, reactions, written
+        self.fresh = [g.symbol(("reaction", g.nodes[i][1]), INPUT) for i in written]
+        fresh = dict(zip(written, self.fresh, strict=True))
+        self.whole = replace(d, loads=_swapped(d, fresh))
+        self.reactions = [*reactions, *self.fresh]
+        self.shares = Shares(g, self.reactions)
+        share = partial(self.shares.of, keep=frozenset(reactions))
+        loads = []
+        for load in self.whole.loads:
+            vector = tuple((f, (share(x), share(y), share(z))) for f, (x, y, z) in load.vector)
+            loads.append(replace(load, vector=vector))
+        self.split = replace(self.whole, loads=tuple(loads))
+        self.derivation = Derivation(self.split)
+        self.motion = self._motion()
+        self.affine = self._affine()
+
+    def _motion(self) -> _Motion:
+        g, derivation, n = self.graph, self.derivation, len(self.auxiliary)
+        _check_rows(derivation, [g.nodes[i][1] for i in self.written])
+        equations = list(derivation.kernel("auxiliary_forces").roots) if n else []
+        values = self._values()
+        equations += [g.sub(symbol, values[i]) for symbol, i in zip(self.fresh, self.written, strict=True)]
+        acting = {i: self.shares.symbol(i) for i in self.auxiliary}  # what N of the auxiliary equations does elsewhere
+        forcing = g.substitute(derivation.forcing, acting)
+        mass = derivation.mass_matrix
+        held = set().union(*(g.above(i) for i in (*self.reactions, *self.shares.parts)))
+        if not held.isdisjoint(x for row in mass for x in row):
+            raise ModelError(f"{self._where}: a reaction multiplies u̇ there; reactions may multiply all but u̇")
+        rows = derivation.rows
+        return _Motion(mass, forcing, [row.jacobian for row in rows], [row.bias for row in rows], equations)
+
+    def _values(self) -> dict[int, int]:
+        """Reactions of joints and multipliers by their symbols, in u̇ and λ."""
+        g, derivation, d = self.graph, self.derivation, self.split
+        keys = {i: g.nodes[i][1] for i in self.written}
+        multipliers = derivation.multiplier_symbols
+        result = {i: multipliers[_row(derivation, key[1])] for i, key in keys.items() if key[0] == "λ"}
+        joints = {i: key for i, key in keys.items() if key[0] == "R"}
+        wrenches = derivation.kernel("reactions").roots if joints else ()
+        for i, (_, name, component) in joints.items():
+            result[i] = wrenches[6 * _joint(d, name) + component]
+        return result
+
+    @property
+    def _where(self) -> str:
+        numbers = ", ".join(map(str, _numbers(self.whole, self.reactions)))
+        return f"load {numbers} depends on reactions"
+
+    def _affine(self) -> Affine:
+        """N = α + β s, by superposition."""
+        g, m, d = self.graph, self.motion, self.derivation.description
+        symbols = list(self.shares.parts)
+        udot, multipliers = d.accelerations, self.derivation.multiplier_symbols
+        none = dict.fromkeys((*symbols, *self.reactions), 0)
+        solver = _Solver(self.derivation, m)
+        at_rest = solver.accelerations(g.substitute(m.forcing, none), m.bias)
+        known = dict(zip((*udot, *multipliers), at_rest, strict=True)) | none
+        rights = [g.substitute(m.equations, known)]
+        for s in symbols:
+            slope = Tangent(g, {s: g.one}).of
+            changes = solver.accelerations([slope(f) for f in m.forcing], [0] * len(m.bias))
+            seeds = {s: g.one} | {x: v for x, v in zip((*udot, *multipliers), changes, strict=True) if v}
+            along = Tangent(g, seeds).of
+            rights.append([along(e) for e in m.equations])
+        own = [Tangent(g, {n: g.one}).of for n in self.reactions]
+        matrix = [[of(e) for of in own] for e in m.equations]
+        varying = set().union(*(g.above(i) for i in (*symbols, *self.reactions)))
+        if not is_affine(g, [*m.equations, *m.forcing], lambda i: i in varying or g.depends[i] & ACCELERATION):
+            raise ModelError(f"{self._where}, and the auxiliary equations are not linear in these and in u̇")
+        try:
+            start, *slopes = (solve(g, matrix, [g.neg(x) for x in right]) for right in rights)
+        except Singular as error:
+            raise _undetermined(d, self.names[error.column]) from None
+        by_reaction = [list(row) for row in zip(*slopes, strict=True)] if slopes else [[] for _ in start]
+        return Affine(g, self.reactions, start, by_reaction, list(self.shares.parts.values()))
+
+    def solved(self) -> Description:
+        """The description with the solution in its loads, and in outputs."""
+        g = self.graph
+        laws = list(self.shares.parts.values())
+        if any(g.depends[h] & ACCELERATION for h in laws):
+            raise ModelError(f"{self._where} in a way that holds u̇ as well: add what holds u̇ as a load of its own")
+        s = self.affine.solution()
+        values = self.affine.at(s)
+        swap = {**values, **dict(zip(self.shares.parts, s, strict=True))}
+        image = Image(g, g, swap).description(unlisted(self.split, self.auxiliary))
+        return replace(image, loads_of_reactions=_numbers(self.whole, self.reactions), found_with_motion=True)
+
+
+class _Solver:
+    """Solutions u̇, λ for several right-hand sides."""
+
+    def __init__(self, derivation: Derivation, motion: _Motion) -> None:
+        self.graph, self.motion, self.symmetric = derivation.graph, motion, derivation.symmetric
+        self._columns = [self._free(list(row)) for row in motion.jacobian]  # M⁻¹Gᵀ
+        self._coupling = [[self._dot(row, column) for column in self._columns] for row in motion.jacobian]
+
+    def _free(self, right: list[int]) -> list[int]:
+        if self.symmetric:
+            return factorized_solve(self.graph, self.motion.mass, right)[0]
+        return solve(self.graph, self.motion.mass, right)
+
+    def _dot(self, a: Sequence[int], b: Sequence[int]) -> int:
+        g = self.graph
+        return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
+
+    def accelerations(self, forcing: Sequence[int], bias: Sequence[int]) -> list[int]:
+        """u̇ and λ, with G M⁻¹Gᵀ λ = −γ − G M⁻¹ f."""
+        g = self.graph
+        free = self._free(list(forcing))
+        if not self._columns:
+            return free
+        right = [g.neg(g.add(b, self._dot(row, free))) for b, row in zip(bias, self.motion.jacobian, strict=True)]
+        if self.symmetric:
+            multipliers = factorized_solve(g, self._coupling, right)[0]
+        else:
+            multipliers = solve(g, self._coupling, right)
+        columns = list(zip(*self._columns, strict=True))
+        return [*(g.add(x, self._dot(row, multipliers)) for x, row in zip(free, columns, strict=True)), *multipliers]
+
+
+def _swapped(d: Description, swap: Mapping[int, int]) -> tuple[Load, ...]:
+    """Loads with other nodes in place of some."""
+    image = Image(d.graph, d.graph, swap)
+    return tuple(replace(load, vector=image.vector(load.vector)) for load in d.loads)
+
+
+def _row(derivation: Derivation, row: int | str) -> int:
+    """Number of a row of G, given by number or name."""
+    names = [each.name for each in derivation.rows]
+    if isinstance(row, int):
+        if row < len(names):
+            return row
+        raise ModelError(
+            f"loads hold multiplier({row}), and the rows of G are numbered from 0: {', '.join(names) or 'none'}"
+        )
+    if row not in names:
+        raise ModelError(f"multiplier({row!r}) names no row of G, which has {len(names)}: {', '.join(names) or 'none'}")
+    return names.index(row)
+
+
+def _check_rows(derivation: Derivation, keys: Sequence[tuple[Any, ...]]) -> None:
+    for key in keys:
+        if key[0] == "λ":
+            _row(derivation, key[1])
+
+
+def _joint(d: Description, name: str) -> int:
+    """Number of a joint, given by name."""
+    names = [joint.name for joint in d.joints]
+    if name not in names:
+        raise unknown_name("joint", name, names)
+    return names.index(name)
+
+
+def _with_joint_outputs(d: Description) -> Description:
+    """The description with reactions of joints in outputs as functions of u̇ and λ, and with numbers of multipliers."""
+    g = d.graph
+    below = g.below([node for _, node in d.outputs])
+    keys = {i: g.nodes[i][1] for i in below if g.nodes[i][0] is Op.SYM}
+    held = {i: key for i, key in keys.items() if key[0] == "R" or (key[0] == "λ" and isinstance(key[1], str))}
+    if not held:
+        return d
+    derivation = Derivation(replace(d, outputs=()))
+    swap = {}
+    for i, (kind, name, *component) in held.items():
+        if kind == "λ":
+            swap[i] = derivation.multiplier_symbols[_row(derivation, name)]
+        else:
+            swap[i] = derivation.kernel("reactions").roots[6 * _joint(d, name) + component[0]]
+    nodes = g.substitute([node for _, node in d.outputs], swap)
+    return replace(d, outputs=tuple((name, node) for (name, _), node in zip(d.outputs, nodes, strict=True)))
+
+
+def _undetermined(d: Description, name: str) -> ModelError:
+    return ModelError(
+        f"the auxiliary equations do not determine the reaction {name}: write it into forcelist as "
+        f"a force along the motion of one of {', '.join(d.auxiliary_names)}, and its opposite on the other body"
+    )
 
 
 def _check(d: Description, reactions: Sequence[int], names: Sequence[str]) -> None:
@@ -54,27 +293,12 @@ def _check(d: Description, reactions: Sequence[int], names: Sequence[str]) -> No
             )
 
 
-def _solution(d: Description, reactions: Sequence[int], names: Sequence[str]) -> list[int]:
+def _solution(d: Description, equations: Sequence[int], reactions: Sequence[int], names: Sequence[str]) -> list[int]:
     """N of the auxiliary equations."""
-    derivation, g = Derivation(d), d.graph
-    equations = derivation.kernel("auxiliary_forces").roots
-    if not set(g.below(equations)).isdisjoint(derivation.multiplier_symbols):
-        raise ModelError(
-            f"the equations that give the reactions {', '.join(names)} hold multipliers of constraints, which are "
-            "found after u̇: choose coordinates without these constraints"
-        )
-    above = set().union(*(g.above(i) for i in reactions))
-    if not is_affine(g, equations, above.__contains__):
-        raise ModelError(
-            f"the auxiliary equations are not linear in the reactions {', '.join(names)}: write mu*N in place of "
-            "mu*Abs(N) where the sign is known"
-        )
+    g = d.graph
     slopes = [Tangent(g, {i: g.one}).of for i in reactions]
     rest = g.substitute(list(equations), dict.fromkeys(reactions, 0))
     try:
         return solve(g, [[slope(e) for slope in slopes] for e in equations], [g.neg(e) for e in rest])
     except Singular as error:
-        raise ModelError(
-            f"the auxiliary equations do not determine the reaction {names[error.column]}: write it into forcelist as "
-            f"a force along the motion of one of {', '.join(d.auxiliary_names)}, and its opposite on the other body"
-        ) from None
+        raise _undetermined(d, names[error.column]) from None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.derivation import Derivation
-from kanecore.describe.from_sympy.symbols import multiplier
+from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError
 
 from .symbolic_expressions import Described, symbols_by_key

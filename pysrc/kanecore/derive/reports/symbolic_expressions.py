@@ -15,7 +15,7 @@ from kanecore.derive.independent_speeds import dependence, independent
 from kanecore.derive.model_facts import sizes_of
 from kanecore.derive.velocity_contradictions import Contradiction
 from kanecore.describe.description import Description, Load
-from kanecore.describe.from_sympy.symbols import multiplier
+from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
@@ -97,6 +97,14 @@ PARTIAL_ACCELERATIONS = {
 """Equals of the nonholonomic forms of kernels, by kernel."""
 
 EQUATIONS = ("mass_matrix", "forcing", "constraint_jacobian", "constraint_bias")
+PARTIAL_VECTORS = (
+    "partial_velocities",
+    "partial_angular_velocities",
+    "partial_accelerations",
+    "partial_angular_accelerations",
+)
+LONG_VECTORS = 2000  # operations of partial velocities that are written in matrices, with intermediate variables
+
 RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian")
 AT_RUN_TIME = {
     "multipliers": ("it follows from udot, which is solved at run time", EQUATIONS),
@@ -279,14 +287,31 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
     from kanecore.show.notebook_pages import Latex
 
     d = model._derivation.description
-    found = symbolic(model, kernel, nested, nonholonomic)
-    intermediates, result = found if isinstance(found, tuple) else ([], found)
-    names, results = _names(d, kernel), result if isinstance(result, list) else [result]
-    rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
-    rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
+    names = _names(d, kernel)
+    if kernel in PARTIAL_VECTORS and _are_short(model, kernel, nonholonomic):
+        found = symbolic(model, kernel, nested, nonholonomic, vectors=True)
+        rows = [
+            (name, rf"\left({', '.join(map(vlatex, of_speeds))}\right)")
+            for name, of_speeds in zip(names, found, strict=True)
+        ]
+    else:
+        found = symbolic(model, kernel, nested, nonholonomic)
+        intermediates, result = found if isinstance(found, tuple) else ([], found)
+        rows = [(vlatex(z), vlatex(e)) for z, e in intermediates]
+        results = result if isinstance(result, list) else [result]
+        rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
     of_user = (*d.coordinate_names, *d.speed_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
     return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
+
+
+def _are_short(model: Described, kernel: str, nonholonomic: bool) -> bool:
+    from kanecore.graph.printed_expressions import written_out
+
+    derivation = model._derivation
+    name = PARTIAL_ACCELERATIONS.get(kernel, kernel)
+    _check(derivation, name, nonholonomic)
+    return written_out(derivation.graph, _roots(derivation, kernel, name, nonholonomic)) <= LONG_VECTORS
 
 
 def shown_equations(model: Described) -> list[Latex] | None:

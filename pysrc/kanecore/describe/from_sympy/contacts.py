@@ -15,7 +15,7 @@ from kanecore.describe.from_sympy.force_systems import as_vector
 from kanecore.errors import ModelError
 from kanecore.functions.splines import Spline
 
-__all__ = ["Contact", "HeightField", "Plane", "Sphere"]
+__all__ = ["Contact", "HeightField", "Plane", "Sphere", "scalar"]
 
 
 class Plane:
@@ -91,7 +91,7 @@ class Sphere:
 
     def __init__(self, point: Any, radius: Any) -> None:
         expect(point, Point, "the centre of a Sphere", "Point")
-        self.point, self.radius = point, _scalar(radius, "radius of a Sphere", "0.1", least=0.0)
+        self.point, self.radius = point, scalar(radius, "radius of a Sphere", "0.1", least=0.0)
 
     def __repr__(self) -> str:
         return f"Sphere({self.point.name}, {self.radius})"
@@ -173,20 +173,20 @@ class Contact:
         if stiffness is None:
             raise ModelError(f"stiffness {what} is missing: write stiffness=1e6, in N/m^{exponent}")
         self.on = on
-        self.radius = _scalar(radius, f"radius {what}", "0.05", least=0.0)
-        self.stiffness = _scalar(stiffness, f"stiffness {what}", "1e6", above=0.0)
-        self.exponent = _scalar(exponent, f"exponent {what}", "1.5", least=1.0)
-        self.dissipation = _scalar(dissipation, f"dissipation {what}", "0.1", least=0.0)
-        self.mu = _scalar(mu, f"mu {what}", "0.8", least=0.0)
+        self.radius = scalar(radius, f"radius {what}", "0.05", least=0.0)
+        self.stiffness = scalar(stiffness, f"stiffness {what}", "1e6", above=0.0)
+        self.exponent = scalar(exponent, f"exponent {what}", "1.5", least=1.0)
+        self.dissipation = scalar(dissipation, f"dissipation {what}", "0.1", least=0.0)
+        self.mu = scalar(mu, f"mu {what}", "0.8", least=0.0)
         if self.mu != 0 and transition_velocity is None:
             raise ModelError(
                 f"transition_velocity {what} is missing: friction turns over it, transition_velocity=0.01 in m/s"
             )
         given = transition_velocity is not None
         self.transition_velocity = (
-            _scalar(transition_velocity, f"transition_velocity {what}", "0.01", above=0.0) if given else sm.S.One
+            scalar(transition_velocity, f"transition_velocity {what}", "0.01", above=0.0) if given else sm.S.One
         )
-        self.smooth = sm.S.Zero if smooth is None else _scalar(smooth, f"smooth {what}", "1e-4", above=0.0)
+        self.smooth = sm.S.Zero if smooth is None else scalar(smooth, f"smooth {what}", "1e-4", above=0.0)
 
     def points(self) -> list[Any]:
         """Its point, and the one that locates the surface."""
@@ -202,7 +202,7 @@ def _in_one_frame(vector: Any, what: str) -> Any:
     return vector
 
 
-def _scalar(value: Any, what: str, example: str, *, least: float | None = None, above: float | None = None) -> Any:
+def scalar(value: Any, what: str, example: str, *, least: float | None = None, above: float | None = None) -> Any:
     """A number or an expression; ModelError for others, and for numbers out of range."""
     try:
         number = None if isinstance(value, (bool, str)) or value is None else sm.sympify(value)

@@ -17,6 +17,7 @@ from kanecore.errors import ModelError
 from kanecore.graph.vectors import Components, Matrix, Vector
 
 from . import sympy_internals
+from .reactions import INERTIAL_AXES
 from .symbols import Symbols
 from .vector_algebra import nearest_first
 
@@ -66,6 +67,8 @@ class FrameReader:
     # ------------------------------------------------------------------ frames
     def number(self, frame: Any, where: str, oriented: bool = True) -> int:
         """Number of a frame; ``oriented``: components in its axes are needed, not only its angular velocity."""
+        if frame is INERTIAL_AXES:
+            return Builder.inertial
         if self._is_known(frame, oriented):
             return self.index[frame]
         for above in reversed(self._unread(frame)):

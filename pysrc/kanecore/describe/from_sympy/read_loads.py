@@ -21,6 +21,7 @@ from kanecore.graph.vectors import Components
 from . import sympy_internals
 from .contacts import Contact, HeightField, Plane
 from .force_systems import ForceSystem
+from .joint_friction import JointFriction
 from .read_frames import FrameReader
 from .read_points import PointReader
 from .symbols import Symbols
@@ -36,11 +37,13 @@ class Loads:
     ----------
     actuators : (number, actuator along straight lines)
     contacts : (number, Contact)
+    frictions : (number, JointFriction)
     pairs : (number, "force" or "torque", Point or ReferenceFrame, vector)
     """
 
     actuators: tuple[tuple[int, Any], ...]
     contacts: tuple[tuple[int, Contact], ...]
+    frictions: tuple[tuple[int, JointFriction], ...]
     pairs: tuple[tuple[int, str, Any, Any], ...]
 
     @classmethod
@@ -49,12 +52,14 @@ class Loads:
         return cls(
             tuple((i, item) for i, item in numbered if is_tendon(item)),
             tuple((i, item) for i, item in numbered if isinstance(item, Contact)),
+            tuple((i, item) for i, item in numbered if isinstance(item, JointFriction)),
             tuple((i, *pair) for i, item in numbered if not _is_whole(item) for pair in _pairs(item, i)),
         )
 
     def without(self, ground: Collection[Any]) -> Loads:
         """Loads without those on mass centres of the ground, such as those of a System's gravity."""
-        return Loads(self.actuators, self.contacts, tuple(pair for pair in self.pairs if pair[2] not in ground))
+        pairs = tuple(pair for pair in self.pairs if pair[2] not in ground)
+        return Loads(self.actuators, self.contacts, self.frictions, pairs)
 
     def points(self) -> Iterator[Any]:
         """Points at which forces act."""
@@ -76,7 +81,7 @@ def is_tendon(item: Any) -> bool:
 
 def _is_whole(item: Any) -> bool:
     """Test whether the loads of an item are formed on the graph."""
-    return is_tendon(item) or isinstance(item, Contact)
+    return is_tendon(item) or isinstance(item, (Contact, JointFriction))
 
 
 def check_states(forcelist: Sequence[Any], known: Collection[Any]) -> None:
@@ -115,7 +120,7 @@ def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
     except (TypeError, ValueError):
         raise ModelError(
             f"forcelist[{number}] is {item!r}: a load is (Point, force), (ReferenceFrame, torque), "
-            "(ReferenceFrame, ForceSystem), an actuator or a Contact"
+            "(ReferenceFrame, ForceSystem), an actuator, a Contact or a JointFriction"
         ) from None
     if isinstance(vector, ForceSystem):
         raise ModelError(f"forcelist[{number}] acts on {at!r}: a ForceSystem acts on the ReferenceFrame of a body")
@@ -137,6 +142,8 @@ class LoadReader:
             self._tendon(number, actuator)
         for number, contact in loads.contacts:
             self._contact(number, contact)
+        for number, friction in loads.frictions:
+            self._friction(number, friction)
         for number, kind, at, vector in loads.pairs:
             self._load(number, kind, at, vector)
 
@@ -158,6 +165,25 @@ class LoadReader:
         else:
             frame = self._frames.number(at, where, oriented=False)
             self._builder.torque(frame, self._frames.vector(vector, where, "load"), number)
+
+    def _friction(self, number: int, friction: JointFriction) -> None:
+        where = f"the friction of joint {friction.joint}"
+
+        def node(value: Any) -> int:
+            return self._symbols.node(value, where, "load")
+
+        self._builder.friction(
+            description.JointFriction(
+                friction.joint,
+                node(friction.mu),
+                node(friction.pin_radius),
+                node(friction.friction_arm),
+                node(friction.bending_arm or 0),
+                node(friction.preload),
+                node(friction.transition_velocity),
+                number,
+            )
+        )
 
     def _contact(self, number: int, contact: Contact) -> None:
         where = f"contact {contact.name}"

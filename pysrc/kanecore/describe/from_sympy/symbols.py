@@ -20,10 +20,10 @@ from kanecore.graph.sympy_bridge import FromSympy
 
 from . import sympy_internals
 from .arguments import Arguments
+from .reactions import reaction_of, row_of
 
-__all__ = ["Symbols", "SymbolsByName", "function_name", "function_of_time", "functions_of_time", "multiplier"]
+__all__ = ["Symbols", "SymbolsByName", "function_name", "function_of_time", "functions_of_time"]
 
-_MULTIPLIER = sm.Function("multiplier")
 _RATES_ALLOWED = {
     "rate": "kinematical equations, which are solved for the derivatives of the coordinates",
     "kinematics": "velocities and their constraints; put what multiplies it into the bodies' inertia or into a load",
@@ -42,32 +42,6 @@ _NOT_FED_BACK = {
     "dissipation": "a dissipation function is differentiated by speeds, and so would be the law; write it into loads",
     "potential": "a potential is differentiated by coordinates, and so would be the law; write the force into loads",
 }
-
-
-def multiplier(row: int) -> Any:
-    """Multiplier λ of a row of G, for ``outputs`` of a `Model`: the force of a contact, the tension of a cut joint.
-
-    Parameters
-    ----------
-    row : int
-        From 0, in the order of ``dyn.constraint_names``: of M u̇ = f + Gᵀλ.
-
-    Returns
-    -------
-    sympy expression
-
-    Raises
-    ------
-    ValueError
-        ``row`` is no number of a row.
-
-    Examples
-    --------
-    ``kc.Model(..., outputs={"normal force": kc.multiplier(0)})``
-    """
-    if isinstance(row, bool) or not hasattr(row, "__index__") or row < 0:
-        raise ValueError(f"multiplier({row!r}): give the number of a row of G, from 0")
-    return _MULTIPLIER(int(row))
 
 
 class Symbols:
@@ -290,10 +264,15 @@ class Symbols:
             return node
         if isinstance(e, sm.Derivative):
             return self._derivative(e)
-        if e.func == _MULTIPLIER and e.args[0].is_Integer and e.args[0] >= 0:
-            if self._stage != "output":
-                raise ModelError(f"{e} in {self.where}: multipliers are solved for with u̇, and stand in outputs alone")
-            return self._builder.multiplier(int(e.args[0]))
+        row, part = row_of(e), reaction_of(e)
+        if row is not None or part is not None:
+            if self._stage not in ("output", "load"):
+                written = f"multiplier({row!r})" if part is None else f"reaction({part[0]!r})"
+                raise ModelError(
+                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads and "
+                    "outputs alone"
+                )
+            return self._builder.reaction(*part) if part is not None else self._builder.multiplier(row or 0)
         if e.args != (self.t,):
             raise self._is_unknown(e)
         return self.input(e, 0)

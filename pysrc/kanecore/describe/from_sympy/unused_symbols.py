@@ -17,6 +17,7 @@ from sympy.physics.vector import Vector as SymVector
 from . import sympy_internals
 from .arguments import Arguments
 from .contacts import Contact
+from .joint_friction import JointFriction
 from .read_loads import is_tendon, single_loads
 from .symbols import Symbols, function_name, symbol_name
 
@@ -75,6 +76,8 @@ def _listed(arguments: Arguments) -> list[Any]:
     for item in arguments.forcelist:
         if isinstance(item, Contact):  # its numbers were read
             items += item.points()
+        elif isinstance(item, JointFriction):
+            continue
         elif not isinstance(item, ActuatorBase):
             items += [x for load in single_loads(item) for x in load]
         elif is_tendon(item):  # its force was read, and SymPy would write the rate of its length out

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Friction of joints by their reactions: loads in symbols of these, for :mod:`.determined_reactions`.
+
+The torque μ (r_p (F_r + T_b/l_b) + r_f |F_a|) + T_0, times tanh(ω r_p/v_t), acts against ω, with the parts of the
+reaction across the axis (F_r, T_b) and along it (F_a).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanecore.derive.kinematics import Kinematics
+from kanecore.describe.description import Description, JointFriction, Load
+from kanecore.describe.joints import GROUND
+from kanecore.errors import ModelError, unknown_name
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.expression_graph import ACCELERATION, Op
+from kanecore.graph.vectors import ZERO, Components, dot, neg, scale, sub
+from kanecore.graph.zero_tests import equal
+
+__all__ = ["with_joint_friction"]
+
+_AT_REST = 1e-30
+"""Added to the square of a length, in N² or N² m², so that its root has derivatives at zero."""
+
+
+def with_joint_friction(d: Description) -> Description:
+    """Description with the loads of all joint frictions in place of these."""
+    if not d.frictions:
+        return d
+    k = Kinematics(d)
+    loads = [*d.loads, *(load for friction in d.frictions for load in _loads(k, friction))]
+    loads.sort(key=lambda load: load.number)
+    return replace(d, loads=tuple(loads), frictions=())
+
+
+def _loads(k: Kinematics, friction: JointFriction) -> list[Load]:
+    g, d = k.graph, k.description
+    names = [joint.name for joint in d.joints]
+    if friction.joint not in names:
+        raise unknown_name("joint", friction.joint, names)
+    joint = d.joints[names.index(friction.joint)]
+    child = d.bodies[joint.child].frame
+    parent = 0 if joint.parent == GROUND else d.bodies[joint.parent].frame
+    if child < 0 or parent < 0:
+        raise ModelError(
+            f"joint {friction.joint} joins a particle, which does not turn: friction of joints is about an axis"
+        )
+    omega = sub(g, k.resolve(k.omega[child], child, child), k.resolve(k.omega[parent], parent, child))
+    axis = _axis(k, omega, friction.joint)
+    symbols = [g.symbol(("R", friction.joint, i), ACCELERATION) for i in range(6)]
+    force = k.resolve((symbols[0], symbols[1], symbols[2]), 0, child)
+    moment = k.resolve((symbols[3], symbols[4], symbols[5]), 0, child)
+    pressed = _across(k, force, axis)
+    if friction.bending_arm:
+        pressed = g.add(pressed, g.div(_across(k, moment, axis), friction.bending_arm))
+    along = g.mul(friction.friction_arm, g.call(Op.ABS, dot(g, force, axis)))
+    size = g.add(g.mul(friction.mu, g.add(g.mul(friction.pin_radius, pressed), along)), friction.preload)
+    slip = g.div(g.mul(dot(g, omega, axis), friction.pin_radius), friction.transition_velocity)
+    torque = scale(g, g.neg(g.mul(size, g.call(Op.TANH, slip))), axis)
+    loads = [Load("torque", child, ((child, torque),), friction.number or 0)]
+    if parent:
+        loads.append(Load("torque", parent, ((child, neg(g, torque)),), friction.number or 0))
+    return loads
+
+
+def _axis(k: Kinematics, omega: Components, joint: str) -> Components:
+    """Unit vector of the only axis about which a joint turns, in the axes in which its angular velocity is given."""
+    g = k.graph
+    partials = []
+    for u in k.description.speeds:
+        of = Tangent(g, {u: g.one}).of
+        partials.append((of(omega[0]), of(omega[1]), of(omega[2])))
+    turning = [v for v in partials if v != ZERO]
+    if not turning:
+        raise ModelError(f"joint {joint} does not turn: friction of joints is about the axis of a pin")
+    first = min(turning, key=lambda v: len(g.below(v)))
+    size = g.sqrt(dot(g, first, first))
+    axis = (g.div(first[0], size), g.div(first[1], size), g.div(first[2], size))
+    pairs = [(x, y) for v in turning for x, y in zip(v, scale(g, dot(g, v, axis), axis), strict=True)]
+    if not equal(g, pairs, [x for pair in pairs for x in pair], otherwise=False):
+        raise ModelError(f"joint {joint} turns about several axes: friction of joints is about the axis of a pin")
+    return axis
+
+
+def _across(k: Kinematics, v: Components, axis: Components) -> int:
+    """Size of the part of a vector across an axis."""
+    g = k.graph
+    part = sub(g, v, scale(g, dot(g, v, axis), axis))
+    return g.sqrt(g.add(dot(g, part, part), g.constant(_AT_REST)))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads that depend on reactions N which in turn depend on the motion: friction μ|N| of joints, rails and tyres.
+
+With s the parts of loads that hold reactions, the equations of motion M u̇ = f₀ + B s + Gᵀλ, G u̇ = −γ, and those of the
+reactions, which are linear in u̇, λ, N and s, give
+
+    N = α + β s        from one factorization and k + 1 right-hand sides
+    s = h(N)           by Newton's method from s = 0, with J = 1 − (∂h/∂N) β
+
+On the graph this is a straight line of `TURNS` steps.  Linear h needs one.  The solution is the one connected with zero
+friction: det J, which is 1 there, is positive at all steps.  Where it is not, or where the steps do not end, loads are
+not a number, and calls raise a SingularError that names the loads.  There bodies jam, or jump without impact
+(Painlevé; F. Génot & B. Brogliato, *New results on Painlevé paradoxes*, 1999).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kanecore.graph.calculus import Tangent, is_affine
+from kanecore.graph.expression_graph import Graph, Op
+from kanecore.graph.linear_equations import determinant, solve
+
+__all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number"]
+
+TURNS = 5
+CLOSE = 1e-10  # of the largest share: what may be left of s − h(N) after the last step
+
+
+class Shares:
+    """Parts of loads that hold reactions, each with a symbol in its place.
+
+    Attributes
+    ----------
+    parts : dict of symbol to node
+        s and h(N).
+    """
+
+    def __init__(self, g: Graph, reactions: Sequence[int]) -> None:
+        self.graph = g
+        self.parts: dict[int, int] = {}
+        self._above = set().union(*(g.above(i) for i in reactions), reactions)
+        self._done: dict[int, int] = {}
+
+    def of(self, node: int, keep: Collection[int]) -> int:
+        """A component of a load, linear in symbols of what it held, and in the reactions to ``keep``."""
+        if node not in self._above or node in keep:
+            return node
+        if node not in self._done:
+            self._done[node] = self._split(node, keep)
+        return self._done[node]
+
+    def _split(self, i: int, keep: Collection[int]) -> int:
+        g, node = self.graph, self.graph.nodes[i]
+        op, args = node[0], g.operands(i)
+        moving = [a in self._above for a in args]
+        linear = (
+            op in (Op.ADD, Op.SUB, Op.NEG)
+            or (op is Op.MUL and not all(moving))
+            or (op is Op.DIV and not moving[1])
+            or (op is Op.SELECT and not moving[0])
+        )
+        if not linear:
+            return self.symbol(i)
+        return g.rebuild(node, [self.of(a, keep) for a in args])
+
+    def symbol(self, node: int) -> int:
+        """The symbol of one part."""
+        symbol = self.graph.symbol(("share", node), self.graph.depends[node])
+        self.parts[symbol] = node
+        return symbol
+
+
+@dataclass(frozen=True)
+class Affine:
+    """N = α + β s with s = h(N), on a graph.
+
+    Attributes
+    ----------
+    reactions : sequence of nodes
+        The symbols N in ``laws``.
+    start : sequence of nodes
+        α, the reactions without friction.
+    slopes : sequence of sequence of nodes
+        β, a row for each reaction.
+    laws : sequence of nodes
+        h.
+    """
+
+    graph: Graph
+    reactions: Sequence[int]
+    start: Sequence[int]
+    slopes: Sequence[Sequence[int]]
+    laws: Sequence[int]
+
+    def at(self, s: Sequence[int]) -> dict[int, int]:
+        """N for given s."""
+        g = self.graph
+        return {
+            n: g.add(a, g.sum(g.mul(b, x) for b, x in zip(row, s, strict=True)))
+            for n, a, row in zip(self.reactions, self.start, self.slopes, strict=True)
+        }
+
+    @cached_property
+    def _changes(self) -> list[list[int]]:
+        """J in the symbols N."""
+        g = self.graph
+        columns = [dict(zip(self.reactions, column, strict=True)) for column in zip(*self.slopes, strict=True)]
+        tangents = [Tangent(g, {n: b for n, b in column.items() if b}).of for column in columns]
+        return [
+            [g.sub(g.constant(int(i == j)), of(law)) for j, of in enumerate(tangents)]
+            for i, law in enumerate(self.laws)
+        ]
+
+    def jacobian(self, values: Mapping[int, int]) -> list[list[int]]:
+        """J = 1 − (∂h/∂N) β at given N."""
+        return [self.graph.substitute(row, values) for row in self._changes]
+
+    @property
+    def is_explicit(self) -> bool:
+        """Test whether h does not depend on what it changes."""
+        return all(x == int(i == j) for i, row in enumerate(self._changes) for j, x in enumerate(row))
+
+    @property
+    def is_linear(self) -> bool:
+        return is_affine(self.graph, self.laws, set().union(*map(self.graph.above, self.reactions)).__contains__)
+
+    def solution(self) -> list[int]:
+        """The nodes of s; not a number where they are not the only ones connected with zero friction."""
+        g, s = self.graph, [0] * len(self.laws)
+        once = self.is_explicit or self.is_linear
+        conditions: list[int] = []
+        for _ in range(1 if once else TURNS):
+            values = self.at(s)
+            jacobian = self.jacobian(values)
+            conditions += _not_positive(g, determinant(g, jacobian))
+            steps = solve(g, jacobian, self._residuals(s, values))
+            s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
+        if not once:
+            values = self.at(s)
+            conditions += _not_positive(g, determinant(g, self.jacobian(values)))
+            conditions += self._left(s, values)
+        if not conditions:
+            return s
+        wrong = _any(g, conditions)
+        return [g.select(wrong, not_a_number(g, x), x) for x in s]
+
+    def _residuals(self, s: Sequence[int], values: Mapping[int, int]) -> list[int]:
+        g = self.graph
+        return [g.sub(x, h) for x, h in zip(s, g.substitute(list(self.laws), values), strict=True)]
+
+    def _left(self, s: Sequence[int], values: Mapping[int, int]) -> Iterator[int]:
+        """Conditions that hold where the last step was not close enough."""
+        g = self.graph
+        size = g.sum(g.call(Op.ABS, x) for x in s)
+        left = g.sum(g.call(Op.ABS, x) for x in self._residuals(s, values))
+        yield g.binary(Op.LT, g.mul(g.constant(CLOSE), size), left)
+
+
+def friction_free_determinant(affine: Affine) -> int:
+    """Det J at the reactions without friction: of linear h everywhere."""
+    return determinant(affine.graph, affine.jacobian(affine.at([0] * len(affine.laws))))
+
+
+def _not_positive(g: Graph, node: int) -> list[int]:
+    """The condition node ≤ 0; none of a positive number."""
+    value = g.value(node)
+    return [] if value is not None and value > 0 else [g.binary(Op.LE, node, 0)]
+
+
+def _any(g: Graph, conditions: Iterable[int]) -> int:
+    """The condition that one of several holds: a single choice, since each one doubles the work of derivatives."""
+    held = 0
+    for condition in dict.fromkeys(conditions):
+        held = g.select(condition, g.one, held)
+    return g.binary(Op.LT, 0, held)
+
+
+def not_a_number(g: Graph, node: int) -> int:
+    """A node that is not a number at any value of another: the logarithm of −1 − x²."""
+    return g.call(Op.LOG, g.sub(g.constant(-1), g.square(node)))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loads that depend on reactions of joints and on multipliers, against closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from mechanisms import ground
+from numpy.testing import assert_allclose
+
+import kanecore as kc
+from kanecore.graph.evaluation import count
+
+G = 9.81
+m, mu = sm.symbols("m mu")
+lam, R = kc.multiplier, kc.reaction
+
+
+# ------------------------------------------------------------------------------------------- journal bearing
+def journal(friction: Any) -> kc.Model:
+    """A pendulum of mass 3.2 and central inertia 0.11, at 0.35 from a pin of radius 0.03, with its friction."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("q u")
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    C = O.locatenew("C", -0.35 * A.y)
+    C.v2pt_theory(O, N, A)
+    body = me.RigidBody("rod", C, A, 3.2, (me.inertia(A, 0, 0, 0.11), C))
+    loads = [(C, -3.2 * G * N.y), friction(A, N, u)]
+    return kc.Model(
+        *(N, [q], [u], [q.diff() - u]),
+        bodies=[body],
+        forcelist=loads,
+        joints={"hinge": (N, body, O)},
+        outputs={"size": R("hinge").force.magnitude()},
+    )
+
+
+def pendulum(friction: Any) -> kc.CompiledModel:
+    return kc.compile(journal(friction), parameters={mu: 0.22})
+
+
+def swing(q: float, u: float) -> tuple[float, float]:
+    """q̈, |R|: the root of (J a + m g d sin q)² = (μ ρ)² |R|² for which friction acts against u."""
+    J, k, d = 0.11 + 3.2 * 0.35**2, 0.22 * 0.03, 0.35
+    torque, normal = 3.2 * G * d * np.sin(q), 3.2 * (d * u**2 + G * np.cos(q))
+    b = 2 * (J * torque - k**2 * 3.2**2 * d * G * np.sin(q))
+    c = torque**2 - k**2 * ((3.2 * G * np.sin(q)) ** 2 + normal**2)
+    roots = np.roots([J**2 - (k * 3.2 * d) ** 2, b, c])
+    [a] = [x for x in roots if np.sign(J * x + torque) == -np.sign(u)]
+    return a, np.hypot(3.2 * (d * a + G * np.sin(q)), normal)
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_pendulum_in_a_journal_bearing(by_name: bool) -> None:
+    """Friction circle μ ρ |R| (Meriam & Kraige, *Statics*, section 6/6)."""
+    if by_name:
+        dyn = pendulum(lambda A, N, u: kc.JointFriction("hinge", mu=mu, pin_radius=0.03, transition_velocity=1e-3))
+    else:
+        dyn = pendulum(lambda A, N, u: (A, -mu * 0.03 * R("hinge", N).force.magnitude() * sm.sign(u) * N.z))
+    for state in ((0.7, 1.3), (0.7, -1.3), (2.6, -4.0)):
+        found = [*dyn.udot(0.0, state), *dyn.outputs(0.0, state)]
+        assert_allclose(found, swing(*state), rtol=1e-13)
+    h = 1e-5
+    slopes = [(swing(0.7 + h, 1.3)[0] - swing(0.7 - h, 1.3)[0]) / (2 * h)]
+    slopes += [(swing(0.7, 1.3 + h)[0] - swing(0.7, 1.3 - h)[0]) / (2 * h)]
+    assert_allclose(dyn.linearize(0.0, [0.7, 1.3])[0][1], slopes, rtol=1e-7)
+
+
+# -------------------------------------------------------------------------------------------------- braking
+def vehicle(front: Any, rear: Any) -> kc.CompiledModel:
+    """A vehicle whose wheels, a = 1.15 before and b = 1.45 behind the mass centre, 0.52 below it, stay on the road."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x z theta"), me.dynamicsymbols("v w omega")
+    A = N.orientnew("A", "Axis", [q[2], N.y])
+    A.set_ang_vel(N, u[2] * N.y)
+    C = O.locatenew("C", q[0] * N.x + q[1] * N.z)
+    C.set_vel(N, u[0] * N.x + u[1] * N.z)
+    wheels = [C.locatenew(name, at * A.x - 0.52 * A.z) for name, at in (("F", 1.15), ("R", -1.45))]
+    for wheel in wheels:
+        wheel.v2pt_theory(C, N, A)
+    model = kc.Model(
+        *(N, q, u, [x.diff() - y for x, y in zip(q, u, strict=True)]),
+        bodies=[me.RigidBody("car", C, A, m, (me.inertia(A, 0, 2000, 0), C))],
+        forcelist=[(C, -m * G * N.z), (wheels[0], -front * N.x), (wheels[1], -rear * N.x)],
+        configuration_constraints={n: w.pos_from(O).dot(N.z) for n, w in zip(("front", "rear"), wheels, strict=True)},
+        outputs={"front": lam("front"), "rear": lam(1)},
+    )
+    return kc.compile(model, parameters={m: 1350.0})
+
+
+BRAKING = np.array([0.0, 0.52, 0.0, 20.0, 0.0, 0.0])
+
+
+def shares(total: float) -> np.ndarray[Any, Any]:
+    """N_f and N_r at a total braking force."""
+    return np.array([1350 * G * 1.45 + 0.52 * total, 1350 * G * 1.15 - 0.52 * total]) / 2.6
+
+
+@pytest.mark.parametrize(
+    ("front", "rear", "expected"),
+    [
+        (0.85 * lam("front"), 0, -0.85 * G * 1.45 / (2.6 - 0.85 * 0.52)),
+        (0, 0.85 * sm.Abs(lam("rear")), -0.85 * G * 1.15 / (2.6 + 0.85 * 0.52)),
+        (0.85 * lam(0), 0.85 * sm.Abs(lam(1)), -0.85 * G),
+    ],
+)
+def test_braking_with_load_transfer(front: Any, rear: Any, expected: float) -> None:
+    dyn = vehicle(front, rear)
+    assert dyn.udot(0.0, BRAKING)[0] == pytest.approx(expected, rel=1e-13)
+    assert_allclose(dyn.outputs(0.0, BRAKING), shares(-1350 * expected), rtol=1e-12)
+
+
+def test_tyres_that_are_not_linear_in_their_load() -> None:
+    """F = μ₀ N − e N² on both axles: a quadratic equation in the total force."""
+    dyn = vehicle(*(1.05 * N - 2.6e-5 * N**2 for N in (lam("front"), lam("rear"))))
+    (a0, a1), (b0, b1) = ((np.polyfit([0, 1], [shares(0)[i], shares(1)[i]], 1))[::-1] for i in (0, 1))
+    quadratic = [-2.6e-5 * (a1**2 + b1**2), 1.05 * (a1 + b1) - 5.2e-5 * (a0 * a1 + b0 * b1) - 1]
+    roots = np.roots([*quadratic, 1.05 * (a0 + b0) - 2.6e-5 * (a0**2 + b0**2)])
+    assert dyn.udot(0.0, BRAKING)[0] == pytest.approx(-min(roots, key=abs) / 1350, rel=1e-10)
+
+
+@pytest.mark.parametrize("size", [lambda x: x, sm.Abs])
+def test_a_front_axle_that_dives_through_the_road(size: Any) -> None:
+    """For μ > (a + b)/h the determinant is negative: no solution is connected with the one without brakes."""
+    dyn = vehicle(5.5 * size(lam("front")), 0)
+    with pytest.raises(kc.SingularError, match=r"load 1 of .*depends on reactions"):
+        dyn.udot(0.0, BRAKING)
+    with pytest.raises(kc.SingularError, match=r"load 1 of .*depends on reactions"):
+        dyn.simulate((0.0, 0.1), BRAKING)
+
+
+# ----------------------------------------------------------------------------------------- drum, tube, rod
+def test_rope_over_a_drum() -> None:
+    """Euler and Eytelwein: S2 = S1 exp(−μ π)."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("v w")
+    P = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    for point, speed in zip(P, u, strict=True):
+        point.set_vel(N, speed * N.x)
+    k = sm.exp(mu * sm.pi)
+    model = kc.Model(
+        *(N, q, u, [x.diff() - y for x, y in zip(q, u, strict=True)]),
+        bodies=[me.Particle("A", P[0], 2.6), me.Particle("B", P[1], 1.1)],
+        forcelist=[(P[0], 2.6 * G * N.x), (P[1], 1.1 * G * N.x), (P[1], -(1 - 1 / k) * lam("rope") * N.x)],
+        configuration_constraints={"rope": q[0] + q[1] - 3},
+    )
+    dyn = kc.compile(model, parameters={mu: 0.2})
+    ratio = np.exp(0.2 * np.pi)
+    expected = G * (2.6 - 1.1 * ratio) / (2.6 + 1.1 * ratio)
+    assert_allclose(dyn.udot(0.0, [1.0, 2.0, 0.5, -0.5]), [expected, -expected], rtol=1e-13)
+
+
+def rod(size: Any, coefficient: float = 0.4) -> kc.CompiledModel:
+    """A rod of mass 1.3 and half-length 0.5 that slides on one end P; w lifts it (Génot & Brogliato 1999)."""
+    N, O = ground()  # noqa: E741
+    x, angle, v, omega, w, F = me.dynamicsymbols("x theta v omega w F")
+    A = N.orientnew("A", "Axis", [angle, N.z])
+    A.set_ang_vel(N, omega * N.z)
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x + w * N.y)
+    C = P.locatenew("C", 0.5 * A.x)
+    C.v2pt_theory(P, N, A)
+    model = kc.Model(
+        *(N, [x, angle], [v, omega], [x.diff() - v, angle.diff() - omega]),
+        bodies=[me.RigidBody("rod", C, A, 1.3, (me.inertia(A, 0, 0, 1.3 * 0.25 / 3), C))],
+        forcelist=[(C, -1.3 * G * N.y), (P, F * N.y - mu * size(F) * sm.sign(v) * N.x)],
+        u_auxiliary=[w],
+        reactions=[F],
+        outputs={"F": F},
+    )
+    return kc.compile(model, parameters={mu: coefficient})
+
+
+@pytest.mark.parametrize("size", [lambda x: x, sm.Abs])
+def test_sliding_rod(size: Any) -> None:
+    """Newton's and Euler's equations, 1 + 3 cos θ (cos θ − μ sin θ) > 0; beyond, the rod jams or jumps (Painlevé)."""
+    dyn = rod(size)
+    omega, c, s = -0.7, np.cos(1.0), np.sin(1.0)
+    for way in (1.0, -1.0):
+        friction = 0.4 * way
+        matrix = [[1.3, -0.65 * s, friction], [0.0, 0.65 * c, -1.0], [0.0, 1.3 / 12, 0.5 * (c + friction * s)]]
+        right = [0.65 * c * omega**2, 0.65 * s * omega**2 - 1.3 * G, 0.0]
+        *expected, force = np.linalg.solve(matrix, right)
+        state = [0.0, 1.0, 2.0 * way, omega]
+        assert_allclose(dyn.udot(0.0, state), expected, rtol=1e-12)
+        assert_allclose(dyn.outputs(0.0, state), [force], rtol=1e-12)
+    rough = rod(size, 2.2)
+    assert 1 + 3 * c * (c - 2.2 * s) < 0
+    assert np.isfinite(rough.udot(0.0, [0.0, 1.0, 2.0, omega])).all()
+    with pytest.raises(kc.SingularError, match=r"load 1 of .*Painlevé"):
+        rough.udot(0.0, [0.0, 1.0, -2.0, omega])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: vehicle(lam("left"), 0), "multiplier.'left'. names no row of G, which has 2: front, rear"),
+        (lambda: vehicle(lam(2), 0), r"multiplier\(2\), and the rows of G are numbered from 0: front, rear"),
+        (lambda: vehicle(R("hinge").force.magnitude(), 0), "no equation tells where front acts"),
+        (lambda: pendulum(lambda A, N, u: (A, R("hing").torque)), "joint.*hing.*hinge"),
+        (lambda: kc.JointFriction("hinge", pin_radius=1, transition_velocity=1), "mu of .*write mu=0.2"),
+        (lambda: R(3), "give the name of a joint"),
+    ],
+)
+def test_wrong_use(make: Any, words: str) -> None:
+    with pytest.raises((kc.ModelError, KeyError), match=words):
+        make()
+
+
+def test_derivatives_take_operations_in_proportion() -> None:
+    """Newton's steps are differentiated as one line: each condition on its own would double second derivatives."""
+    pin = kc.JointFriction("hinge", mu=mu, pin_radius=0.03, transition_velocity=1e-3)
+    derivation = journal(lambda A, N, u: pin)._derivation
+    forcing, second = (
+        count(derivation.graph, derivation.kernel(kernel).roots)["total"] for kernel in ("forcing", "hessian_products")
+    )
+    assert second < 40 * forcing
+
+
+# ------------------------------------------------------------------------------------------- pins in space
+def arm(pins: bool) -> kc.CompiledModel:
+    """Two links on pins that are not parallel; their friction by kc.JointFriction, or written out."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    A = N.orientnew("A", "Axis", [q[0], N.z])
+    A.set_ang_vel(N, u[0] * N.z)
+    B = A.orientnew("B", "Axis", [q[1], A.x])
+    B.set_ang_vel(A, u[1] * A.x)
+    bodies, loads, place = [], [], O
+    for name, frame in (("a", A), ("b", B)):
+        centre = place.locatenew(name.upper(), 0.3 * frame.y + 0.2 * frame.z)
+        centre.v2pt_theory(place, N, frame)
+        bodies.append(me.RigidBody(name, centre, frame, 1.2, (me.inertia(frame, 0.03, 0.02, 0.04), centre)))
+        loads.append((centre, -1.2 * G * N.y))
+        elbow = place
+        place = centre
+    sizes = {"pin_radius": 0.02, "bending_arm": 0.1, "friction_arm": 0.03, "preload": 0.05, "transition_velocity": 0.2}
+    if pins:
+        loads += [kc.JointFriction(name, mu=mu, **sizes) for name in ("shoulder", "elbow")]
+    else:
+        for name, turning, other, axis, rate in (("shoulder", A, None, N.z, u[0]), ("elbow", B, A, A.x, u[1])):
+            force, torque = R(name, N).force, R(name, N).torque
+            across = [(v - v.dot(axis) * axis).magnitude() for v in (force, torque)]
+            size = mu * (0.02 * (across[0] + across[1] / 0.1) + 0.03 * sm.Abs(force.dot(axis))) + 0.05
+            friction = -size * sm.tanh(rate * 0.02 / 0.2) * axis
+            loads += [(turning, friction), *([(other, -friction)] if other else [])]
+    joints = {"shoulder": (N, bodies[0], O), "elbow": (bodies[0], bodies[1], elbow)}
+    model = kc.Model(
+        N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, forcelist=loads, joints=joints
+    )
+    return kc.compile(model, parameters={mu: 0.3})
+
+
+def test_all_parts_of_the_friction_of_a_pin() -> None:
+    """With what acts on the parent: against the same law in SymPy's vectors."""
+    by_name, written = arm(pins=True), arm(pins=False)
+    for x in ([0.4, 0.7, 1.5, -2.0], [-1.0, 0.2, -0.5, 3.0]):
+        assert_allclose(by_name.udot(0.0, x), written.udot(0.0, x), rtol=1e-11)
+    assert np.max(np.abs(by_name.udot(0.0, x, p={"mu": 0.0}) - by_name.udot(0.0, x))) > 0.05
+
+
+def test_steps_that_do_not_end() -> None:
+    """A law so steep that Newton's steps jump to and fro: an error, though one solution exists."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+    points = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    for point, speed in zip(points, u, strict=True):
+        point.set_vel(N, speed * N.x)
+    steep = sm.Symbol("steep")
+    brake = 8 * sm.tanh(steep * (lam("rope") + 1))
+    loads = [(points[0], (1.3 + brake) * N.x), (points[1], N.x)]
+    model = kc.Model(
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        bodies=[me.Particle(p.name, p, 1) for p in points],
+        forcelist=loads,
+        configuration_constraints={"rope": q[0] + q[1]},
+        outputs={"rope": lam("rope")},
+    )
+    dyn = kc.compile(model, parameters={steep: 0.1})
+    force = dyn.outputs(0.0, [1, -1, 0, 0])[0]
+    assert force == pytest.approx(-(2.3 + 8 * np.tanh(0.1 * (force + 1))) / 2, rel=1e-12)
+    with pytest.raises(kc.SingularError, match="load 0 of"):
+        dyn.udot(0.0, [1, -1, 0, 0], p={"steep": 50.0})
