@@ -128,3 +128,8 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *output_slopes
         kc_kernel *joint_regressor
         kc_kernel *auxiliary_partials
+        kc_kernel *rhs_tangent
+        kc_kernel *rhs_gradient
+        kc_kernel *rhs_parameter_tangent
+        kc_kernel *rhs_parameter_gradient
+        kc_kernel *mass_matrix_inverse

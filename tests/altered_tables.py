@@ -270,7 +270,9 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
         arguments = (udot,) if kernel.reads_udot else ()
         arguments += (np.ones(dyn.n_constraints),) if kernel.reads_multipliers else ()
         if kernel.vectors:
-            further = kernel.further({name: getattr(dyn, name) for name in ("n_x", "n_r", "n_u", "n_constraints")})
+            further = kernel.further(
+                {name: getattr(dyn, name) for name in ("n_x", "n_r", "n_u", "n_p", "n_constraints")}
+            )
             arguments = (np.concatenate([*arguments, np.ones(sum(further))]),)
         for method, states in ((dyn, [x]), (dyn, [[x, x, x]]), (bound, [])):
             call = getattr(method, "_" * kernel.internal + kernel.name, None)

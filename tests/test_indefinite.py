@@ -52,11 +52,14 @@ def check(dyn: kc.CompiledModel, rtol: float = 1e-11, independent: int | None = 
 
 
 def derivatives(dyn: kc.CompiledModel) -> None:
-    """`linearize` against differences."""
+    """`linearize` against differences, and products with vectors against it."""
     state, steps = states_of(dyn)[0], 1e-6 * np.eye(dyn.n_x)
     A = dyn.linearize(0.0, state)[0]
     found = (dyn.rhs(0.0, state + steps) - dyn.rhs(0.0, state - steps)).T / 2e-6
     np.testing.assert_allclose(A, found, rtol=0, atol=1e-6 * np.max(np.abs(A)))
+    v, size = np.random.default_rng(1).uniform(-1.0, 1.0, dyn.n_x), float(np.max(np.abs(A)))
+    np.testing.assert_allclose(dyn.rhs_jvp(0.0, state, v), A @ v, rtol=0, atol=1e-11 * size)
+    np.testing.assert_allclose(dyn.rhs_vjp(0.0, state, v), v @ A, rtol=0, atol=1e-11 * size)
 
 
 def chain(n: int, relative: bool = True, **arguments: Any) -> kc.Model:

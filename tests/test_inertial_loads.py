@@ -251,10 +251,13 @@ def test_an_unsymmetric_mass_matrix_is_solved(constrained: bool) -> None:
         system_matrix = np.block([[matrix[i], -jacobian[i].T], [jacobian[i], np.zeros((m, m))]])
         both = np.linalg.solve(system_matrix, np.concatenate([force[i], -bias[i]]))
         np.testing.assert_allclose(dyn.udot(0.0, y, r=r), both[: dyn.n_u], rtol=1e-12, atol=1e-13)
+        slopes, v = dyn.linearize(0.0, y, r=r)[0], np.linspace(-1.0, 0.7, dyn.n_x)
+        np.testing.assert_allclose(dyn.rhs_jvp(0.0, y, v, r=r), slopes @ v, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(dyn.rhs_vjp(0.0, y, v, r=r), v @ slopes, rtol=1e-12, atol=1e-12)
         if constrained:
             np.testing.assert_allclose(dyn.multipliers(0.0, y, r=r), both[dyn.n_u :], rtol=1e-11, atol=1e-12)
             continue
-        slopes, step = dyn.linearize(0.0, y, r=r)[0], 1e-6
+        step = 1e-6
         for j in range(dyn.n_x):
             up, down = (dyn.rhs(0.0, y + sign * step * np.eye(dyn.n_x)[j], r=r) for sign in (1, -1))
             np.testing.assert_allclose(slopes[:, j], (up - down) / (2 * step), rtol=1e-6, atol=1e-7)

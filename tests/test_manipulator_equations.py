@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -284,6 +285,39 @@ def test_nearly_singular() -> None:
     for e in (2.0**-36, 0.0):
         with pytest.raises(kc.SingularError, match="no inverse") as caught:
             _inverted(dyn, np.stack([matrix(0.5), matrix(e)]), 0.0, x, "no inverse")
+        assert caught.value.rows.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "name", part([name for name in MODELS if name != "five_bar_bodies"], ("rrp", "four_bar", "tree30", "free_body"))
+)
+def test_inverse_in_50_digits(name: str) -> None:
+    """Written out, from factors in loops where that is long, and in lanes."""
+    module = import_module(f"kanecore.gallery.{name}")
+    dyn = kc.compile(module.build(), parameters=module.PARAMETERS)
+    x, r = np.random.default_rng(5).uniform(-1.0, 1.0, (9, dyn.n_x)), np.ones(dyn.n_r)
+    mass, found = dyn.mass_matrix(0.0, x[0], r=r), dyn.mass_matrix_inverse(0.0, x, r=r)
+    with mpmath.workdps(50):
+        exact = np.array((mpmath.matrix(mass.tolist()) ** -1).tolist(), dtype=float).reshape(mass.shape)
+    units = np.sqrt(np.diagonal(mass))
+    scale = np.outer(units, units)
+    allowed = 10 * dyn.n_u * np.finfo(float).eps * np.linalg.cond(mass / scale)
+    np.testing.assert_allclose(found[0] * scale, exact * scale, rtol=0, atol=allowed * np.max(np.abs(exact * scale)))
+    np.testing.assert_array_equal(found, [dyn.mass_matrix_inverse(0.0, state, r=r) for state in x])
+    np.testing.assert_array_equal(found, np.swapaxes(found, 1, 2))
+
+
+def test_inverses_in_doubt() -> None:
+    """M = [[1, c], [c, 1]]: nearly singular ones are inverted by NumPy, singular ones refused, alone and in a batch."""
+    (q1, q2), c = me.dynamicsymbols("q1 q2"), sm.Symbol("c")
+    lagrangian = (q1.diff(t) ** 2 + 2 * c * q1.diff(t) * q2.diff(t) + q2.diff(t) ** 2) / 2
+    dyn, x = kc.compile(kc.Model.from_lagrangian(lagrangian, [q1, q2])), np.zeros((2, 4))
+    for e in (1.5, 2.5, 2.0**-25, 2.0**-30):  # of 2.5 M is indefinite
+        exact = np.array([[1.0, e - 1.0], [e - 1.0, 1.0]]) / (e * (2.0 - e))
+        np.testing.assert_allclose(dyn.mass_matrix_inverse(0.0, x, p=[1.0 - e]), [exact, exact], rtol=1e-5)
+    for e in (2.0**-36, 0.0, 2.0):
+        with pytest.raises(kc.SingularError, match="the mass matrix is singular: some combination") as caught:
+            dyn.mass_matrix_inverse(0.0, x, p=[[0.5], [1.0 - e]])
         assert caught.value.rows.tolist() == [1]
 
 

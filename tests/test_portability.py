@@ -157,7 +157,7 @@ def macho_exports(library: bytes) -> list[str]:
 
 
 ROWS = {kernel.name: kernel for kernel in KERNELS}
-SIZES = ("n_x", "n_r", "n_u", "n_constraints")
+SIZES = ("n_x", "n_r", "n_u", "n_p", "n_constraints")
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000
 

@@ -130,6 +130,17 @@ def test_bits_of_products_and_forward_dynamics() -> None:
     assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn._lanes[0]
 
 
+@pytest.mark.parametrize("name", part(["four_bar", "arm7", "rolling_disc", "rrp_redundant"], ["four_bar"]))
+def test_bits_of_products_of_rhs(name: str) -> None:
+    """A program, or with constraints two solutions; forwards and backwards."""
+    dyn, x = compiled(name), states(name, ENOUGH + 3)
+    vectors = np.random.default_rng(2).normal(size=x.shape)
+    for product in (dyn.rhs_jvp, dyn.rhs_vjp):
+        several = product(0.0, x, vectors)
+        assert_same_bits(several, np.array([product(0.0, *pair) for pair in zip(x, vectors, strict=True)]))
+    assert {"rhs_tangent", "rhs_gradient"} <= dyn._lanes[0]
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 257])
 def test_any_number_of_rows(n: int) -> None:
     dyn, x = compiled("rrp"), states("rrp", ENOUGH)

@@ -71,6 +71,11 @@ cdef enum:
     K_OUTPUT_SLOPES
     K_JOINT_REGRESSOR
     K_AUXILIARY_PARTIALS
+    K_RHS_TANGENT
+    K_RHS_GRADIENT
+    K_RHS_PARAMETER_TANGENT
+    K_RHS_PARAMETER_GRADIENT
+    K_MASS_MATRIX_INVERSE
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
@@ -84,11 +89,11 @@ cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept n
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT
 
 
 cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
@@ -99,4 +104,12 @@ cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
         return m.n_u
     if k == K_HESSIAN_PRODUCTS:
         return m.n_x + m.n_constraints + m.n_x + m.n_r + m.n_u + m.n_constraints
+    if k == K_RHS_TANGENT:
+        return m.n_x + m.n_r
+    if k == K_RHS_GRADIENT:
+        return m.n_x
+    if k == K_RHS_PARAMETER_TANGENT:
+        return m.n_p
+    if k == K_RHS_PARAMETER_GRADIENT:
+        return m.n_x
     return 0

@@ -492,6 +492,26 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_AUXILIARY_PARTIALS, t, x, None, r, p, out, threads)
 
+    def _rhs_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `rhs` along a direction (dx, dr), (..., n_x)."""
+        return self.evaluate(K_RHS_TANGENT, t, x, beyond, r, p, out, threads)
+
+    def _rhs_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `rhs` with respect to x, r, (..., n_x + n_r)."""
+        return self.evaluate(K_RHS_GRADIENT, t, x, beyond, r, p, out, threads)
+
+    def _rhs_parameter_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `rhs` along a direction dp, (..., n_x)."""
+        return self.evaluate(K_RHS_PARAMETER_TANGENT, t, x, beyond, r, p, out, threads)
+
+    def _rhs_parameter_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `rhs` with respect to p, (..., n_p)."""
+        return self.evaluate(K_RHS_PARAMETER_GRADIENT, t, x, beyond, r, p, out, threads)
+
+    def _mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
+        return self.evaluate(K_MASS_MATRIX_INVERSE, t, x, None, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -171,6 +171,30 @@ cdef class Model(Parametrized):
             return None
         return self.product_at_once(K_INVERSE_DYNAMICS_GRADIENT, t, x, r, p)
 
+    def _rhs_tangent_at_once(self, t, x, dx, dr, r, p):
+        """`rhs_jvp` along a direction of x and r, likewise; ``dr`` may be None, for zeros."""
+        cdef double *to = self.state + self.n_x
+        if dx is None:
+            return None
+        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, dx, self.n_x)
+                and put(&to, dr, self.n_r)):
+            return None
+        return self.product_at_once(K_RHS_TANGENT, t, x, r, p)
+
+    def _rhs_gradient_at_once(self, t, x, weights, bint full, r, p):
+        """The gradient of `rhs_vjp` with respect to x, and if ``full`` to r behind it, likewise."""
+        cdef double *to = self.state + self.n_x
+        if weights is None:
+            return None
+        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, weights, self.n_x)):
+            return None
+        gradient = self.product_at_once(K_RHS_GRADIENT, t, x, r, p)
+        if full or not self.n_r or gradient is None:
+            return gradient
+        by_x = new_vector(self.n_x)
+        memcpy(data(by_x), data(gradient), self.n_x * sizeof(double))
+        return by_x
+
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
         """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
         cdef Arguments at

@@ -70,3 +70,8 @@ kc_kernel *forward_dynamics; /* udot of M udot = f + tau + G' lambda, tau in pla
 kc_kernel *output_slopes; /* dy/d(x, r, udot) [udot]: n_outputs * (n_q + n_u + n_r + n_u) */
 kc_kernel *joint_regressor; /* of viscous and dry friction, rotors [udot]: n_u * 3 * n_q */
 kc_kernel *auxiliary_partials; /* d(v, omega, c)/du of auxiliary speeds: (3 * n_points + 3 * n_frames + n_constraints) * n_auxiliary */
+kc_kernel *rhs_tangent; /* d xdot along d(x, r) [udot, lambda, n_x + n_r]: n_q + n_u */
+kc_kernel *rhs_gradient; /* gradient of w xdot [udot, lambda, n_x]: n_q + n_u + n_r */
+kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + n_u */
+kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by p [udot, lambda, n_x]: n_p */
+kc_kernel *mass_matrix_inverse; /* inverse of M: n_u * n_u */

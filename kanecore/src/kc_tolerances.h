@@ -3,6 +3,7 @@
 /* clang-format off */
 /* What counts as equal, for the machine. */
 #define KC_RANK 1e-10
+#define KC_CERTAIN 100.0
 #define KC_INDEPENDENT 0.001
 #define KC_PIVOT 64.0
 #define KC_SOLVED 1e-09

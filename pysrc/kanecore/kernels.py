@@ -553,6 +553,47 @@ KERNELS: tuple[Kernel, ...] = (
         "Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers",
         internal=True,
     ),
+    Kernel(
+        *("rhs_tangent", "tangent", ("n_x",), "", "d xdot along d(x, r)"),
+        "The change of `rhs` along a direction (dx, dr)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_r",),
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("rhs_gradient", "gradient", ("n_x + n_r",), "", "gradient of w xdot"),
+        "The gradient of weights times `rhs` with respect to x, r",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x",),
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("rhs_parameter_tangent", "parameter_tangent", ("n_x",), "", "d xdot along dp"),
+        "The change of `rhs` along a direction dp",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_p",),
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("rhs_parameter_gradient", "parameter_gradient", ("n_p",), "", "gradient of w xdot by p"),
+        "The gradient of weights times `rhs` with respect to p",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x",),
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("mass_matrix_inverse", "inverse", ("n_u", "n_u"), "", "inverse of M"),
+        "The inverse of a mass matrix that is positive definite, and in no doubt",
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

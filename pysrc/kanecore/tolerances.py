@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 __all__ = [
+    "CERTAIN",
     "CONSERVED",
     "CONTRADICTORY",
     "EPSILON",
@@ -54,6 +55,9 @@ RANK = 1e-10
 At states that are on the constraints to rounding, redundant rows leave 1e-17 to 1e-13; a pivot of 1e-10 still leaves
 six digits.
 """
+
+CERTAIN = 100
+"""Times a bound of a condition, with its own rounding: below 1 / `RANK` that shows that a matrix is not singular."""
 
 INDEPENDENT = 1e-3
 """Relative to the same: a larger one is a pivot though more rows are found than were counted.
@@ -116,6 +120,7 @@ TYPED = 1e-2
 
 IN_C = {
     "RANK": RANK,
+    "CERTAIN": CERTAIN,
     "INDEPENDENT": INDEPENDENT,
     "PIVOT": PIVOT,
     "SOLVED": SOLVED,

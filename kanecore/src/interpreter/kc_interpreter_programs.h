@@ -23,6 +23,9 @@
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
 #include "linearize.h"
+#include "mass_matrix_inverse.h"
+#include "motion_products.h"
+#include "factored_products.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -186,6 +189,10 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(projection, kc_projection, projection, 4)                                                            \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
+    WAY(inverse, kc_inversion, inverse, 1)                                                                   \
+    WAY(product, kc_product, product, 3)                                                                     \
+    WAY(general_product, kc_product, product, 3)                                                             \
+    WAY(free_product, kc_product, product, 3)                                                                \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

@@ -70,6 +70,18 @@ static int linearize_free(kc_linearization *s, ARGUMENTS)
     return kc_linearize(s, GIVEN);
 }
 
+static int multiply_constrained(kc_product *s, ARGUMENTS)
+{
+    s->solve = kc_solve_with_forces;
+    return kc_multiply_generally(s, GIVEN);
+}
+
+static int multiply_free(kc_product *s, ARGUMENTS)
+{
+    s->solve = kc_solve_without_forces;
+    return kc_multiply_generally(s, GIVEN);
+}
+
 /* How many rows of G count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
@@ -89,6 +101,10 @@ SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(inverse, kc_inversion, kc_invert)
+SOLVING(product, kc_product, kc_multiply)
+SOLVING(general_product, kc_product, multiply_constrained)
+SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
 SOLVING(closure, kc_closure, count_rows)
 
@@ -144,6 +160,18 @@ static const kc_coded_member of_projection[] = {EQUATIONS,
                                                 FUNCTION(kc_projection, direction),
                                                 FUNCTION(kc_projection, slopes),
                                                 NO_MORE};
+static const kc_coded_member of_inverse[] = {EQUATIONS, PARTS(kc_inversion), NO_MORE};
+static const kc_coded_member of_product[] = {EQUATIONS,
+                                             NUMBER(kc_product, n_q),
+                                             NUMBER(kc_product, rank),
+                                             FUNCTION(kc_product, udot),
+                                             FUNCTION(kc_product, multipliers),
+                                             FUNCTION(kc_product, fill),
+                                             PARTS(kc_product),
+                                             FUNCTION(kc_product, sides),
+                                             FUNCTION(kc_product, gradient),
+                                             FUNCTION(kc_product, otherwise),
+                                             NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),
                                                    NUMBER(kc_linearization, rank),
@@ -210,6 +238,8 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(inverse, KC_INVERSE_ROOM(s[0]))
+ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

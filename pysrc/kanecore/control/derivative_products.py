@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Products of exact derivatives with vectors: J v forwards, wᵀ J backwards, and exact Hessians of weights · ẋ.
 
-Products for `inverse_dynamics` are kernels of their own, one pass over its operations each (Griewank & Walther,
-*Evaluating Derivatives*, 2nd ed., 2008, chapter 3).  Those for `rhs` multiply the matrices of `linearize`.
+Products are kernels of their own, one pass over the operations each (Griewank & Walther, *Evaluating Derivatives*, 2nd
+ed., 2008, chapter 3).  Those for `rhs` solve for u̇ and for its change, or the multipliers, with one factorization.
 
 With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
 second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
@@ -142,10 +142,11 @@ def rhs_jvp(
     dx: _Values,
     *,
     dr: _Values | None = None,
+    dp: _Values | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """Change of xdot along a direction, A dx + B dr of `linearize`.
+    """Change of xdot along a direction, A dx + B dr of `linearize` and ∂xdot/∂p dp, without forming a matrix.
 
     Parameters
     ----------
@@ -153,6 +154,7 @@ def rhs_jvp(
         As for the kernels; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
     dr : array_like, (..., n_r), or mapping, optional
+    dp : array_like, (..., n_p), or mapping, optional
         Names missing in a mapping, and arguments left out, do not change.
 
     Returns
@@ -163,13 +165,29 @@ def rhs_jvp(
     ------
     ValueError, TypeError, KeyError
         A direction of another shape, no numbers, or no such name; other errors as for `linearize`.
+
+    Notes
+    -----
+    Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
+    quaternions: along others xdot depends on how it is written.
     """
-    direction = joined(
-        dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
+    change = dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
+    if change is None:
+        direction = joined(
+            dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
+        )
+        change = dyn._rhs_tangent(t, x, _behind_solution(dyn, x, dx=direction), r=r, p=p)
+    if dp is None or not dyn.n_p:
+        return change
+    return change + dyn._rhs_parameter_tangent(
+        t, x, _behind_solution(dyn, x, dp=direction_of(dyn, "parameter", "dp", dp)), r=r, p=p
     )
-    slopes = dyn._linearize(t, x, r=r, p=p)
-    leading(x=slopes.shape[:-2], dx=direction.shape[:-1])
-    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
+
+
+def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:
+    """A vector behind the places of udot and the multipliers, which the kernel finds itself."""
+    leading(x=dyn._rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
+    return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 
 
 def rhs_vjp(
@@ -179,10 +197,11 @@ def rhs_vjp(
     weights: _Values,
     *,
     full: bool = False,
+    parameters: bool = False,
     r: Any = None,
     p: Any = None,
 ) -> Any:
-    """The gradient of weights · xdot with respect to x, Aᵀ w of `linearize`.
+    """The gradient of weights · xdot with respect to x, Aᵀ w of `linearize`, without forming a matrix.
 
     Parameters
     ----------
@@ -192,21 +211,34 @@ def rhs_vjp(
         By the names of the coordinates and speeds; missing names have weight zero.
     full : bool
         Give the gradient with respect to r as well.
+    parameters : bool
+        Give the gradient with respect to the parameters as well, in the order of `parameter_names`.
 
     Returns
     -------
     ndarray, (..., n_x)
-        With ``full`` a pair of them: with respect to x, and to r (..., n_r).
+        With ``full`` or ``parameters`` a tuple: with respect to x, to r (..., n_r) if ``full``, to p (..., n_p) if
+        ``parameters``.
 
     Raises
     ------
     ValueError, TypeError, KeyError
         As for `rhs_jvp`.
     """
-    w, slopes = direction_of(dyn, "state", "weights", weights), dyn._linearize(t, x, r=r, p=p)
-    leading(x=slopes.shape[:-2], weights=w.shape[:-1])
-    gradient = (w[..., np.newaxis, :] @ slopes)[..., 0, :]
-    return _parts(gradient, dyn.n_x, full)
+    gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
+    if gradient is not None and not full and not parameters:
+        return gradient
+    if gradient is None:
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
+        gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)
+    found = _parts(gradient, dyn.n_x, full)
+    if not parameters:
+        return found
+    by_p = np.zeros((*gradient.shape[:-1], 0))
+    if dyn.n_p:
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
+        by_p = dyn._rhs_parameter_gradient(t, x, w, r=r, p=p)
+    return (*found, by_p) if full else (found, by_p)
 
 
 def inverse_dynamics_jvp(
@@ -308,8 +340,9 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
 def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Array:
     """The change of a kernel along a direction, Jacobian times vector.
 
-    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize`, (..., n_x); ``jvp("inverse_dynamics", t, x, udot, dx)`` is
-    ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u), without forming a matrix.
+    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x);
+    ``jvp("inverse_dynamics", t, x, udot, dx)`` is ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u).  No
+    matrix is formed.
 
     Parameters
     ----------
@@ -317,8 +350,9 @@ def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
-    dr, dudot : array_like, (..., n_r) and (..., n_u), or mappings, optional
-        Arguments not given, and names missing in a mapping, do not change.  ``dudot`` is for "inverse_dynamics".
+    dr, dp, dudot : array_like, (..., n_r), (..., n_p) and (..., n_u), or mappings, optional
+        Arguments not given, and names missing in a mapping, do not change.  ``dp`` is for "rhs", ``dudot`` for
+        "inverse_dynamics".
 
     Raises
     ------
@@ -334,7 +368,7 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     """The gradient of weights · kernel, vector times Jacobian, with respect to x.
 
     ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("inverse_dynamics", t, x, udot, weights)`` is wᵀ ∂τ/∂x
-    of τ = M udot - f, without forming a matrix.
+    of τ = M udot - f.  No matrix is formed.
 
     Parameters
     ----------
@@ -345,6 +379,8 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
         By the names of coordinates and speeds; missing names have weight zero.
     full : bool
         Give the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
+    parameters : bool
+        Of "rhs": give the gradient with respect to the parameters as well, last.
 
     Returns
     -------

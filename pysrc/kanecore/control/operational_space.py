@@ -19,7 +19,7 @@ from kanecore.errors import SingularError
 from kanecore.run.call_arguments import leading, real_array
 from kanecore.run.momentum import angular_momentum, linear_momentum, mass_centre
 from kanecore.run.point_kinematics import jacobian
-from kanecore.tolerances import RANK
+from kanecore.tolerances import CERTAIN, RANK
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
 
 Array = npt.NDArray[np.float64]
-
-CERTAIN = 0.01
-"""So far below the limit, a condition that is computed from an inverse is below it in spite of rounding."""
 
 
 def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
@@ -49,6 +46,10 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
     SingularError
         M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
     """
+    try:
+        return dyn._mass_matrix_inverse(t, x, r=r, p=p)
+    except SingularError:  # or in doubt, or not positive definite
+        pass
     x = dyn._as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
     return _inverted(dyn, mass, t, x, "the mass matrix is singular: some combination of the speeds moves no mass")
@@ -180,7 +181,7 @@ def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
         return None
     squares = (np.square(a).sum(axis=(-2, -1)) for a in (matrix, inverse))
     condition = np.sqrt(np.multiply(*squares))
-    return np.asarray(inverse) if (condition < CERTAIN / RANK).all() else None
+    return np.asarray(inverse) if (CERTAIN * RANK * condition < 1.0).all() else None
 
 
 def _refuse_singular(

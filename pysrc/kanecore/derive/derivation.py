@@ -29,7 +29,9 @@ from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
 from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.linear_equations import solve
 from kanecore.graph.shorter_programs import brought, shorter
+from kanecore.graph.vectors import dot
 from kanecore.graph.zero_tests import equal
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
@@ -143,14 +145,22 @@ class Derivation:
 
     @cached_property
     def _reduced(self) -> Reduced:
-        d, rows = self.description, self.rows
+        return self._reduced_for(self.forcing, self.rows)
+
+    def _reduced_for(self, forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
+        d = self.description
         dependent = range(len(d.speeds) - d.n_u_dependent, len(d.speeds))
-        return reduced(self.graph, self.mass_matrix, self.forcing, rows, dependent)
+        return reduced(self.graph, self.mass_matrix, forcing, rows, dependent)
 
     @property
     def solved_at_run_time(self) -> bool:
         """Test whether u̇ needs pivots that are chosen at run time: for rows of G, or because M is not symmetric."""
         return not self.symmetric or self.counted
+
+    @property
+    def has_expression(self) -> bool:
+        """Test whether u̇ and all multipliers have expressions: each row of G is eliminated on the graph."""
+        return not self.solved_at_run_time and (not self.rows or self.eliminated == len(self.rows))
 
     @property
     def counted(self) -> bool:
@@ -369,6 +379,30 @@ class Derivation:
             yield from own.solutions(self.forcing)
         if self._in_short_forms:
             yield factorized(self.graph, self._formed, self.metric, self.forcing)
+
+    def solve(self, right: Sequence[int], levels: Sequence[int] = ()) -> tuple[list[int], list[int]]:
+        """The y and z of M y = ``right`` + Gᵀ z, G y + ``levels`` = 0, where u̇ and the multipliers have expressions.
+
+        They share their factorization with u̇: equal operations are one node.
+        """
+        g, m = self.graph, self.mass_matrix
+        if self.rows:
+            rows = [replace(row, bias=level) for row, level in zip(self.rows, levels, strict=True)]
+            e = self._reduced_for(right, rows)
+            y = e.all_from(g, factorized_solve(g, e.mass_matrix, e.forcing)[0])
+            return y, self.forces_of(y, right)
+        ways = [] if self.has_inertial_loads else [way.udot.roots for way in self.formulation.solutions(right)]
+        if m != self.formulation.metric:  # in another form, or with such loads
+            ways.append(tuple(factorized_solve(g, m, right)[0]))
+        udot = self.solution.roots
+        return list(min(ways, key=lambda way: count_in_call(g, [*udot, *way]))), []
+
+    def forces_of(self, y: Sequence[int], right: Sequence[int]) -> list[int]:
+        """The z of Gᵀ z = M y − ``right``, by the equations of the speeds that the graph eliminated."""
+        g, rows = self.graph, self.rows
+        dependent = [j for j in range(len(y)) if j not in self._reduced.speeds]
+        forces = [g.sub(dot(g, self.mass_matrix[j], y), right[j]) for j in dependent]
+        return solve(g, [[row.jacobian[j] for row in rows] for j in dependent], forces)
 
     def _with_constraints(self) -> Solution:
         """Solution for u̇ if all rows of G are eliminated on the graph."""

@@ -20,6 +20,9 @@ HEADERS = {
     "constrained_motion.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
     "linearize.h": "linear_solver.h",
+    "mass_matrix_inverse.h": "linear_solver.h",
+    "motion_products.h": "linear_solver.h",
+    "factored_products.h": "motion_products.h",
     "spatial_vectors.h": "linear_solver.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
@@ -66,6 +69,19 @@ WAYS = {
     "free_linearization": Way(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
+    ),
+    "inverse": Way("kc_inversion", "kc_invert", "KC_INVERSE_ROOM", ("mass_matrix_inverse.h",)),
+    "product": Way(
+        *("kc_product", "kc_multiply", "KC_PRODUCT_ROOM"),
+        ("constraint_solver.h", "motion_products.h", "factored_products.h"),
+    ),
+    "general_product": Way(
+        *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),
+        {"solve": "kc_solve_with_forces"},
+    ),
+    "free_product": Way(
+        *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("motion_products.h",)),
+        {"solve": "kc_solve_without_forces"},
     ),
     "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),

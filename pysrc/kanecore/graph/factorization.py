@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kanecore.tolerances import CERTAIN, RANK
+
 from .expression_graph import Graph
 
-__all__ = ["factorized_solve", "products"]
+__all__ = ["factorized_solve", "inverted", "products"]
 
 
 def products(matrix: Sequence[Sequence[int]]) -> int:
@@ -62,3 +64,26 @@ def factorized_solve(
             value = g.sub(value, g.mul(factor, x[i]))
         x[k] = value
     return x, pivots
+
+
+def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]], int]:
+    """The inverse of a symmetric positive definite matrix, row by row; its pivots; and whether it is in doubt.
+
+    Returns
+    -------
+    inverse : list of nodes
+    pivots : list of (D_ii, M_ii)
+        As for `factorized_solve`.
+    doubt : node
+        Positive where the condition of the matrix S, whose rows and columns are scaled to a diagonal of ones, may be
+        larger than 1 / (`CERTAIN` `RANK`): its largest eigenvalue is at most n, and its least one at least 1 / tr S⁻¹.
+    """
+    n = len(matrix)
+    inverse, pivots = [[0] * n for _ in range(n)], list[tuple[int, int]]()
+    for j in range(n):
+        column, pivots = factorized_solve(g, matrix, [int(i == j) for i in range(n)])
+        for i in range(j + 1):
+            inverse[i][j] = inverse[j][i] = column[i]
+    trace = g.sum(g.mul(inverse[i][i], matrix[i][i]) for i in range(n))
+    doubt = g.sub(trace, g.constant(1 / (CERTAIN * RANK * max(n, 1))))
+    return [x for row in inverse for x in row], pivots, doubt

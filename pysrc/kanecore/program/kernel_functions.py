@@ -18,6 +18,8 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
+from kanecore.derive.motion_products import is_tangent, product
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -64,7 +66,9 @@ class Functions:
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
             "project": self._project,
+            "mass_matrix_inverse": self._inverse,
             **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
+            **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
 
     def kernel(self, kernel: str) -> Function:
@@ -261,22 +265,100 @@ class Functions:
             return self._straight(name, self.derivation.kernel(kernel))
         if slopes.forest is not None:
             return self._forest(name, slopes.forest)
-        solution = [*d.accelerations, *self.derivation.multiplier_symbols]
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
             "n_q": self.n_q,
-            "udot": self.udot().name,
+            **self._at_solution,
         }
-        if m:
-            members |= {"rank": self.rank, "multipliers": self._multipliers().name}
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
-            in_scratch, results = [*solution, *slopes.seeds], self.n_q + n + m
+            in_scratch, results = [*self._solution, *slopes.seeds], self.n_q + n + m
             members["column"] = self._once(f"column_{kernel}", Derived(slopes.column), in_scratch, results)
         else:
-            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), solution)
+            members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), self._solution)
         way = "linearization" if m else "free_linearization"
         return self._solved(name, way, members, self.n_q, n, m, columns)
+
+    def _inverse(self) -> Function:
+        """The inverse of M, by a program if that is short, and where its pivots are small by the factors of M."""
+        derived, derivation = self.derivation.kernel("mass_matrix_inverse"), self.derivation
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, 0, symmetric=derivation.symmetric),
+            "parts": self._parts("mass_matrix"),
+        }
+        if not derived.limits:
+            return self._solved("compute_mass_matrix_inverse", "inverse", members, self.n)
+        otherwise = self._solved("general_mass_matrix_inverse", "inverse", members, self.n).name
+        shortly = self._straight("short_mass_matrix_inverse", derived, in_core=True).name
+        return self._solved("compute_mass_matrix_inverse", "short_way", {"otherwise": otherwise, "shortly": shortly})
+
+    def _product(self, kernel: str) -> Function:
+        """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
+        name, derivation = f"compute_{kernel}", self.derivation
+        if not derivation.symmetric:
+            return self._general_product(name, kernel)
+        if not derivation.has_expression:
+            return self._factored_product(name, kernel)
+        program = straight_line(self.g, derivation.kernel(kernel), self.leaves, self.n)
+        if not program.fails or derivation.formulation.pivots:
+            return self._of_program(name, program, 0, in_core=True)
+        members = {
+            "otherwise": self._general_product(f"general_{kernel}", kernel).name,
+            "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
+        }
+        return self._solved(name, "short_way", members)
+
+    def _factored_product(self, name: str, kernel: str) -> Solved:
+        """Product with one factorization of the equations of all speeds and rows of G."""
+        n_q = self.n_q if is_tangent(kernel) else 0
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m),
+            "n_q": n_q,
+            "rank": self.rank,
+            **self._filled(kernel, self.derivation, self.derivation.general),
+            **self._sides(kernel),
+            "otherwise": self._general_product(f"general_{kernel}", kernel).name,
+        }
+        return self._solved(name, "product", members, self.n, self.m, n_q)
+
+    def _general_product(self, name: str, kernel: str) -> Solved:
+        """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
+        n_q, derivation = self.n_q if is_tangent(kernel) else 0, self.derivation
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
+            "n_q": n_q,
+            "parts": self._parts("mass_matrix", "jacobian", "sums"),
+            **self._sides(kernel),
+        }
+        if derivation.symmetric and not self.m:  # it is for M that is not positive definite
+            members["udot"] = self._general("udot", derivation).name
+        else:
+            members |= self._at_solution
+        return self._solved(name, "general_product" if self.m else "free_product", members, self.n, self.m, n_q)
+
+    def _sides(self, kernel: str) -> dict[str, Member]:
+        """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""
+        found = product(self.derivation, kernel)
+        reserved = 2 * (self.n + self.m) + len(found.rates)  # the second solution, and the results themselves
+        sides = self._once(
+            f"sides_{kernel}", Derived((*found.sides, *found.rates)), self._solution, reserved, in_core=True
+        )
+        if is_tangent(kernel):
+            return {"sides": sides}
+        given = [*self._solution, *found.multipliers]
+        gradient = self._once(f"gradient_{kernel}", Derived(found.gradient), given, in_core=True)
+        return {"sides": sides, "gradient": gradient}
+
+    @property
+    def _solution(self) -> list[int]:
+        """Symbols of u̇ and λ."""
+        return [*self.d.accelerations, *self.derivation.multiplier_symbols]
+
+    @property
+    def _at_solution(self) -> dict[str, Member]:
+        """Members of ways that solve for derivatives at the u̇ and λ of a state."""
+        members: dict[str, Member] = {"udot": self.udot().name}
+        return members | ({"rank": self.rank, "multipliers": self._multipliers().name} if self.m else {})
 
     def _forest(self, name: str, forest: Forest) -> Solved:
         """The linearization of trees of joints."""

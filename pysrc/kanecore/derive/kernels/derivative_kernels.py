@@ -13,6 +13,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.motion_products import product, written
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, Op
 from kanecore.graph.vectors import dot
@@ -45,6 +46,38 @@ def _inverse_dynamics_gradient(d: Derivation) -> Derived:
     forces = _forces(d)
     weights = zip(forces, d.vector_symbols(len(forces)), strict=True)
     return Derived(tuple(accumulate(d.graph, list(weights), _variables(d), limits=True)))
+
+
+def _has_parameters(d: Derivation) -> bool:
+    return bool(d.description.parameters)
+
+
+@derives("rhs_tangent")
+def _rhs_tangent(d: Derivation) -> Derived:
+    return _product(d, "rhs_tangent")
+
+
+@derives("rhs_gradient")
+def _rhs_gradient(d: Derivation) -> Derived:
+    return _product(d, "rhs_gradient")
+
+
+@derives("rhs_parameter_tangent", applies=_has_parameters)
+def _rhs_parameter_tangent(d: Derivation) -> Derived:
+    return _product(d, "rhs_parameter_tangent")
+
+
+@derives("rhs_parameter_gradient", applies=_has_parameters)
+def _rhs_parameter_gradient(d: Derivation) -> Derived:
+    return _product(d, "rhs_parameter_gradient")
+
+
+def _product(d: Derivation, kernel: str) -> Derived:
+    """Product of derivatives of ẋ with a vector; if M and G are factored at run time, with these."""
+    if d.has_expression:
+        return written(d, kernel)
+    system = (*(x for row in d.mass_matrix for x in row), *(x for row in d.rows for x in row.jacobian))
+    return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
 
 
 @derives("hessian_products")
@@ -83,7 +116,7 @@ def _rhs_time_derivative(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_time_derivative")
 
 
-@derives("rhs_parameter_jacobian", applies=lambda d: bool(d.description.parameters))
+@derives("rhs_parameter_jacobian", applies=_has_parameters)
 def _rhs_parameter_jacobian(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_parameter_jacobian")
 

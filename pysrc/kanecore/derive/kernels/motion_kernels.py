@@ -8,6 +8,7 @@ C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  T
 from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.formulations.formulation import named_pivots
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.manipulator_equations import (
     coriolis_matrix,
@@ -21,9 +22,13 @@ from kanecore.derive.manipulator_equations import (
     why_no_regressor,
 )
 from kanecore.errors import ModelError
+from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Op
+from kanecore.graph.factorization import inverted
 
 __all__: list[str] = []
+
+UNROLLED = 4_500  # operations of an inverse that is written out
 
 
 @derives("coriolis_matrix", missing=why_no_coriolis_matrix)
@@ -89,6 +94,16 @@ def _qdot(d: Derivation) -> Derived:
 @derives("mass_matrix", missing=_without_masses)
 def _mass_matrix(d: Derivation) -> Derived:
     return Derived(tuple(x for row in d.mass_matrix for x in row))
+
+
+@derives("mass_matrix_inverse", missing=_without_masses)
+def _mass_matrix_inverse(d: Derivation) -> Derived:
+    """Written out, with its pivots; if it is long, M, which is inverted at run time."""
+    if d.symmetric:
+        inverse, pivots, condition = inverted(d.graph, d.mass_matrix)
+        if count_in_call(d.graph, inverse) <= UNROLLED:
+            return Derived(tuple(inverse), named_pivots(pivots, range(len(pivots))), (condition,))
+    return _mass_matrix(d)
 
 
 @derives("forcing")

@@ -358,14 +358,6 @@ KC_SOLVER kc_fault kc_reduce_shared(kc_saddle *s)
     return kc_reduce(s);
 }
 
-/* Exchange the rows and columns of a (n, n). */
-KC_INLINE void kc_transpose_square(int n, kc_real *a)
-{
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
-            kc_swap(1, a + i * n + j, a + j * n + i, 1);
-}
-
 /* Find where the entries of each row of A begin and end that are not zero: the others cost nothing.  What
  * follows passes over zeros between them as well, lane by lane: x - 0 y is x but for the sign of a zero. */
 KC_INLINE void kc_find_spans(kc_saddle *s)
@@ -441,16 +433,14 @@ KC_INLINE kc_fault kc_solve_reduced(kc_saddle *s)
 {
     const int free = s->n - s->rank;
     kc_project_matrix(s, 0);
+    s->factored = s->symmetric ? kc_factor(free, s->reduced, s->W + s->n * s->n) : kc_not(KC_TRUE);
+    if (kc_any(s->factored))
+        kc_substitute(free, s->k, s->reduced, s->a);
 #if defined(KC_WIDE)
-    const kc_mask positive = s->symmetric ? kc_factor(free, s->reduced, s->W + s->n * s->n) : kc_not(KC_TRUE);
-    if (kc_any(positive))
-        kc_substitute(free, s->k, s->reduced, s->a);
-    return ~positive;
+    return ~s->factored;
 #else
-    if (s->symmetric && kc_factor(free, s->reduced, s->W + s->n * s->n)) {
-        kc_substitute(free, s->k, s->reduced, s->a);
+    if (s->factored)
         return 0;
-    }
     kc_project_matrix(s, 1); /* not positive definite, or singular */
     const int fault = kc_eliminate(free, s->k, s->reduced, s->a, s->W, s->place);
     return fault ? KC_FAULT(KC_SINGULAR, s->column[s->rank + kc_number_of(fault)]) : 0;
@@ -587,4 +577,70 @@ KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, k
     }
     kc_least_norm(s, lambda);
     return failed;
+}
+
+/* The forces lambda of M a = f + G' lambda after kc_solve(), which left a in f, and M' in M: of the rows of G
+ * whose pivots it took, and zero for others.  `sides` holds f, scaled as the columns are. */
+KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
+{
+    const int n = s->n, m = s->m;
+    const kc_real *const M = s->M, *const a = s->f;
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, 1, s->f, 1, 0, s->W + n * n);
+    kc_renumber(s, 0, 1, sides, 1, 0, s->W + n * n);
+#endif
+    for (int i = 0; i < m; i++)
+        lambda[i] = kc_all(0);
+    for (int d = 0; d < s->rank; d++) {
+        const int column = s->column[d];
+        const kc_real *const row = s->combine + d * m;
+        kc_real force = -sides[column];
+        for (int j = 0; j < n; j++)
+            force += M[j * n + column] * a[j];
+        for (int i = 0; i < m; i++)
+            lambda[i] += row[i] * force;
+    }
+}
+
+/* Solve the equations in the units of the user for a, and for the forces lambda as above.  `combine` is
+ * wanted; `sides` has room for n numbers. */
+KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
+{
+    kc_weigh(s, s->M, s->n + 1);
+    kc_cancel(s, KC_RANK);
+    for (int i = 0; i < s->n; i++)
+        sides[i] = s->scale[i] * s->f[i];
+    const kc_fault failed = kc_solve_shared(s);
+    if (!kc_stops(failed))
+        kc_find_forces(s, sides, lambda);
+    return failed;
+}
+
+/* Solve for a with other right-hand sides f and gamma (k = 1), by the factors of kc_solve(); of `combine`,
+ * which is wanted, the first `rank` rows.  M is symmetric. */
+KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gamma)
+{
+    const int n = s->n, m = s->m, r = s->rank, free = n - r, *const column = s->column;
+    const kc_real none = kc_all(0), *const M = s->M, *const G = s->G;
+    kc_real *const side = s->f, *const level = s->gamma, *const y = s->a;
+    for (int i = 0; i < n; i++)
+        side[i] = s->scale[i] * f[i];
+#if defined(KC_WIDE)
+    kc_renumber(s, 0, 1, side, 1, 0, s->W + n * n);
+#endif
+    for (int d = 0; d < r; d++) {
+        level[d] = none;
+        for (int i = 0; i < m; i++)
+            level[d] += s->combine[d * m + i] * gamma[i];
+        kc_take(n, side, -level[d], M + column[d] * n);
+    }
+    for (int i = 0; i < free; i++)
+        y[i] = side[column[r + i]];
+    for (int d = 0; d < r; d++)
+        for (int i = s->begin[d]; i < s->end[d]; i++) {
+            const kc_real entry = G[d * n + r + i];
+            y[i] = kc_pick((kc_mask)(entry != none), y[i] - entry * side[column[d]], y[i]);
+        }
+    kc_substitute(free, 1, s->reduced, y);
+    kc_combine(s);
 }

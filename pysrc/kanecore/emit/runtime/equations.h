@@ -59,6 +59,7 @@ typedef struct kc_saddle {
     kc_real *peak;    /* (m) the largest entry of each row where pivots may still be taken */
     kc_real *peak_at; /* (m) its column, which may be another one in each lane */
     int rank;         /* how many pivots the reduction took */
+    kc_mask factored; /* whether `reduced` holds the factors of P' M P, which is positive definite */
 } kc_saddle;
 
 /* How many numbers the equations take, and the scratch. */

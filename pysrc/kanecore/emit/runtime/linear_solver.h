@@ -10,6 +10,14 @@ KC_INLINE void kc_swap(int n, kc_real *a, kc_real *b, int stride)
     }
 }
 
+/* Exchange the rows and columns of a (n, n). */
+KC_INLINE void kc_transpose_square(int n, kc_real *a)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++)
+            kc_swap(1, a + i * n + j, a + j * n + i, 1);
+}
+
 #if !defined(KC_WIDE)
 /* Scale a row, or a column, by a power of two, so that its largest entry is near 1.  Returns the factor: 1
  * for zeros. */

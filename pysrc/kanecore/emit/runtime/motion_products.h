@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Products of the derivatives of xdot with vectors, at the udot and lambda of the state: the change along a
+ * direction,
+ *
+ *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma,
+ *
+ * or the gradient of weights of xdot, of w_q qdot + mu R + nu S at constant mu and nu:
+ *
+ *     M' mu = w_u + G' nu,       G mu = 0.
+ */
+typedef struct kc_product {
+    kc_saddle *equations;            /* k = 1 */
+    int n_q;                         /* how many numbers `sides` gives behind those of the equations */
+    int rank;                        /* c[rank] is how many rows of G count */
+    kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
+    kc_function *fill;               /* M, f, G, gamma, what G is summed from */
+    kc_parts parts;                  /* where `fill` is NULL: the same by functions of their own */
+    kc_function *sides;              /* reads udot, lambda in w; dR, dS and dqdot, or w_u and zeros */
+    kc_function *gradient;           /* reads udot, lambda, mu, nu in w; NULL: the product is dqdot, da */
+    kc_fault (*solve)(kc_saddle *, kc_real *sides, kc_real *lambda); /* kc_solve_with_forces(), or as below */
+    kc_function *otherwise; /* the product by equations of its own, where M is not positive definite, or rows
+                               of G are lost or contradict each other */
+} kc_product;
+
+#define KC_PRODUCT_ROOM(n, m, n_q)                                                                           \
+    (KC_EQUATIONS_ROOM(n, m, 1) + KC_SCRATCH_ROOM(n, m) + (m) * (m) + (n) + 3 * ((n) + (m)) + (n_q))
+
+/* Place all of it from w on: the equations, `sides`; udot, lambda, the second solution and its forces in
+ * `solution`, and behind these what `sides` gives. */
+KC_INLINE kc_real *kc_place_product(kc_product *s, kc_real *w, kc_real **sides)
+{
+    kc_saddle *const e = s->equations;
+    e->combine = kc_place_scratch(e, kc_place_equations(e, w));
+    *sides = e->combine + e->m * e->m;
+    return *sides + e->n;
+}
+
+/* The result, from the two solutions. */
+KC_INLINE kc_fault kc_finish_product(const kc_product *s, const kc_place *at, kc_real *solution, kc_real *out)
+{
+    const int n = s->equations->n, all = n + s->equations->m, n_q = s->n_q;
+    if (s->gradient)
+        return s->gradient(KC_AT(at), solution, out);
+    for (int i = 0; i < n_q; i++)
+        out[i] = solution[3 * all + i];
+    for (int i = 0; i < n; i++)
+        out[n_q + i] = solution[all + i];
+    return (kc_fault){0};
+}
+
+/* Solve the equations of a model without constraints. */
+KC_INLINE kc_fault kc_solve_without_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
+{
+    (void)sides, (void)lambda;
+    return kc_solve_free(s);
+}
+
+/* The kernels `rhs_tangent`, `rhs_gradient` and those by parameters, from given functions of udot and lambda.
+ */
+KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *x, const kc_real *r,
+                                       const kc_real *c, kc_real *w, kc_real *out)
+{
+    kc_saddle *const e = s->equations;
+    const int n = e->n, m = e->m;
+    kc_real *sides, *const solution = kc_place_product(s, w, &sides), *const second = solution + n + m;
+    kc_real *const own = second + n + m, *const work = own + n + m + s->n_q;
+    const kc_place at = {t, x, r, c};
+    e->size = 0, e->a = second;
+    e->count = s->multipliers ? kc_count_of(c[s->rank]) : 0;
+    kc_fault failed = s->udot(t, x, r, c, work, solution);
+    if (kc_stops(failed))
+        return failed;
+    if (s->multipliers)
+        failed |= s->multipliers(t, x, r, c, work, solution + n);
+    if (kc_stops(failed))
+        return failed;
+    kc_fill(s->parts, e, &at, work);
+    if (s->gradient && !e->symmetric)
+        kc_transpose_square(n, e->M);
+    failed |= s->sides(t, x, r, c, solution, own);
+    for (int i = 0; i < n; i++)
+        e->f[i] = own[i];
+    for (int i = 0; i < m; i++)
+        e->gamma[i] = own[n + i];
+    failed |= s->solve(e, sides, second + n);
+    if (kc_stops(failed))
+        return failed;
+    return failed | kc_finish_product(s, &at, solution, out);
+}
