@@ -24,7 +24,7 @@ from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import Constraints, normalise
 from kanecore.errors import ModelError
 from kanecore.rank import null_space
-from kanecore.tolerances import CONSERVED, EQUAL, NOISE
+from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -257,9 +257,13 @@ class _Motion:
 # ------------------------------------------------------------------------------------------- rates of zero
 
 
-def _vanishes(rates: Array) -> npt.NDArray[np.bool_]:
-    """Mask of the rates that are zero at all places, to changes of the last digits of all numbers."""
-    return np.asarray(np.all(np.abs(rates[:, 0]) <= CONSERVED * _rounding(rates), axis=0))
+def _vanishes(rates: Array, terms: Sequence[Array] = ()) -> npt.NDArray[np.bool_]:
+    """Mask of the rates that are zero at all places, to changes of the last digits of all numbers, and of the terms.
+
+    The terms that a rate is the sum of may change nothing, and still be rounded.
+    """
+    rounding = _rounding(rates) + EPSILON * sum(np.abs(term[:, 0]) for term in terms)
+    return np.asarray(np.all(np.abs(rates[:, 0]) <= CONSERVED * rounding, axis=0))
 
 
 def _rounding(rates: Array) -> Array:
@@ -278,7 +282,7 @@ def _momenta(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, ...],
     is_conserved, is_cyclic = _vanishes(rates), _vanishes(slopes)
     forces = {
         "forces of constraint": ~_vanishes(of_constraints),
-        "forces without a potential": ~_vanishes(rates - slopes - of_constraints),
+        "forces without a potential": ~_vanishes(rates - slopes - of_constraints, (rates, slopes, of_constraints)),
     }
     for i in np.flatnonzero(is_cyclic & ~is_conserved):
         acting = " and ".join(name for name, acts in forces.items() if acts[i])

@@ -12,6 +12,7 @@ from itertools import chain
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
+from kanecore.derive.kernels.motion_kernels import without_masses
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import product, written
 from kanecore.graph.calculus import Tangent, accumulate
@@ -52,22 +53,22 @@ def _has_parameters(d: Derivation) -> bool:
     return bool(d.description.parameters)
 
 
-@derives("rhs_tangent")
+@derives("rhs_tangent", missing=without_masses)
 def _rhs_tangent(d: Derivation) -> Derived:
     return _product(d, "rhs_tangent")
 
 
-@derives("rhs_gradient")
+@derives("rhs_gradient", missing=without_masses)
 def _rhs_gradient(d: Derivation) -> Derived:
     return _product(d, "rhs_gradient")
 
 
-@derives("rhs_parameter_tangent", applies=_has_parameters)
+@derives("rhs_parameter_tangent", applies=_has_parameters, missing=without_masses)
 def _rhs_parameter_tangent(d: Derivation) -> Derived:
     return _product(d, "rhs_parameter_tangent")
 
 
-@derives("rhs_parameter_gradient", applies=_has_parameters)
+@derives("rhs_parameter_gradient", applies=_has_parameters, missing=without_masses)
 def _rhs_parameter_gradient(d: Derivation) -> Derived:
     return _product(d, "rhs_parameter_gradient")
 

@@ -26,7 +26,7 @@ from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Op
 from kanecore.graph.factorization import inverted
 
-__all__: list[str] = []
+__all__ = ["without_masses"]
 
 UNROLLED = 4_500  # operations of an inverse that is written out
 
@@ -56,17 +56,18 @@ def _joint_regressor(d: Derivation) -> Derived:
     return Derived(tuple(x for row in joint_regressor(d) for x in row))
 
 
-def _without_masses(d: Derivation) -> str:
+def without_masses(d: Derivation) -> str:
+    """Say why there is no mass matrix; "" where there is one."""
     return d.without_masses
 
 
-@derives("rhs", missing=_without_masses)
+@derives("rhs", missing=without_masses)
 def _rhs(d: Derivation) -> Derived:
     udot = _solved(d, "rhs")
     return Derived((*d.description.rates, *udot.roots), udot.pivots, udot.limits)
 
 
-@derives("udot", missing=_without_masses)
+@derives("udot", missing=without_masses)
 def _udot(d: Derivation) -> Derived:
     return _solved(d, "udot")
 
@@ -81,7 +82,7 @@ def _solved(d: Derivation, name: str) -> Derived:
     return d.solution
 
 
-@derives("forward_dynamics", missing=_without_masses)
+@derives("forward_dynamics", missing=without_masses)
 def _forward_dynamics(d: Derivation) -> Derived:
     return _solved(d.pushed, "forward_dynamics")
 
@@ -91,12 +92,12 @@ def _qdot(d: Derivation) -> Derived:
     return Derived(d.description.rates)
 
 
-@derives("mass_matrix", missing=_without_masses)
+@derives("mass_matrix", missing=without_masses)
 def _mass_matrix(d: Derivation) -> Derived:
     return Derived(tuple(x for row in d.mass_matrix for x in row))
 
 
-@derives("mass_matrix_inverse", missing=_without_masses)
+@derives("mass_matrix_inverse", missing=without_masses)
 def _mass_matrix_inverse(d: Derivation) -> Derived:
     """Written out, with its pivots; if it is long, M, which is inverted at run time."""
     if d.symmetric:
