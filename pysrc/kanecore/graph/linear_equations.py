@@ -20,7 +20,7 @@ from .expression_graph import Graph
 from .magnitudes import Bounds
 from .random_samples import samples
 
-__all__ = ["Singular", "determinant", "matching", "solve"]
+__all__ = ["Singular", "determinant", "matching", "solve", "solve_in_order"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
 LEADS = 0.25  # of its row's bound, the least pivot: it multiplies rounding of the others by four at most
@@ -53,6 +53,28 @@ def determinant(g: Graph, matrix: Sequence[Sequence[int]]) -> int:
     """The node of a small determinant, n·2ⁿ products."""
     n = len(matrix)
     return _minors(g, matrix, n).get((1 << n) - 1, 0)
+
+
+def solve_in_order(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> tuple[list[int], int]:
+    """The nodes x of ``matrix @ x = right``, and the determinant, by Gauss's elimination with the diagonal's pivots.
+
+    A third of the operations of :func:`solve`, for iterations that correct themselves: pivots may be small.
+    """
+    rows, x = [list(row) for row in matrix], list(right)
+    n, product = len(rows), g.one
+    for k, above in enumerate(rows):
+        product = g.mul(product, above[k])
+        inverse = g.div(g.one, above[k])
+        above[k + 1 :] = [g.mul(inverse, a) for a in above[k + 1 :]]
+        x[k] = g.mul(inverse, x[k])
+        for i in range(k + 1, n):
+            factor = rows[i][k]
+            for j in range(k + 1, n):
+                rows[i][j] = g.sub(rows[i][j], g.mul(factor, above[j]))
+            x[i] = g.sub(x[i], g.mul(factor, x[k]))
+    for k in reversed(range(n)):
+        x[k] = g.sub(x[k], g.sum(g.mul(rows[k][j], x[j]) for j in range(k + 1, n)))
+    return x, product
 
 
 class _Elimination:

@@ -15,13 +15,14 @@ not a number, and calls raise a SingularError that names the loads.  There bodie
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kanecore.graph.calculus import Tangent, is_affine
+from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.expression_graph import Graph, Op
-from kanecore.graph.linear_equations import determinant, solve
+from kanecore.graph.linear_equations import determinant, solve, solve_in_order
+from kanecore.graph.vectors import dot
 
 __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number"]
 
@@ -107,11 +108,11 @@ class Affine:
     def _changes(self) -> list[list[int]]:
         """J in the symbols N."""
         g = self.graph
-        columns = [dict(zip(self.reactions, column, strict=True)) for column in zip(*self.slopes, strict=True)]
-        tangents = [Tangent(g, {n: b for n, b in column.items() if b}).of for column in columns]
+        columns = list(zip(*self.slopes, strict=True))
+        gradients = [accumulate(g, [(law, g.one)], self.reactions) for law in self.laws]
         return [
-            [g.sub(g.constant(int(i == j)), of(law)) for j, of in enumerate(tangents)]
-            for i, law in enumerate(self.laws)
+            [g.sub(g.constant(int(i == j)), dot(g, gradient, column)) for j, column in enumerate(columns)]
+            for i, gradient in enumerate(gradients)
         ]
 
     def jacobian(self, values: Mapping[int, int]) -> list[list[int]]:
@@ -130,33 +131,42 @@ class Affine:
     def solution(self) -> list[int]:
         """The nodes of s; not a number where they are not the only ones connected with zero friction."""
         g, s = self.graph, [0] * len(self.laws)
-        once = self.is_explicit or self.is_linear
-        conditions: list[int] = []
-        for _ in range(1 if once else TURNS):
+        if self.is_explicit or self.is_linear:
             values = self.at(s)
             jacobian = self.jacobian(values)
-            conditions += _not_positive(g, determinant(g, jacobian))
-            steps = solve(g, jacobian, self._residuals(s, values))
-            s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
-        if not once:
-            values = self.at(s)
-            conditions += _not_positive(g, determinant(g, self.jacobian(values)))
-            conditions += self._left(s, values)
+            conditions = _not_positive(g, determinant(g, jacobian))
+            s = [g.neg(step) for step in solve(g, jacobian, self._residuals(s, values))]
+        else:
+            s, conditions = self._by_newton()
         if not conditions:
             return s
         wrong = _any(g, conditions)
         return [g.select(wrong, not_a_number(g, x), x) for x in s]
 
+    def _by_newton(self) -> tuple[list[int], list[int]]:
+        """S after the last step, and the conditions that hold where it is no solution.
+
+        A step corrects what small pivots of the one before lost.
+        """
+        g, s = self.graph, [0] * len(self.laws)
+        conditions: list[int] = []
+        for _ in range(TURNS):
+            values = self.at(s)
+            steps, size = solve_in_order(g, self.jacobian(values), self._residuals(s, values))
+            conditions += _not_positive(g, size)
+            s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
+        return s, [*conditions, self._left(s, self.at(s))]
+
     def _residuals(self, s: Sequence[int], values: Mapping[int, int]) -> list[int]:
         g = self.graph
         return [g.sub(x, h) for x, h in zip(s, g.substitute(list(self.laws), values), strict=True)]
 
-    def _left(self, s: Sequence[int], values: Mapping[int, int]) -> Iterator[int]:
-        """Conditions that hold where the last step was not close enough."""
+    def _left(self, s: Sequence[int], values: Mapping[int, int]) -> int:
+        """The condition that holds where the last step was not close enough."""
         g = self.graph
         size = g.sum(g.call(Op.ABS, x) for x in s)
         left = g.sum(g.call(Op.ABS, x) for x in self._residuals(s, values))
-        yield g.binary(Op.LT, g.mul(g.constant(CLOSE), size), left)
+        return g.binary(Op.LT, g.mul(g.constant(CLOSE), size), left)
 
 
 def friction_free_determinant(affine: Affine) -> int:
