@@ -71,6 +71,7 @@ cdef enum:
     K_OUTPUT_SLOPES
     K_JOINT_REGRESSOR
     K_AUXILIARY_PARTIALS
+    K_ZDOT
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:

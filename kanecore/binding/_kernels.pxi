@@ -71,6 +71,7 @@ KERNELS = (
     "output_slopes",
     "joint_regressor",
     "auxiliary_partials",
+    "zdot",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -146,4 +147,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_outputs, m.n_x + m.n_r + m.n_u,),
         (m.n_u, 3 * m.n_q,),
         (3 * m.n_points + 3 * m.n_frames + m.n_constraints, m.n_auxiliary,),
+        (m.n_z,),
     )

@@ -23,6 +23,7 @@
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
 #include "linearize.h"
+#include "state_rows.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -178,6 +179,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(after_motion, after_motion, after_motion, 2)                                                         \
     WAY(short_way, short_way, short_way, 0)                                                                  \
     WAY(chain, kc_chain, chain, 4)                                                                           \
+    WAY(state_rows, kc_state_rows, state_rows, 3)                                                            \
     WAY(motion, kc_motion, motion, 4)                                                                        \
     WAY(general_motion, kc_motion, motion, 4)                                                                \
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \

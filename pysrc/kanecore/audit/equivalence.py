@@ -160,7 +160,7 @@ class _Mapping:
         if not isinstance(given, Mapping):
             raise TypeError(f"map is {given!r}; it must be a mapping of b's coordinates and speeds, or a function")
         second = self.second
-        states = (*second.coordinate_names, *second.speed_names)
+        states = second._x_names
         expressions: dict[str, Any] = {}
         for key, value in given.items():
             what, i = second._found(("state", "input"), key)
@@ -172,8 +172,8 @@ class _Mapping:
 
     def _read(self, explicit: Mapping[str, Any]) -> dict[str, Callable[[list[Array]], Any]]:
         """All coordinates, speeds and inputs that follow from a's expressions, or are shared."""
-        expressions, own = dict(explicit), {*self.first.coordinate_names, *self.first.speed_names}
-        for name in (*self.second.coordinate_names, *self.second.speed_names):
+        expressions, own = dict(explicit), {*self.first._x_names}
+        for name in self.second._x_names:
             if name not in expressions and name in own:
                 expressions[name] = sm.Function(name)(sm.Symbol("t"))
         return {name: self._function(name, value) for name, value in expressions.items()}
@@ -181,7 +181,7 @@ class _Mapping:
     def _function(self, name: str, value: Any) -> Callable[[list[Array]], Any]:
         """An expression as a function of t, the state, the inputs and the parameters of a."""
         first = self.first
-        names = ["t", *first.coordinate_names, *first.speed_names, *first.input_names, *first.parameter_names]
+        names = ["t", *first._x_names, *first.input_names, *first.parameter_names]
         dummies = {each: sm.Dummy() for each in names}
         expression = sm.sympify(value)
         if expression.has(sm.Derivative):

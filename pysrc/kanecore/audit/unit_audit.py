@@ -99,7 +99,7 @@ def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]
     columns = difference.shape[1]
-    names = {dyn.n_x: (*dyn.coordinate_names, *dyn.speed_names), dyn.n_u: dyn.speed_names}.get(columns, ())
+    names = {dyn.n_x: dyn._x_names, dyn.n_u: dyn.speed_names}.get(columns, ())
     labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
     reason = "it is not the same in other units: does a number in the model have a dimension?"
     return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_DIFFERENCES, labels=labels, reason=reason)

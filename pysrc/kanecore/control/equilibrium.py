@@ -138,7 +138,7 @@ def equilibrium(
     x, r = end.state.x.copy(), np.array(end.state.r)
     if compared is not None:
         r[sought.inputs] = _least(end, compared)
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     return Equilibrium(
         name=dyn.name,
         t=float(t),
@@ -298,7 +298,7 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
     """Error that names the rates that do not vanish, the largest first."""
     dyn, errors, sought = end.state.dyn, end.errors, end.sought
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(sought.rates, end.residual, strict=False)]
     labels += [
         f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"

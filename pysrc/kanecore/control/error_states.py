@@ -40,7 +40,7 @@ class ErrorStates:
         self._quaternions = [list(places) for places in dyn.unit]
         first = {min(places): places for places in self._quaternions}
         others = {place for places in self._quaternions for place in places}
-        in_state = [*dyn.coordinate_names, *dyn.speed_names]
+        in_state = [*dyn._x_names]
         names, plain = list[str](), list[tuple[int, int]]()
         quaternions = list[list[int]]()
         for place, name in enumerate(in_state):

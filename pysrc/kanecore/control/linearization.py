@@ -163,7 +163,7 @@ def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Arr
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)
-        names = (dyn.coordinate_names + dyn.speed_names)[part.dependent]
+        names = dyn._x_names[part.dependent]
         raise SingularError(
             f"minimal=True: the dependent {part.kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
             f"others at t = {float(t[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "

@@ -60,7 +60,7 @@ def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
     g, description = d.graph, d.description
     groups = {
         "t": [description.time],
-        "x": [*description.coordinates, *description.speeds],
+        "x": description.x,
         "r": description.inputs,
         "p": description.parameters,
     }

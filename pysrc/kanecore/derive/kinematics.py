@@ -59,8 +59,11 @@ class Kinematics(Rotations):
         for i, k in zip(d.inputs, d.input_rates, strict=True):
             if k >= 0:
                 seeds[i] = d.inputs[k]
-        self.seeds = seeds
-        self.rate = Tangent(g, seeds)  # d/dt with the speeds constant
+        of_states = dict(zip(d.states, d.state_rates, strict=True))
+        self.seeds = seeds | of_states
+        self.rate = Tangent(g, self.seeds)  # d/dt with the speeds constant
+        self.at_states = self.rate if not of_states else Tangent(g, seeds)  # with the first-order states as well
+        self.along_states = Tangent(g, of_states)
         self.omega: list[Components] = [ZERO]
         self.relative: list[list[tuple[int, Components]]] = [[]]  # terms of each frame's ω_rel
         for i in range(1, len(d.frames)):

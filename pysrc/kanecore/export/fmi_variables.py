@@ -69,7 +69,7 @@ def variables_of(
     drift : float, optional
         The default of the parameter that says from which drift on constrained states are brought back.
     """
-    states, inputs = [*dyn.coordinate_names, *dyn.speed_names], list(dyn.input_names)
+    states, inputs = [*dyn._x_names], list(dyn.input_names)
     outputs, parameters = list(dyn.output_names), list(dyn.parameter_names)
     known = _units(units, [*states, *inputs, *outputs, *parameters])
     taken: set[str] = set()

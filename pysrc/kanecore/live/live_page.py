@@ -143,7 +143,7 @@ def play(
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
     own = units if units is not None else _units_of_gallery(dyn)
-    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
+    names = (*dyn._x_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
     named = units_of(own, names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if follow is None and held is not None and not np.any(start.r):
@@ -208,7 +208,7 @@ def _plots(dyn: Any, plots: Any) -> list[Any]:
     """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, outputs and inputs."""
     if plots is None:
         return ["coordinates", "energies"]
-    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.output_names, *dyn.input_names)
+    names = (*dyn._x_names, *dyn.output_names, *dyn.input_names)
     result: list[Any] = []
     for each in [plots] if isinstance(plots, str) else plots:
         if isinstance(each, str) and each in PLOTS:

@@ -141,7 +141,7 @@ def compiled_page(dyn: Any) -> str:
 
 def trajectory_page(trajectory: Any) -> str:
     """HTML of a run: its outcome, the range of each coordinate and speed, and a picture if matplotlib is installed."""
-    dyn, names = trajectory._dyn, (*trajectory._dyn.coordinate_names, *trajectory._dyn.speed_names)
+    dyn, names = trajectory._dyn, trajectory._dyn._x_names
     rows = [
         (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
         for name, x in zip(names[:SHOWN], trajectory.x.T, strict=False)

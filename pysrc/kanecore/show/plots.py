@@ -104,7 +104,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
 
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
-    states = (*dyn.coordinate_names, *dyn.speed_names)
+    states = dyn._x_names
     return {"state": states, "input": dyn.input_names, "output": dyn.output_names, "energy": ("energy",)}
 
 

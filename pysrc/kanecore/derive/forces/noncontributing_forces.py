@@ -40,7 +40,7 @@ def but_loads(d: Description, outputs: bool = True) -> Iterator[int]:
         yield from (i for _, v in b.about for i in v)
     yield from () if d.lagrangian is None else (d.lagrangian,)
     yield from (x for force in d.generalized_forces for x in force.components)
-    yield from (*d.rates, *d.potentials, *(each.node for each in d.constraints))
+    yield from (*d.rates, *d.state_rates, *d.potentials, *(each.node for each in d.constraints))
     yield from (i for _, i in d.outputs if outputs)
 
 
