@@ -104,7 +104,7 @@ def _inverse_dynamics(d: Derivation) -> Derived:
     return Derived(tuple(d.graph.neg(f) for f in d.residual(d.description.accelerations)))
 
 
-@derives("zdot")
+@derives("zdot", applies=lambda d: bool(d.description.states))
 def _zdot(d: Derivation) -> Derived:
     return _of_motion(d, d.description.state_rates, "rates of states")
 
