@@ -29,6 +29,16 @@ cdef class Named(Libraries):
         """Names of all entries of x = [q, u, z]."""
         return self.names["state"]
 
+    @property
+    def _speeds(self):
+        """Places of the speeds in x, and of u̇ in ẋ."""
+        return slice(self.n_q, self.n_q + self.n_u)
+
+    @property
+    def _states(self):
+        """Places of the first-order states in x."""
+        return slice(self.n_q + self.n_u, self.n_x)
+
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
 

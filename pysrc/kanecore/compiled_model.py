@@ -677,8 +677,8 @@ class CompiledModel(_native.Kernels):
             )
         coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
         leading = _library.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
-        x = np.empty((*leading, self.n_x))
-        x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
+        x = np.zeros((*leading, self.n_x))
+        x[..., : self.n_q], x[..., self._speeds] = coordinates, speeds
         return x
 
     mass_matrix_inverse = mass_matrix_inverse

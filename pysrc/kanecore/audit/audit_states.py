@@ -74,7 +74,7 @@ class Places:
 
     @property
     def u(self) -> Array:
-        return self.x[..., self.dyn.n_q :]
+        return self.x[..., self.dyn._speeds]
 
     @cached_property
     def qdot(self) -> Array:
@@ -250,7 +250,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
     else:
         other = ~angle & (far > 0.0)
         sizes[: dyn.n_q][other] = far[other] * np.median(radians)
-        sizes[dyn.n_q :] = at.speed_units * np.median(radians)
+        sizes[dyn._speeds] = at.speed_units * np.median(radians)
     return sizes
 
 
@@ -296,7 +296,7 @@ def _with_motions(
     dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
 ) -> States:
     """States with random u̇ and virtual motions, whose largest entry has the magnitude of the speeds."""
-    at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
+    at, speeds = Constraints(dyn, t, x, r), sizes[dyn._speeds]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:
         udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))

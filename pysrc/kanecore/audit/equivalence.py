@@ -219,7 +219,7 @@ class _Mapping:
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
         """Speeds as the map gives them."""
         if self._whole:
-            return self._states(x)[..., self.second.n_q :]
+            return self._states(x)[..., self.second._speeds]
         return self._columns(self.second.speed_names, t, x, r)
 
     def inputs(self, t: Array, x: Array, r: Array) -> Array:

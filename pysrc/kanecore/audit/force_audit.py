@@ -256,7 +256,7 @@ def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works
 
     def kinetic(t: Array, x: Array, r: Array) -> Array:
-        products = states.call("momenta", t=t, x=x, r=r) * x[..., n_q:]
+        products = states.call("momenta", t=t, x=x, r=r) * x[..., b.dyn._speeds]
         return np.asarray(np.sum(products, axis=-1) - states.call("kinetic_energy", t=t, x=x, r=r))
 
     dx = np.concatenate([states.virtual, np.zeros_like(states.virtual)], axis=-1)

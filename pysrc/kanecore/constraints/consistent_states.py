@@ -162,7 +162,7 @@ def consistent_state(state: ConstraintState, keep: str | Places | None) -> Const
 def _independent(dyn: Kernels) -> Places:
     """Places of q_ind and u_ind in a state."""
     coordinates = range(dyn.n_q - dyn.n_q_dependent)
-    return np.array([*coordinates, *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)], dtype=np.intp)
+    return np.array([*coordinates, *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)], dtype=np.intp)
 
 
 def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
@@ -175,7 +175,7 @@ def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | 
             return None  # or the coordinates that stay are no part of a unit quaternion
         state = solution
     if dyn.n_velocity:
-        return _dependent(state, "speeds", unknowns[unknowns >= dyn.n_q])
+        return _dependent(state, "speeds", unknowns[(unknowns >= dyn.n_q) & (unknowns < dyn.n_q + dyn.n_u)])
     return state
 
 

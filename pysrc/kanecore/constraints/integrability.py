@@ -52,9 +52,9 @@ def integrable(state: ConstraintState) -> bool | None:
 
 def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
     """Test whether the rows are the same at rest and at other speeds."""
-    n_q, m, units = state.dyn.n_q, state.dyn.n_velocity, state.speed_units
+    m, units = state.dyn.n_velocity, state.speed_units
     x = state.x.copy()
-    x[n_q:] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
+    x[state.dyn._speeds] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
     rest, fast = (at.rows[:m] * units for at in (state.at_rest, state.moved(x)))
     return not np.any(np.abs(rest - fast) > EQUAL * np.maximum(size_of(rest), size_of(fast))[:, np.newaxis])
 

@@ -214,7 +214,7 @@ class Trajectory:
 
     @property
     def u(self) -> Array:
-        return self.x[:, self._dyn.n_q :]
+        return self.x[:, self._dyn._speeds]
 
     @cached_property
     def r(self) -> Array:
