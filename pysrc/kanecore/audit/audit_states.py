@@ -50,7 +50,7 @@ class Places:
     dyn : CompiledModel
     t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
-        Reference magnitude of each coordinate and speed.
+        Reference magnitude of each coordinate and speed; 1 of a first-order state.
     """
 
     dyn: Kernels
@@ -101,11 +101,24 @@ class Places:
 
     def along_motion(self, function: Any, udot: Array) -> Slope:
         """Derivative along the motion of any function of t, x, r."""
-        moving = np.concatenate([self.qdot, np.zeros_like(udot)], axis=-1)
+        moving = self.motion(np.zeros_like(udot))
         pushed = np.concatenate([np.zeros_like(self.qdot), udot], axis=-1)
         first = self.along(function, moving, 1.0, self.input_rates)
         second = self.along(function, pushed, 0.0, np.zeros_like(self.r))
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
+
+    @cached_property
+    def zdot(self) -> Array:
+        return self.call("zdot")
+
+    def motion(self, udot: Array) -> Array:
+        """Direction of x along the motion with given u̇."""
+        return np.concatenate([self.qdot, udot, self.zdot], axis=-1)
+
+    def whole(self, direction: Array) -> Array:
+        """A direction of x; where it says nothing of first-order states, these stay."""
+        missing = self.dyn.n_x - direction.shape[-1]
+        return np.concatenate([direction, np.zeros((*direction.shape[:-1], missing))], axis=-1)
 
     def tangent(self, dx: Array) -> Array:
         """Directions of x, (..., n, n_x), without the components that change the norm of a unit quaternion.
@@ -130,6 +143,7 @@ class Places:
 
     def along(self, function: Any, dx: Array, dt: float, dr: Array) -> Slope:
         """The derivative of any function of t, x, r in a direction."""
+        dx = self.whole(dx)
         reach = np.max(np.abs(dx) / self.sizes, axis=-1, initial=abs(dt))
         reach = np.maximum(reach, np.max(np.abs(dr) / (1.0 + np.abs(self.r)), axis=-1, initial=0.0))
         size = 1.0 / np.where(reach > 0.0, reach, 1.0)

@@ -94,6 +94,13 @@ def equivalent(
         if not isinstance(argument, (Model, CompiledModel)):
             raise TypeError(f"equivalent takes Models and CompiledModels, not a {type(argument).__name__}")
     n = whole_number(n)
+    for model in (a, b):
+        if model.n_z:
+            raise ModelError(
+                f"equivalent compares motions in q and u alone, and {model.name!r} has the states "
+                f"{', '.join(map(str, model.states if isinstance(model, Model) else model.state_names))}: compare models "
+                "in which these are inputs, inputs=[...]"
+            )
     first = _with_values(a)
     second = _with_values(b)
     second = _sharing(first, second, parameters or {})

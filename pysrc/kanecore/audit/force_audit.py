@@ -228,7 +228,7 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
         q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
         return 0.5 * (energy(t, q, qdot + eta, r) - energy(t, q, qdot - eta, r))
 
-    over = np.broadcast_to(_held(states.qdot, udot), (len(states.virtual), *states.x.shape))
+    over = np.broadcast_to(states.motion(np.zeros_like(udot)), (len(states.virtual), *states.x.shape))
     first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
     size = np.max(np.abs(qddot) / states.sizes[:n_q], axis=-1, initial=0.0)
     size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇: a q̈ of other size than η would lose digits
@@ -270,19 +270,21 @@ def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
 
 
 def _state(b: Bodies, t: Array, q: Array, qdot: Array, r: Array) -> Array:
-    """The state [q, u] with q̇ = Y u + z."""
+    """The state [q, u, z] with u that gives q̇."""
     n, dyn = b.dyn.n_u, b.dyn
     q = np.broadcast_to(q, np.broadcast_shapes(q.shape, qdot.shape))
+    z = np.broadcast_to(b.states.x[..., dyn._states], (*q.shape[:-1], dyn.n_z))
     if dyn.qdot_is_u:
-        return np.concatenate([q, np.broadcast_to(qdot, q.shape)], axis=-1)
+        return np.concatenate([q, np.broadcast_to(qdot, q.shape), z], axis=-1)
     places = np.zeros((n + 1, *q.shape[:-1], dyn.n_x))
     places[..., : dyn.n_q] = q
+    places[..., dyn._states] = z
     for j in range(n):
         places[j + 1, ..., dyn.n_q + j] = 1.0
     rates = b.states.call("qdot", t=np.broadcast_to(t, q.shape[:-1]), x=places, r=r)
     matrix = np.moveaxis(rates[1:] - rates[0], 0, -1)
     u = np.linalg.solve(matrix, (qdot - rates[0])[..., np.newaxis])[..., 0]
-    return np.concatenate([q, u], axis=-1)
+    return np.concatenate([q, u, z], axis=-1)
 
 
 CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (

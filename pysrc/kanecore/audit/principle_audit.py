@@ -251,8 +251,8 @@ class _QuasiCoordinates:
     def _rate(self, function: Callable[[Array, Array, Array], Array]) -> Slope:
         """Derivative along the motion: by q, t and r, and by s, each in its own steps."""
         states, shape = self.b.states, (len(self.change), *self.b.states.x.shape)
-        moving = np.concatenate([states.qdot, np.zeros_like(states.u)], axis=-1)
-        pushed = np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1)
+        moving = states.motion(np.zeros_like(states.u))
+        pushed = states.whole(np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1))
         first = states.along(function, np.broadcast_to(moving, shape), 1.0, states.input_rates)
         second = states.along(function, np.broadcast_to(pushed, shape), 0.0, np.zeros_like(states.r))
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)

@@ -157,7 +157,9 @@ class _Place:
 
     def _at_rest(self, places: Array) -> Constraints:
         """State at rest at other (q, t), (..., n_q + 1), with the inputs of that time."""
-        x = np.concatenate([places[..., :-1], np.zeros((*places.shape[:-1], self.at.dyn.n_u))], axis=-1)
+        lead, at = places.shape[:-1], self.at
+        z = np.broadcast_to(at.z, (*lead, at.dyn.n_z))
+        x = np.concatenate([places[..., :-1], np.zeros((*lead, at.dyn.n_u)), z], axis=-1)
         t = places[..., -1]
         r = self.r + self.input_rates * (t - self.at.t)[..., np.newaxis]
         return Constraints(self.at.dyn, t, x, r, self.at.p)

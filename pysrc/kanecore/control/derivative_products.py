@@ -63,8 +63,10 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     mass = dyn.mass_matrix(t, x, **values)
     multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
     system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
-    adjoint = system.adjoint(w[..., dyn.n_q :])
-    fixed = joined(udot=udot, multipliers=multipliers, weights=w[..., : dyn.n_q], adjoint=adjoint)
+    adjoint = system.adjoint(w[..., dyn._speeds])
+    mu, nu = np.split(adjoint, [dyn.n_u], axis=-1)
+    of_rates = {"weights": w[..., : dyn.n_q], "mu": mu, "of_states": w[..., dyn._states], "nu": nu}
+    fixed = joined(udot=udot, multipliers=multipliers, **of_rates)
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
     def changes(of_y: Array) -> Array:
@@ -75,7 +77,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
         return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
 
     of_y = np.zeros((*lead, width, n))
-    of_y[..., : dyn.n_u, :] = slopes[..., dyn.n_q :, :]
+    of_y[..., : dyn.n_u, :] = slopes[..., dyn._speeds, :]
     if dyn.n_constraints:
         explicit = changes(np.zeros_like(of_y))[..., n + width :, :]
         of_y[..., dyn.n_u :, :] = system.multipliers(mass @ of_y[..., : dyn.n_u, :] - explicit)

@@ -114,7 +114,8 @@ def _groups(dyn: Any) -> list[Group]:
     return [
         Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
         *(Group("unit quaternion", "state", list(quaternion)) for quaternion in dyn.unit),
-        Group("speeds u", "state", list(range(dyn.n_q, dyn.n_x))),
+        Group("speeds u", "state", list(range(dyn.n_q, dyn.n_q + dyn.n_u))),
+        Group("states z", "state", list(range(dyn.n_q + dyn.n_u, dyn.n_x))),
         Group("inputs r", "input", list(range(dyn.n_r))),
         Group("outputs", "output", list(range(dyn.n_outputs))),
         Group("energy T + U", "energy", [0]),
