@@ -284,6 +284,7 @@ def _state(
     """A random state on the constraints that has accelerations; None if this one is none."""
     if centre is None:
         x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
+        x[dyn._states] = np.abs(x[dyn._states])  # among them masses and activations
     else:
         x = centre + _SPREAD * sizes * rng.uniform(-1.0, 1.0, dyn.n_x)
     normalise(dyn, x)

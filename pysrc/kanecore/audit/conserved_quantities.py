@@ -165,6 +165,7 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
         size = np.concatenate([spread * np.where(moved, q + largest * far, 1.0), largest * fast, np.ones(dyn.n_z)])
     size[dyn._speeds] *= _SPEEDS[turn % len(_SPEEDS)]
     x = center + size * numbers
+    x[dyn._states] = np.abs(x[dyn._states])
     normalise(dyn, x)
     return at.moved(x)
 

@@ -221,12 +221,13 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
     eta = states.coordinate_change(states.virtual)
     qddot = states.rate("qdot", udot).value
 
-    def energy(t: Array, q: Array, qdot: Array, r: Array) -> Array:
-        return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, r), r=r)
+    def energy(t: Array, q: Array, qdot: Array, z: Array, r: Array) -> Array:
+        return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, z, r), r=r)
 
     def momentum(t: Array, x: Array, r: Array, qdot: Array) -> Array:
         q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
-        return 0.5 * (energy(t, q, qdot + eta, r) - energy(t, q, qdot - eta, r))
+        z = x[..., b.dyn._states]
+        return 0.5 * (energy(t, q, qdot + eta, z, r) - energy(t, q, qdot - eta, z, r))
 
     over = np.broadcast_to(states.motion(np.zeros_like(udot)), (len(states.virtual), *states.x.shape))
     first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
@@ -235,7 +236,9 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
     at = (states.t, states.x, states.r)
     pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
-        lambda t, x, r: energy(t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), r),
+        lambda t, x, r: energy(
+            t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), x[..., b.dyn._states], r
+        ),
         _held(eta, states.virtual),
         0.0,
         np.zeros_like(states.r),
@@ -269,11 +272,11 @@ def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="dp/dt - ∂K/∂q is not -F*")
 
 
-def _state(b: Bodies, t: Array, q: Array, qdot: Array, r: Array) -> Array:
+def _state(b: Bodies, t: Array, q: Array, qdot: Array, z: Array, r: Array) -> Array:
     """The state [q, u, z] with u that gives q̇."""
     n, dyn = b.dyn.n_u, b.dyn
     q = np.broadcast_to(q, np.broadcast_shapes(q.shape, qdot.shape))
-    z = np.broadcast_to(b.states.x[..., dyn._states], (*q.shape[:-1], dyn.n_z))
+    z = np.broadcast_to(z, (*q.shape[:-1], dyn.n_z))
     if dyn.qdot_is_u:
         return np.concatenate([q, np.broadcast_to(qdot, q.shape), z], axis=-1)
     places = np.zeros((n + 1, *q.shape[:-1], dyn.n_x))
