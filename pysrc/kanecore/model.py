@@ -169,8 +169,8 @@ class Model(Expressions):
 
     Read::
 
-        name, description, coordinates, speeds, states, parameters, values, inputs, functions, noncontributing, left_out,
-        n_q, n_u, n_z, n_x, n_p, n_r, n_constraints
+        name, description, coordinates, speeds, states, parameters, values, inputs, functions, noncontributing,
+        left_out, n_q, n_u, n_z, n_x, n_p, n_r, n_constraints
 
     Asked for expressions::
 
@@ -692,7 +692,8 @@ class Model(Expressions):
         return sorted(set(super().__dir__()) - {"partial_accelerations", "partial_angular_accelerations", "whole"})
 
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+        n_z = f"n_z={self.n_z}, " if self.n_z else ""
+        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, {n_z}n_p={self.n_p}, n_r={self.n_r}>"
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: sizes and names, and the equations of motion, folded."""
@@ -899,7 +900,7 @@ class Model(Expressions):
         Returns
         -------
         list of Eq
-            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them the constraints G u̇ + γ = 0.  The
+            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them G u̇ + γ = 0 and ż = w.  The
             symbols of λ are `kanecore.multiplier` (row).
 
         Raises

@@ -95,18 +95,22 @@ def equivalent(
             raise TypeError(f"equivalent takes Models and CompiledModels, not a {type(argument).__name__}")
     n = whole_number(n)
     for model in (a, b):
-        if model.n_z:
-            raise ModelError(
-                f"equivalent compares motions in q and u alone, and {model.name!r} has the states "
-                f"{', '.join(map(str, model.states if isinstance(model, Model) else model.state_names))}: compare models "
-                "in which these are inputs, inputs=[...]"
-            )
+        _refuse_states(model)
     first = _with_values(a)
     second = _with_values(b)
     second = _sharing(first, second, parameters or {})
     pair = _Pair(random_states(first, n, x0, seed), second, _Mapping(first, second, map))
     states, rows = pair.ours, found(_CHECKS, pair)
     return Equivalence(tuple(rows), states.t, states.x, states.r, (first.name, second.name))
+
+
+def _refuse_states(model: Model | CompiledModel) -> None:
+    if model.n_z:
+        symbols = model.states if isinstance(model, Model) else model.state_names
+        raise ModelError(
+            f"equivalent compares motions in q and u alone, and {model.name!r} has the states "
+            f"{', '.join([str(z) for z in symbols])}: compare models in which these are inputs, inputs=[...]"
+        )
 
 
 # ------------------------------------------------------------------------------------------------------ parameters

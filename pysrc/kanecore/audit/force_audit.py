@@ -254,7 +254,7 @@ def _held(dq: Array, speeds: Array) -> Array:
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     """Row for the part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with loads in u̇."""
-    states, n_q = b.states, b.dyn.n_q
+    states = b.states
     works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works
 

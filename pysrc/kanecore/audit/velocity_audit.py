@@ -164,10 +164,7 @@ def _momenta(name: str, b: Bodies) -> Row:
     b.require_bodies()
     change = b.states.loose
     ahead, behind = (
-        b.states.call(
-            "kinetic_energy", x=_with_speeds(b, u)
-        )
-        for u in (b.states.u + change, b.states.u - change)
+        b.states.call("kinetic_energy", x=_with_speeds(b, u)) for u in (b.states.u + change, b.states.u - change)
     )
     given = np.einsum("ni,kni->kn", b.states.call("momenta"), change)
     terms = np.abs(ahead) + np.abs(behind)

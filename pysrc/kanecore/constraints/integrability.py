@@ -34,8 +34,8 @@ _AWAY = 1e-1  # distance of these from the state, by the coordinates' magnitudes
 def integrable(state: ConstraintState) -> bool | None:
     """Test whether Lie brackets of motions that the constraints allow are allowed, at this state and around it.
 
-    None if constraints are not linear in the speeds or depend on first-order states, where some speed is the rate of no coordinate, where the
-    directions that are allowed have edges, or where there are no constraints on velocities.
+    None if constraints are not linear in the speeds or depend on first-order states, where some speed is the rate of no
+    coordinate, where the directions that are allowed have edges, or where there are no constraints on velocities.
     """
     if not state.dyn.n_velocity:
         return None

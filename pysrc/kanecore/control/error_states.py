@@ -23,13 +23,13 @@ Array = npt.NDArray[np.float64]
 
 
 class ErrorStates:
-    """Errors of a model's states and their order: coordinates, for a quaternion its three angles, then speeds, then states.
+    """Errors of a model's x and their order: coordinates, for a quaternion its three angles, then speeds, then states.
 
     Attributes
     ----------
     names : tuple of str
-        The names of coordinates, speeds and states; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose
-        cosine is e0, where the first of its four was.
+        The names in x; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose cosine is e0, where
+        the first of its four was.
     n_coordinates : int
         How many of them are of coordinates, n_q − n_unit.
     end_of_speeds : int

@@ -209,7 +209,13 @@ class Derivation:
     def _forest(self, kernel: str) -> Callable[[], Forest | None]:
         """Function that finds the trees of joints that closed recursions linearize."""
         d, bodies = self.description, self.formulation
-        if kernel != "linearize" or d.constraints or d.states or self.has_inertial_loads or not isinstance(bodies, Bodies):
+        if (
+            kernel != "linearize"
+            or d.constraints
+            or d.states
+            or self.has_inertial_loads
+            or not isinstance(bodies, Bodies)
+        ):
             return lambda: None
         return lambda: forest(bodies)
 

@@ -180,7 +180,10 @@ class Library:
         """Number of operations of each kernel, by kind."""
         operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
         if "udot" in self.kernels:
-            operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates, *self.d.state_rates]), **operations}
+            operations = {
+                "rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates, *self.d.state_rates]),
+                **operations,
+            }
         return operations
 
     def contents(self, n_work: str) -> Contents:

@@ -165,7 +165,8 @@ class Graph:
     nodes : list of tuple
         ``(op, operand, ...)``; ``(Op.CONST, value)``; ``(Op.SYM, key)`` with any hashable key.
     depends : list of int
-        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION | STATE`` of all symbols below it.
+        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION | STATE`` of all symbols
+        below it.
     unit : list of tuple
         Symbols the sum of whose squares is 1 wherever it matters: random states (:mod:`.random_samples`) are chosen so.
     """

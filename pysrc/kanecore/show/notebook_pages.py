@@ -107,6 +107,7 @@ def model_page(model: Any, equations: Sequence[Latex] | None) -> str:
     sizes = (
         ("coordinates q", model.description.coordinate_names),
         ("speeds u", model.description.speed_names),
+        *([("states z", model.description.state_names)] if model.description.states else []),
         ("parameters p", model.description.parameter_names),
         ("inputs r", model.description.input_names),
         ("outputs", [name for name, _ in model.description.outputs]),
@@ -122,6 +123,7 @@ def compiled_page(dyn: Any) -> str:
     sizes = (
         ("coordinates q", dyn.coordinate_names),
         ("speeds u", dyn.speed_names),
+        *([("states z", dyn.state_names)] if dyn.n_z else []),
         ("parameters p", dyn.parameter_names),
         ("inputs r", dyn.input_names),
         ("outputs", dyn.output_names),

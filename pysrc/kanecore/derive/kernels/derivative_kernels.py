@@ -52,8 +52,8 @@ def _rates_beyond_the_state(d: Derivation) -> str:
     if not d.zdot_holds_udot:
         return ""
     return (
-        f"rates of its states ({', '.join(d.description.state_names)}) hold derivatives of speeds or multipliers, which "
-        "are solved for: write them in coordinates, speeds and states"
+        f"rates of its states ({', '.join(d.description.state_names)}) hold derivatives of speeds or multipliers, "
+        "which are solved for: write them in coordinates, speeds and states"
     )
 
 

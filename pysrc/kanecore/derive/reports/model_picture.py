@@ -35,7 +35,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
     from kanecore.show.viewpoints import around
 
     d = model.description
-    state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinate or speed")
+    state = _values(x, _rest(d), d.x_names, "x", "coordinate or speed")
     numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameter")
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
 

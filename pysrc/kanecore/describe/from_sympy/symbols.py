@@ -375,7 +375,9 @@ class Symbols:
 
     def _derivative_of_state(self, x: Any, order: int) -> int:
         if order > 1:
-            raise ModelError(f"{self.rate(x, order)} in {self.where}: the rate of {x} is known, and no higher derivative")
+            raise ModelError(
+                f"{self.rate(x, order)} in {self.where}: the rate of {x} is known, and no higher derivative"
+            )
         return self.rate_of_state(x)
 
     def rate_of_state(self, x: Any) -> int:
