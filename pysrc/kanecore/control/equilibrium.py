@@ -83,10 +83,9 @@ def equilibrium(
 ) -> Equilibrium:
     """A state near x0, and inputs, at which u̇ = 0, q̇ = 0 and ż = 0, on the constraints.
 
-    q̇ = 0 is required of coordinates on which u̇, ż, a constraint, or the rate of such a coordinate depends.  Others may
-    go on, such as the distance that a cart has travelled.  All coordinates, speeds and states may change, and the inputs
-    that are named. Each step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates
-    stay put.
+    q̇ = 0 is required of coordinates on which u̇, ż, a constraint, or the rate of such a coordinate depends.  Others
+    may go on, such as the distance that a cart has travelled.  All of x may change, and the inputs that are named. Each
+    step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates stay put.
 
     Parameters
     ----------

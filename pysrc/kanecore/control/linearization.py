@@ -44,8 +44,8 @@ def linearize(
         As for the kernels; leading axes broadcast.
     minimal : bool
         Keep the independent coordinates and speeds, and states, alone: the dependent ones follow from the linearized
-        constraints, as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
-        of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
+        constraints, as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).
+        Without it all of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
     out : (ndarray, ndarray), optional
         Where A and B are written to, of the model's numbers, which are returned; both or neither.
 

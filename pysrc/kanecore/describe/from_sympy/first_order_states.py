@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
+from sympy.physics.mechanics import ActuatorBase
 
 from kanecore.errors import ModelError
 
 from .arguments import listed
 
-__all__ = ["brings_states", "state_rates"]
+__all__ = ["brings_states", "inputs_of_objects", "state_rates"]
 
 
 def brings_states(item: Any) -> bool:
@@ -31,7 +32,7 @@ def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -
     the user listed in other roles, as the coordinate that a state may be.
     """
     result: dict[Any, Any] = {}
-    for x, rate, what in _given(states):
+    for x, rate, what in _given([] if states is None else states):
         if x in result and result[x] != rate:
             raise ModelError(f"states gives {x} two rates, {result[x]} and {rate} of {what}: give it one")
         result[x] = rate
@@ -40,7 +41,25 @@ def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -
             for x, rate in _of_object(item, f"load {number}, {_title(item)},"):
                 if x not in known:
                     result.setdefault(x, rate)
+        elif isinstance(item, ActuatorBase):
+            _refuse_unknown(item, f"load {number}, {_title(item)},", [*known, *result])
     return result
+
+
+def inputs_of_objects(states: Any, forcelist: Sequence[Any]) -> set[Any]:
+    """Inputs that objects with states name themselves."""
+    items = [] if states is None or isinstance(states, Mapping) else [states] if brings_states(states) else states
+    return {r for item in (*items, *forcelist) if brings_states(item) for r in item.r}
+
+
+def _refuse_unknown(item: Any, what: str, known: Collection[Any]) -> None:
+    """Raise ModelError for the states of an object that does not say their rates: they would be inputs at 0."""
+    lost = [str(x) for x in listed(getattr(item, "x", None), "x") if x not in known]
+    if lost:
+        raise ModelError(
+            f"{what} has the state {', '.join(lost)}, and no rhs() that says its rate: it would be an input at 0; give "
+            "the rate, states={state: rate}, or list the state in inputs=[...]"
+        )
 
 
 def _given(states: Any) -> Iterator[tuple[Any, Any, str]]:

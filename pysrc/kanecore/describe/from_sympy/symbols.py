@@ -20,7 +20,7 @@ from kanecore.graph.sympy_bridge import FromSympy
 
 from . import sympy_internals
 from .arguments import Arguments
-from .first_order_states import state_rates
+from .first_order_states import inputs_of_objects, state_rates
 from .reactions import reaction_of, row_of
 
 __all__ = ["Symbols", "SymbolsByName", "function_name", "function_of_time", "functions_of_time"]
@@ -123,6 +123,7 @@ class Symbols:
             "feedback": a.feedback,
         }
         self._state_rates = state_rates(a.states, a.forcelist, [x for group in listed.values() for x in group])
+        self._of_objects = inputs_of_objects(a.states, a.forcelist)
         self.z = functions_of_time(self._state_rates, "states")
         for x in self.z:
             for what, group in listed.items():
@@ -248,8 +249,8 @@ class Symbols:
 
     def warn_of_misspelt(self) -> None:
         """Warn of inputs that were not declared and whose names are close to those of coordinates or speeds."""
-        declared = self._allowed_inputs or self._reactions
-        for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
+        declared = {*(self._allowed_inputs or self._reactions), *self._of_objects}
+        for x in sorted({x for x, _ in self.inputs} - declared, key=function_name):
             meant = self._meant(x)
             if meant:
                 warn(
