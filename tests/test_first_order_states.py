@@ -387,14 +387,14 @@ def test_steering_servo(u_dependent: bool) -> None:
     assert_allclose(np.hypot(*sol.u.T), v, rtol=1e-12)
     assert_allclose(sol["z"], 1.0 - 0.8 * np.exp(-2.0 * sol.t), rtol=1e-10)
     assert sol.constraint_drift < 1e-14
-    near = dyn.consistent(0.0, x + [0, 0, 0.1, 0, 0], r=[1.0])
+    near = dyn.consistent(0.0, x + np.eye(5)[2] / 10, r=[1.0])
     assert near[4] == z  # constraints move speeds alone
     assert_allclose(near[3] / near[2], np.tan(z), rtol=1e-13)
     assert "integrable" not in str(dyn.check(x, r=[1.0]))  # the heading moves as well
     assert dyn.audit().passed
     if u_dependent:
         A, _ = dyn.linearize(0.0, x, r=[1.0], minimal=True)
-        assert A.shape == (4, 4)
+        assert A.shape == (4, 4)  # x, y, u1, z
         assert_allclose(A[:, 3], [0.0, v / np.cos(z), dependent_slope(v, z, rate), -2.0], rtol=1e-12, atol=1e-14)
 
 

@@ -288,8 +288,8 @@ def _check_rates_of_states(d: Description) -> None:
         for z in late.keys() & set(g.below([node])):
             raise ModelError(
                 f"{what} holds the state {late[z]}, whose rate holds derivatives of speeds or multipliers: these "
-                "follow from the equations that the derivative of the state would stand in; filter what the rate measures "
-                "by a second state, and use that"
+                "follow from the equations that the derivative of the state would stand in; filter what the rate "
+                "measures by a second state, and use that"
             )
 
 
