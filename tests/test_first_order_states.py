@@ -565,3 +565,77 @@ def test_other_forms_refuse_states() -> None:
         model.canonical()
     with pytest.raises(kc.ModelError, match="equivalent compares motions in q and u alone"):
         kc.equivalent(model, model)
+
+
+# ------------------------------------------------------------------------------------------- other programs
+@pytest.mark.compiler
+def test_exported_c(tmp_path: Path) -> None:
+    """`make test` of the folder compares all functions, and steps with their Jacobian, with numbers of kanecore."""
+    import shutil
+    import subprocess
+
+    if shutil.which("make") is None:
+        pytest.skip("no make")
+    for dyn in (motor(), steering(), oscillator()):
+        dyn.export_c(tmp_path / dyn.name)
+        done = subprocess.run(["make", "test"], cwd=tmp_path / dyn.name, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "0 numbers differ" in done.stdout
+        header = next((tmp_path / dyn.name).glob("*.h")).read_text(encoding="utf-8")
+        assert f"_n_z = {dyn.n_z}" in header
+
+
+@pytest.mark.compiler
+def test_fmu(tmp_path: Path) -> None:
+    fmpy = pytest.importorskip("fmpy")
+    dyn = motor()
+    dyn.export_fmu(tmp_path / "motor.fmu")
+    x, r = [0.4, -1.1, 2.3, 0.05], [0.6, 0.5]
+    start = dict(
+        zip([*dyn.coordinate_names, *dyn.speed_names, *dyn.state_names, *dyn.input_names], [*x, *r], strict=True)
+    )
+    end = fmpy.simulate_fmu(
+        str(tmp_path / "motor.fmu"),
+        stop_time=0.2,
+        start_values=start,
+        output=["phi", "i", "z"],
+        relative_tolerance=1e-9,
+    )[-1]
+    sol = dyn.simulate((0.0, 0.2), x, inputs=r, rtol=1e-10, atol=1e-10)
+    assert_allclose([end["phi"], end["i"], end["z"]], sol.x[-1][[0, 2, 3]], rtol=1e-4)
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("make", [motor, steering])
+def test_casadi_and_jax(make: Callable[[], kc.CompiledModel]) -> None:
+    dyn = make()
+    x, r = np.linspace(0.9, 0.3, dyn.n_x), np.full(dyn.n_r, 0.6)
+    p, w, n = np.array(list(dyn.parameters.values())), np.linspace(0.3, -1.0, dyn.n_x), dyn.n_x
+    jacobian, rates = dyn.linearize(0.1, x, r=r)[0], dyn.rhs(0.1, x, r=r)
+    hessian = dyn.rhs_hessian(0.1, x, w, r=r)[:n, :n]
+    ca = pytest.importorskip("casadi")
+    f, at = dyn.casadi(), ca.MX.sym("x", n)
+    weighted = ca.dot(ca.DM(w), f(0.1, at, r, p))
+    results = [
+        f(0.1, at, r, p),
+        ca.jacobian(f(0.1, at, r, p), at),
+        ca.gradient(weighted, at),
+        ca.hessian(weighted, at)[0],
+    ]
+    for found, expected in zip(
+        ca.Function("all", [at], results)(x), (rates, jacobian, w @ jacobian, hessian), strict=True
+    ):
+        assert_allclose(np.squeeze(np.array(found)), expected, rtol=1e-11, atol=1e-9)
+    with pytest.raises(kc.ModelError, match=r"no function of CasADi: rates of its states \(a\) hold"):
+        oscillator().casadi()
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    g = dyn.jax()
+    assert_allclose(jax.jacfwd(lambda s: g(0.1, s, r, p))(x), jacobian, rtol=1e-12, atol=1e-12)
+    assert_allclose(jax.hessian(lambda s: w @ g(0.1, s, r, p))(x), hessian, rtol=1e-11, atol=1e-9)
+    assert_allclose(jax.jacfwd(lambda s: dyn.jax("zdot")(0.1, s, r, p))(x), jacobian[dyn.n_q + dyn.n_u :], atol=1e-12)
+
+
+def test_pages_refuse_states() -> None:
+    with pytest.raises(kc.ModelError, match="'filter' cannot run in a page: its first-order states, z,"):
+        filtered().play()

@@ -94,7 +94,7 @@ def variables_of(
 
     add(time, "independent", "continuous", "time", unit=unit_of("s"))
     for i, name in enumerate(state_names):
-        kind = "coordinate" if i < len(dyn.coordinate_names) else "speed"
+        kind = "coordinate" if i < dyn.n_q else "speed" if i < dyn.n_q + dyn.n_u else "first-order state"
         add(name, "output", "continuous", kind, start=float(start[i]), unit=known.get(states[i]))
     for i, name in enumerate(state_names):
         unit = known.get(states[i])

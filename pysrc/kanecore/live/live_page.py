@@ -128,6 +128,11 @@ def play(
         pull = PULL
     if not (isinstance(pull, Real) and 0.0 <= pull < math.inf):
         raise ValueError(f"pull is {pull!r}; it must be a frequency in Hz, or 0 for none")
+    if dyn.n_z:
+        raise ModelError(
+            f"{dyn.name!r} cannot run in a page: its first-order states, {', '.join(dyn.state_names)}, are integrated "
+            "by simulate alone; draw() shows a state, and sol.animate() a run"
+        )
     if dyn.n_x == 0:
         raise ModelError(f"{dyn.name!r} has no coordinate and no speed, so that nothing can run")
     description = description_of(dyn, "a live page")
