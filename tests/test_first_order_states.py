@@ -163,6 +163,28 @@ def test_excitation_that_jumps() -> None:
     assert_allclose(down.x[-1], [0.4238142727844, 1.314395310082, 0.05107371772761], rtol=1e-9)
 
 
+# ------------------------------------------------------------------------------------ relaxation length of a tyre
+@pytest.mark.parametrize("trail", [0.15, 0.1, 0.05])
+def test_castor_shimmies_where_its_trail_is_shorter_than_the_relaxation_length(trail: float) -> None:
+    """J σ s³ + J V s² + e² C s + e C V = 0, of stretched-string tyres (Pacejka 2012, section 5.4)."""
+    delta, omega, alpha = me.dynamicsymbols("delta omega alpha")
+    N, O = ground()  # noqa: E741
+    J, C, sigma, V = 0.8, 6e3, 0.1, 8.0
+    fork = N.orientnew("fork", "Axis", [delta, N.z])
+    fork.set_ang_vel(N, omega * N.z)
+    kingpin = O.locatenew("K", V * me.dynamicsymbols._t * N.x)
+    model = kc.Model(
+        *(N, [delta], [omega], [delta.diff() - omega]),
+        bodies=[me.RigidBody("fork", kingpin, fork, 1, (me.inertia(fork, 0, 0, J), kingpin))],
+        forcelist=[(kingpin.locatenew("W", -trail * fork.x), C * alpha * fork.y)],
+        states={alpha: V * (sm.sin(delta) + trail * omega / V - alpha) / sigma},
+    )
+    found = kc.compile(model).linear_system(0.0, np.zeros(3)).eigenvalues
+    expected = np.roots([J * sigma, J * V, trail**2 * C, trail * C * V])
+    assert_allclose(np.sort_complex(found), np.sort_complex(expected), rtol=1e-10, atol=1e-9)
+    assert np.sign(round(found[0].real, 9)) == np.sign(sigma - trail)
+
+
 # ---------------------------------------------------------------------------------------- boom on a hydraulic cylinder
 def boom() -> kc.CompiledModel:
     """Two chamber pressures, MPa, push along a line between two points; the valve's flow follows a root."""

@@ -112,8 +112,8 @@ def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
         raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
     if library.derivation.zdot_holds_udot:
         raise ModelError(
-            f"{dyn.name!r} has no function of CasADi: rates of its states ({', '.join(dyn.state_names)}) hold derivatives "
-            "of speeds or multipliers, which are solved for: write them in coordinates, speeds and states"
+            f"{dyn.name!r} has no function of CasADi: rates of its states ({', '.join(dyn.state_names)}) hold "
+            "derivatives of speeds or multipliers, which are solved for: write them in coordinates, speeds and states"
         )
     backwards = adjoints(library.derivation, wrt)
     programs = {program: getattr(backwards, program) for program in PROGRAMS}
