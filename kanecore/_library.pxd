@@ -132,7 +132,7 @@ cdef class Libraries(Hooks):
     cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
     cdef double *work                       # of calls with one state, with the GIL held
-    cdef double *state                      # of such: [q, u, udot, lambda, ...]
+    cdef double *state                      # of such: [q, u, z, udot, lambda, ...]
     cdef Py_ssize_t n_state
     cdef double *scratch                    # of such: c, for p= of one call
     cdef readonly bint single               # whether kernels take floats
@@ -141,11 +141,11 @@ cdef class Libraries(Hooks):
     cdef int n_dims[N_KERNELS]
     cdef cnp.npy_intp dims[N_KERNELS][3]
     cdef Py_ssize_t size[N_KERNELS]
-    cdef readonly Py_ssize_t n_q, n_u, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
+    cdef readonly Py_ssize_t n_q, n_u, n_z, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
     cdef readonly Py_ssize_t n_bodies, n_loads, n_potentials
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
     cdef readonly str name
-    cdef readonly tuple coordinate_names, speed_names, parameter_names, input_names, output_names
+    cdef readonly tuple coordinate_names, speed_names, state_names, parameter_names, input_names, output_names
     cdef readonly tuple points, frames, joints, bodies, unit, constraint_names
     cdef readonly tuple input_rates         # of each input: the number of its derivative, -1 where that is no input
     cdef readonly bint qdot_is_u
@@ -174,6 +174,7 @@ cdef class Named(Libraries):
     cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1
     cdef Py_ssize_t rate_of(self, str what, Py_ssize_t i) except -2
     cdef tuple by_place(self, str what, object items, str argument)
+    cdef str called(self, str what)
     cdef str label(self, str what, Py_ssize_t i)
     cdef object at_rest(self)
 

@@ -39,7 +39,7 @@ cdef extern from "kc_ode.h" nogil:
     ctypedef struct kc_system:
         kc_kernel *rhs
         kc_kernel *qdot
-        uint32_t n_q, n_u, n_work
+        uint32_t n_q, n_u, n_z, n_work
         const double *c
         const kc_signal *signal
         uint32_t n_unit

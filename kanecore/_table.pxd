@@ -41,11 +41,12 @@ cdef extern from "kanecore.h" nogil:
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
         uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_info, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
-        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z
         const char *name
         const char *const *info
         const char *const *q_names
         const char *const *u_names
+        const char *const *z_names
         const char *const *p_names
         const char *const *r_names
         const char *const *point_names
@@ -133,3 +134,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_parameter_tangent
         kc_kernel *rhs_parameter_gradient
         kc_kernel *mass_matrix_inverse
+        kc_kernel *zdot

@@ -43,12 +43,14 @@ SIZES = (
         "n_auxiliary",
         "n_q_dependent",
         "n_u_dependent",
+        "n_z",
     ),
 )
 LISTS = {
     "info": "n_info",
     "q_names": "n_q",
     "u_names": "n_u",
+    "z_names": "n_z",
     "p_names": "n_p",
     "r_names": "n_r",
     "point_names": "n_points",

@@ -174,7 +174,7 @@ def _told(text: bytes) -> Callable[[Altered], None]:
 def test_the_error_names_the_member(alter: Callable[[Altered], None], message: str, any_table: str) -> None:
     library = ctypes.CDLL(any_table)
     library.all_kernels.restype = ctypes.POINTER(ctypes.c_void_p)
-    sizes = dict.fromkeys(SIZES, 2) | {"n_q": 5, "n_u": 4, "n_prepared": 4, "n_unit": 1, "flags": 0}
+    sizes = dict.fromkeys(SIZES, 2) | {"n_q": 5, "n_u": 4, "n_z": 0, "n_prepared": 4, "n_unit": 1, "flags": 0}
     sizes |= {"n_constraints": 1, "n_velocity": 1}
     table = Altered(random.Random(0), library, kc.ABI_VERSION, sizes)
     table.hand_over()

@@ -193,14 +193,6 @@ def test_muscle_of_sympys_biomechanics() -> None:
     muscle = MusculotendonDeGroote2016.with_defaults("muscle", path, activation)
     bob = me.Particle("bob", P, 1)
     arguments, options = (N, [q], [u], [q.diff() - u]), {"bodies": [bob], "forcelist": [muscle]}
-    system = me.System(N, origin)
-    system.q_ind, system.u_ind, system.kdes = [q], [u], [q.diff() - u]
-    system.add_bodies(bob)
-    system.add_actuators(muscle)
-    lost = r"load 0, the MusculotendonDeGroote2016 muscle, has the state a_muscle\(t\), .* List muscle.x with the coord"
-    for make in (lambda: kc.Model(*arguments, **options), lambda: kc.Model.from_system(system)):
-        with pytest.raises(kc.ModelError, match=lost):
-            make()
     with_state = [q, *muscle.x], [u], [q.diff() - u, muscle.x[0].diff() - muscle.rhs()[0]]
     assert kc.Model(N, *with_state, **options, inputs=list(muscle.r)).inputs == tuple(muscle.r)
     ours = kc.Model(*arguments, **options, inputs=list(muscle.x))

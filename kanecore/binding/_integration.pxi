@@ -271,7 +271,7 @@ cdef object constants_of(Model model, object p, Py_ssize_t rank):
 cdef int fill_system(Model model, kc_system *system, bint project) except -1:
     """Fill in the system to integrate, but for the right-hand side, the parameters and the inputs."""
     memset(system, 0, sizeof(kc_system))
-    system.n_q, system.n_u = <uint32_t>model.n_q, <uint32_t>model.n_u
+    system.n_q, system.n_u, system.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
     system.n_unit, system.unit = model.table.n_unit, model.table.unit
     if project and model.n_configuration + model.n_velocity > 0:
         system.project = model.kernel(K_PROJECT)

@@ -146,6 +146,7 @@ cdef class Machine:
         m.name = self.owned[len(self.owned) - 1]
         m.info, m.n_info = self.texts(names["info"]), len(names["info"])
         m.q_names, m.u_names = self.texts(names["q_names"]), self.texts(names["u_names"])
+        m.z_names = self.texts(names.get("z_names", ()))
         m.p_names, m.r_names = self.texts(names["p_names"]), self.texts(names["r_names"])
         m.point_names, m.frame_names = self.texts(names["point_names"]), self.texts(names["frame_names"])
         m.output_names, m.joint_names = self.texts(names["output_names"]), self.texts(names["joint_names"])
@@ -321,4 +322,5 @@ cdef int fill_sizes(kc_model *m, object sizes) except -1:
     m.n_potentials, m.n_unit, m.n_constraints = (sizes[x] for x in ("n_potentials", "n_unit", "n_constraints"))
     m.n_configuration, m.n_velocity = sizes["n_configuration"], sizes["n_velocity"]
     m.n_auxiliary, m.n_q_dependent, m.n_u_dependent = (sizes[x] for x in ("n_auxiliary", "n_q_dependent", "n_u_dependent"))
+    m.n_z = sizes.get("n_z", 0)
     return 0

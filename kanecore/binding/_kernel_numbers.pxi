@@ -76,6 +76,7 @@ cdef enum:
     K_RHS_PARAMETER_TANGENT
     K_RHS_PARAMETER_GRADIENT
     K_MASS_MATRIX_INVERSE
+    K_ZDOT
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:

@@ -68,7 +68,7 @@ cdef class Libraries(Hooks):
 
     cdef int take_sizes(self) except -1:
         cdef const kc_model *m = self.table
-        self.n_q, self.n_u, self.n_x = m.n_q, m.n_u, m.n_q + m.n_u
+        self.n_q, self.n_u, self.n_z, self.n_x = m.n_q, m.n_u, m.n_z, m.n_q + m.n_u + m.n_z
         self.n_p, self.n_r, self.n_prepared, self.n_work = m.n_p, m.n_r, m.n_prepared, max(m.n_work, 2)
         self.n_points, self.n_frames, self.n_outputs, self.n_joints = m.n_points, m.n_frames, m.n_outputs, m.n_joints
         self.n_bodies, self.n_loads, self.n_potentials = m.n_bodies, m.n_loads, m.n_potentials
@@ -87,6 +87,7 @@ cdef class Libraries(Hooks):
         cdef const kc_model *m = self.table
         self.name = m.name.decode("utf-8")
         self.coordinate_names, self.speed_names = decoded(m.q_names, m.n_q), decoded(m.u_names, m.n_u)
+        self.state_names = decoded(m.z_names, m.n_z)
         self.parameter_names, self.input_names = decoded(m.p_names, m.n_p), decoded(m.r_names, m.n_r)
         self.points, self.frames = decoded(m.point_names, m.n_points), decoded(m.frame_names, m.n_frames)
         self.joints, self.output_names = decoded(m.joint_names, m.n_joints), decoded(m.output_names, m.n_outputs)
@@ -223,6 +224,7 @@ cdef class Libraries(Hooks):
                 and decoded(m.constraint_names, m.n_constraints) == self.constraint_names
                 and decoded(m.q_names, m.n_q) == self.coordinate_names
                 and decoded(m.u_names, m.n_u) == self.speed_names
+                and decoded(m.z_names, m.n_z) == self.state_names
                 and decoded(m.p_names, m.n_p) == self.parameter_names
                 and decoded(m.r_names, m.n_r) == self.input_names)
 

@@ -6,7 +6,7 @@ cdef class Kernels(Model):
     # All kernels share the arguments and errors of `rhs`.
 
     def rhs(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The right-hand side xdot = [qdot, udot] of the equations of motion, (..., n_x).
+        """The right-hand side xdot = [qdot, udot, zdot] of the equations of motion, (..., n_x).
 
         Parameters
         ----------
@@ -512,6 +512,13 @@ cdef class Kernels(Model):
         """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
         return self.evaluate(K_MASS_MATRIX_INVERSE, t, x, None, r, p, out, threads)
 
+    def zdot(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The derivatives zdot of the first-order states, in the order of `state_names`, (..., n_z).
+
+        At the udot and the multipliers of the motion, where rates hold these.
+        """
+        return self.evaluate(K_ZDOT, t, x, None, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):
@@ -533,7 +540,7 @@ cdef class Workspace(Buffers):
         return self.array_of(K_FORCING)
 
     def rhs(self):
-        """The right-hand side xdot = [qdot, udot] of the equations of motion, (n_x,), into `xdot`."""
+        """The right-hand side xdot = [qdot, udot, zdot] of the equations of motion, (n_x,), into `xdot`."""
         return self.call(K_RHS)
 
     def mass_matrix(self):

@@ -15,7 +15,7 @@ cdef class Named(Libraries):
     def __init__(self, path):
         super().__init__(path)
         self.names = {"parameter": self.parameter_names, "input": self.input_names, "output": self.output_names,
-                      "state": self.coordinate_names + self.speed_names, "coordinate": self.coordinate_names,
+                      "state": self.coordinate_names + self.speed_names + self.state_names, "coordinate": self.coordinate_names,
                       "speed": self.speed_names, "udot": self.speed_names, "multiplier": self.constraint_names}
         self.places = {what: {name: i for i, name in enumerate(names)} for what, names in self.names.items()}
         info = self._table_info
@@ -23,6 +23,21 @@ cdef class Named(Libraries):
         self.coordinate_rates = tuple(rates)
         left_out = info.get("left_out", {})
         self.left_out = {what: dict.fromkeys(left_out.get(what, ()), np.nan) for what in self.names}
+
+    @property
+    def _x_names(self):
+        """Names of all entries of x = [q, u, z]."""
+        return self.names["state"]
+
+    @property
+    def _speeds(self):
+        """Places of the speeds in x, and of u̇ in ẋ."""
+        return slice(self.n_q, self.n_q + self.n_u)
+
+    @property
+    def _states(self):
+        """Places of the first-order states in x."""
+        return slice(self.n_q + self.n_u, self.n_x)
 
     cpdef Py_ssize_t _index(self, str what, object key) except -1:
         """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
@@ -36,7 +51,7 @@ cdef class Named(Libraries):
             if what == "parameter" and name in self._baked:
                 raise KeyError(f"parameter {name!r} of {self.name!r} was baked into its C text: compile the model "
                                "with bake=False, or without this one in parameters=, to set it later")
-            raise unknown_name(f"{CALLED[what]} of {self.name!r} is called", name, self.names[what])
+            raise unknown_name(f"{self.called(what)} of {self.name!r} is called", name, self.names[what])
         return self.places[what][name]
 
     def _found(self, kinds, key):
@@ -46,7 +61,7 @@ cdef class Named(Libraries):
                 return what, self._index(what, key)
             except KeyError:
                 pass
-        *called, last = [word for what in kinds for word in CALLED[what].split(" or ")]
+        *called, last = [word for what in kinds for word in self.called(what).replace(" or ", ", ").split(", ")]
         names = [name for what in kinds for name in self.names[what]]
         raise unknown_name(f"{', '.join(called)} or {last} of {self.name!r} is called", symbol_name(key), names)
 
@@ -65,9 +80,9 @@ cdef class Named(Libraries):
         if i >= 0:
             return i
         if is_speed or what == "state":
-            raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: name one of the speeds "
+            raise KeyError(f"no {self.called(what)} of {self.name!r} is {key}: name one of the speeds "
                            f"{', '.join(self.speed_names)}")
-        raise KeyError(f"no {CALLED[what]} of {self.name!r} is {key}: it does not occur in the equations"
+        raise KeyError(f"no {self.called(what)} of {self.name!r} is {key}: it does not occur in the equations"
                        + (f", and {name!r} is an {what} of its own" if name in self.places[what] else ""))
 
     cdef Py_ssize_t rate_of(self, str what, Py_ssize_t i) except -2:
@@ -101,9 +116,15 @@ cdef class Named(Libraries):
         """The values of a mapping by the numbers of their entries, without those that no kernel can read."""
         return self.by_place(what, [(key, given[key]) for key in given.keys()], argument)[0]
 
+    cdef str called(self, str what):
+        """Owner of the names of a kind, in messages."""
+        return "coordinate, speed or state" if what == "state" and self.n_z else CALLED[what]
+
     cdef str label(self, str what, Py_ssize_t i):
         """Name of a value in messages."""
-        kind = ("coordinate" if i < self.n_q else "speed") if what == "state" else what
+        kind = what
+        if what == "state" and i < self.n_q + self.n_u:
+            kind = "coordinate" if i < self.n_q else "speed"
         return f"{kind} {self.names[what][i]!r}"
 
     def _entry(self, what, key, value):

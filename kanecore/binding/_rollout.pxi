@@ -6,7 +6,7 @@ cdef extern from "rollout/kc_rollout.h" nogil:
         kc_kernel *rhs
         kc_kernel *qdot
         kc_kernel *project
-        uint32_t n_q, n_u, n_r, n_work, n_unit
+        uint32_t n_q, n_u, n_z, n_r, n_work, n_unit
         const uint32_t *unit
         int single
         const kc_lanes *lanes
@@ -108,7 +108,8 @@ cdef class Rollout:
             plan.qdot = m.kernel(K_QDOT)
         if m.n_configuration + m.n_velocity > 0:
             plan.project = m.kernel(K_PROJECT)
-        plan.n_q, plan.n_u, plan.n_r, plan.single = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, m.single
+        plan.n_q, plan.n_u, plan.n_z = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_z
+        plan.n_r, plan.single = <uint32_t>m.n_r, m.single
         plan.n_unit, plan.unit = m.table.n_unit, m.table.unit
         plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>m.n_prepared, <uint32_t>m.n_work, 1
         if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, <uint64_t>m.rows_for_lanes):
@@ -224,7 +225,8 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     memset(&plan, 0, sizeof(plan))
     plan.semi_implicit, plan.t0, plan.dt, plan.steps = semi_implicit, at.t, dt, 1
     plan.rhs, plan.qdot = model.kernels[K_RHS], model.kernels[K_QDOT]
-    plan.n_q, plan.n_u, plan.n_r = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_r
+    plan.n_q, plan.n_u, plan.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
+    plan.n_r = <uint32_t>model.n_r
     plan.n_prepared, plan.n_work, plan.n_blocks = <uint32_t>model.n_prepared, <uint32_t>model.n_work, 1
     plan.x0, plan.r, plan.c = <char *>at.x, <char *>at.r, <char *>at.c
     plan.x0_at = plan.r_at = &nothing

@@ -238,6 +238,7 @@ cdef class Model(Parametrized):
             return self._forward_dynamics_of(q, u, tau)
         memcpy(self.state, data(q), self.n_q * sizeof(double))
         memcpy(self.state + self.n_q, data(u), n * sizeof(double))
+        memset(self.state + self.n_q + n, 0, self.n_z * sizeof(double))
         memcpy(self.state + self.n_x, data(tau), n * sizeof(double))
         at.t, at.x, at.r, at.c = 0.0, self.state, self.r, self.c
         result = new_vector(n)

@@ -57,7 +57,7 @@ cdef int check_sizes(const kc_model *m) except -1:
         "n_unit": m.n_unit,
         "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
         "n_velocity": m.n_velocity, "n_auxiliary": m.n_auxiliary, "n_q_dependent": m.n_q_dependent,
-        "n_u_dependent": m.n_u_dependent,
+        "n_u_dependent": m.n_u_dependent, "n_z": m.n_z,
     }
     for name, size in sizes.items():
         if size > LARGEST:
@@ -85,6 +85,7 @@ cdef int check_names(const kc_model *m) except -1:
     check_list("info", m.info, m.n_info)
     check_list("q_names", m.q_names, m.n_q)
     check_list("u_names", m.u_names, m.n_u)
+    check_list("z_names", m.z_names, m.n_z)
     check_list("p_names", m.p_names, m.n_p)
     check_list("r_names", m.r_names, m.n_r)
     check_list("point_names", m.point_names, m.n_points)
@@ -164,8 +165,8 @@ cdef int check_info(const kc_model *m) except -1:
     if not all([is_texts(names) for names in info.get("left_out", {}).values()]):
         raise ValueError("left_out in info is of the wrong kind")
     for place, value in info.get("guess", {}).items():
-        if not (place.isdecimal() and len(place) < 9 and int(place) < m.n_q + m.n_u):
-            raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u}")
+        if not (place.isdecimal() and len(place) < 9 and int(place) < m.n_q + m.n_u + m.n_z):
+            raise ValueError(f"guess in info names the place {place!r}, and a state has {m.n_q + m.n_u + m.n_z}")
         if not -1e300 < value < 1e300:
             raise ValueError(f"guess in info is {value} at {place}")
     for member in ("inertial", "origin"):

@@ -83,7 +83,7 @@ cdef class Buffers:
         Inputs.
     p : ndarray, (n_p,)
         Parameters.
-    qdot, udot : ndarray, (n_q,), (n_u,)
+    qdot, udot, zdot : ndarray, (n_q,), (n_u,), (n_z,)
         The parts of ``xdot``, which `rhs` writes. ``udot`` is also what `generalized_inertia_forces`, `inverse_dynamics` and `power`
         read: they too return NaN until `rhs` has run or it was assigned. `equations_residual` reads the array of `multipliers` as well.
     """
@@ -105,7 +105,7 @@ cdef class Buffers:
     cdef double *p_data
     cdef double *udot_data
     cdef public double t
-    cdef readonly object qdot
+    cdef readonly object qdot, zdot
 
     def __cinit__(self, Model model not None):
         model.opened()
@@ -115,7 +115,8 @@ cdef class Buffers:
         self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         xdot = self.array_of(K_RHS)
-        self.qdot, self._udot = xdot[:model.n_q], named_array(model, "udot", xdot[model.n_q:])
+        self.qdot, self.zdot = xdot[:model.n_q], xdot[model.n_q + model.n_u:]
+        self._udot = named_array(model, "udot", xdot[model.n_q:model.n_q + model.n_u])
         self.udot_data = data(self._udot)
 
     def __dealloc__(self):
@@ -127,7 +128,7 @@ cdef class Buffers:
 
     @property
     def x(self):
-        """The state [q, u], (n_x,)."""
+        """The state [q, u, z], (n_x,)."""
         return self._x
 
     @x.setter

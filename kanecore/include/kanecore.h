@@ -16,8 +16,8 @@
  *                        functions (info: "functions") their addresses stand between, four doubles for
  *                        each: f and its derivatives. They are put there before prepare() is called.
  *                        In a model without a compiler c begins with one number more, the address of its code
- *     x     n_q + n_u    coordinates, then speeds; kernels marked [udot] read n_u more, the
- *                        derivatives of the speeds, and those marked [udot, lambda] then
+ *     x     n_x          = n_q + n_u + n_z: coordinates, speeds, first-order states; kernels marked [udot]
+ *                        read n_u more, the derivatives of the speeds, and those marked [udot, lambda] then
  *                        n_constraints more, the multipliers, and vectors of the lengths that follow there
  *     r     n_r          inputs: forces, prescribed motions and their rates
  *     work  n_work       scratch of the caller's, never read before it is written; at least 2
@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 7u
+#define KC_ABI_VERSION 8u
 
 #include "kc_status.h" /* what kernels write to work[0], and integrators return */
 
@@ -117,10 +117,11 @@ typedef struct kc_model {
     uint32_t n_velocity;                   /* rows of G on velocities, which come first */
     uint32_t n_auxiliary;                  /* auxiliary speeds, which are not in x */
     uint32_t n_q_dependent, n_u_dependent; /* the last of q and u that depend on the others */
+    uint32_t n_z;                          /* first-order states, behind q and u in x */
     const char *name;
     /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
     const char *const *info; /* pieces of JSON: operation counts, source, package version */
-    const char *const *q_names, *const *u_names, *const *p_names, *const *r_names;
+    const char *const *q_names, *const *u_names, *const *z_names, *const *p_names, *const *r_names;
     const char *const *point_names, *const *frame_names, *const *output_names;
     const char *const *joint_names, *const *body_names;
     const char *const *constraint_names; /* of the rows of G */

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clang-format off */
 /* The kernels of kc_model: NULL where the library does not hold them. */
-kc_kernel *rhs; /* xdot = [qdot, udot]: n_q + n_u */
+kc_kernel *rhs; /* xdot = [qdot, udot, zdot]: n_q + n_u + n_z */
 kc_kernel *udot; /* M udot = f + G' lambda, solved: n_u */
 kc_kernel *qdot; /* Y u + z: n_q */
 kc_kernel *mass_matrix; /* M, row by row: n_u * n_u */
@@ -28,9 +28,9 @@ kc_kernel *constraint_jacobian; /* G: n_constraints * n_u */
 kc_kernel *constraint_bias; /* gamma: n_constraints */
 kc_kernel *multipliers; /* lambda, of least norm: n_constraints */
 kc_kernel *stabilization; /* [a, b], see kanecore.h: 2 * n_u */
-kc_kernel *project; /* the nearest x on them: n_q + n_u */
-kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u) * (n_q + n_u + n_r) */
-kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_r) */
+kc_kernel *project; /* the nearest x on them: n_q + n_u + n_z */
+kc_kernel *linearize; /* d xdot/d(x, r): (n_q + n_u + n_z) * (n_q + n_u + n_z + n_r) */
+kc_kernel *constraint_slopes; /* d(phi, c)/d(x, r): (n_configuration + n_velocity) * (n_q + n_u + n_z + n_r) */
 kc_kernel *auxiliary_forces; /* of the auxiliary speeds: n_auxiliary */
 kc_kernel *positions; /* r, inertial axes: n_points * 3 */
 kc_kernel *orientations; /* v_inertial = R v_frame: n_frames * 3 * 3 */
@@ -53,25 +53,26 @@ kc_kernel *inertial_loads; /* what udot adds to forces, torques [udot]: n_loads 
 kc_kernel *hamiltonian_rate; /* dH/dt [udot]: 1 */
 kc_kernel *joint_positions; /* r of joint points, inertial axes: n_joints * 3 */
 kc_kernel *attached_wrenches; /* force, moment of unit multipliers: n_bodies * 6 * n_constraints */
-kc_kernel *rhs_time_derivative; /* d xdot/dt: n_q + n_u */
-kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u) * n_p */
-kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_r) */
+kc_kernel *rhs_time_derivative; /* d xdot/dt: n_q + n_u + n_z */
+kc_kernel *rhs_parameter_jacobian; /* d xdot/dp: (n_q + n_u + n_z) * n_p */
+kc_kernel *output_jacobian; /* dy/d(x, r): n_outputs * (n_q + n_u + n_z + n_r) */
 kc_kernel *coriolis_matrix; /* C(q, u) of M udot + C u + g: n_u * n_u */
 kc_kernel *gravity_forces; /* g(q) of M udot + C u + g: n_u */
 kc_kernel *accelerations; /* a, inertial axes [udot]: n_points * 3 */
 kc_kernel *angular_accelerations; /* alpha, inertial axes [udot]: n_frames * 3 */
 kc_kernel *gravity_field; /* weight per mass, inertial axes: 3 */
 kc_kernel *inverse_dynamics_tangent; /* d(M udot - f) along d(x, r, udot) [udot, lambda, n_x + n_r + n_u]: n_u */
-kc_kernel *inverse_dynamics_gradient; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_r + n_u */
+kc_kernel *inverse_dynamics_gradient; /* gradient of w (M udot - f) [udot, lambda, n_u]: n_q + n_u + n_z + n_r + n_u */
 kc_kernel *regressor; /* Y of M udot - f = Y pi [udot]: n_u * 10 * n_bodies */
 kc_kernel *inertial_parameters; /* m, m c, I about the first point: n_bodies * 10 */
-kc_kernel *hessian_products; /* of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R [udot, lambda, n_x + n_constraints, n_x + n_r + n_u + n_constraints]: n_q + n_u + n_r + n_u + n_constraints + n_u */
+kc_kernel *hessian_products; /* of the gradient of w qdot + mu R + nu S along d(x, r, udot, lambda), then of R [udot, lambda, n_x + n_constraints, n_x + n_r + n_u + n_constraints]: n_q + n_u + n_z + n_r + n_u + n_constraints + n_u */
 kc_kernel *forward_dynamics; /* udot of M udot = f + tau + G' lambda, tau in place of udot [udot]: n_u */
-kc_kernel *output_slopes; /* dy/d(x, r, udot) [udot]: n_outputs * (n_q + n_u + n_r + n_u) */
+kc_kernel *output_slopes; /* dy/d(x, r, udot) [udot]: n_outputs * (n_q + n_u + n_z + n_r + n_u) */
 kc_kernel *joint_regressor; /* of viscous and dry friction, rotors [udot]: n_u * 3 * n_q */
 kc_kernel *auxiliary_partials; /* d(v, omega, c)/du of auxiliary speeds: (3 * n_points + 3 * n_frames + n_constraints) * n_auxiliary */
-kc_kernel *rhs_tangent; /* d xdot along d(x, r) [udot, lambda, n_x + n_r]: n_q + n_u */
-kc_kernel *rhs_gradient; /* gradient of w xdot [udot, lambda, n_x]: n_q + n_u + n_r */
-kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + n_u */
+kc_kernel *rhs_tangent; /* d xdot along d(x, r) [udot, lambda, n_x + n_r]: n_q + n_u + n_z */
+kc_kernel *rhs_gradient; /* gradient of w xdot [udot, lambda, n_x]: n_q + n_u + n_z + n_r */
+kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + n_u + n_z */
 kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by p [udot, lambda, n_x]: n_p */
 kc_kernel *mass_matrix_inverse; /* inverse of M: n_u * n_u */
+kc_kernel *zdot; /* as described: n_z */

@@ -3,8 +3,9 @@
  * kc_ode.h: integration of any kc_model in time.
  *
  *     kc_signal r = {.n_r = m->n_r, .n_knots = 2, .knots = knots, .coefficients = coefficients};
- *     kc_system s = {.rhs = m->rhs, .n_q = m->n_q, .n_u = m->n_u, .n_work = m->n_work, .c = c, .signal = &r,
- *                    .n_unit = m->n_unit, .unit = m->unit, .project = m->project, .qdot = m->qdot};
+ *     kc_system s = {.rhs = m->rhs, .n_q = m->n_q, .n_u = m->n_u, .n_z = m->n_z, .n_work = m->n_work, .c = c,
+ *                    .signal = &r, .n_unit = m->n_unit, .unit = m->unit, .project = m->project,
+ *                    .qdot = m->qdot};
  *     kc_plan plan = {.method = kc_find_method("dop853"), .t0 = t0, .t1 = t1, .rtol = 1e-8, .atol = atol,
  *                     .max_step = t1 - t0, .accept = accept, .context = context};
  *     double *work = malloc(sizeof(double) * kc_ode_work(&s, plan.method));
@@ -57,8 +58,8 @@ typedef struct kc_signal {
  */
 typedef struct kc_system {
     kc_kernel *rhs, *qdot;     /* qdot: of methods that advance speeds and coordinates in turn */
-    uint32_t n_q, n_u, n_work; /* as in the model */
-    const double *c;           /* prepared constants */
+    uint32_t n_q, n_u, n_z, n_work; /* as in the model */
+    const double *c;                /* prepared constants */
     const kc_signal *signal;
     uint32_t n_unit;                            /* unit quaternions in x */
     const uint32_t *unit;                       /* their places, 4 n_unit; as in the model */
@@ -75,7 +76,7 @@ typedef struct kc_method kc_method;
 
 typedef struct kc_step {
     double t, h, end;      /* the step leads from t to end; h = end - t */
-    const double *x0, *x1; /* n_x = n_q + n_u each */
+    const double *x0, *x1; /* n_x = n_q + n_u + n_z each */
     const double *dense;   /* kc_n_dense() n_x numbers for kc_interpolate(); NULL: see interpolate_from */
     const kc_method *method;
     const kc_system *system;

@@ -82,10 +82,10 @@ static kc_status look_at(crossing *c, int *slides)
 
 kc_status kc_see_chatter(kc_chatter *chatter, const kc_stride *s, const kc_plan *plan)
 {
-    const uint32_t n_q = s->run->system->n_q, n = kc_n_x(s->run->system);
+    const uint32_t n_q = s->run->system->n_q, last = n_q + s->run->system->n_u, n = kc_n_x(s->run->system);
     const double *const end = s->k + (uint32_t)s->method->stages * n;
     int turns = 0;
-    for (uint32_t i = n_q; i < n; i++)
+    for (uint32_t i = n_q; i < last; i++)
         turns |= s->k[i] * end[i] < 0.0;
     if (chatter->steps++ == 0)
         chatter->since = s->t;
@@ -97,7 +97,7 @@ kc_status kc_see_chatter(kc_chatter *chatter, const kc_stride *s, const kc_plan 
     *chatter = (kc_chatter){0};
     uint32_t found = n;
     double size = 0.0, jump = 0.0;
-    for (uint32_t i = n_q; i < n && suspect; i++) {
+    for (uint32_t i = n_q; i < last && suspect; i++) {
         if (!(s->k[i] * end[i] < 0.0))
             continue;
         crossing c = {s, n, i, s->k + n, s->k + 2 * n, s->k + 3 * n, s->y, 0.0};

@@ -20,10 +20,16 @@ typedef struct kc_run {
     kc_stats *stats;
 } kc_run;
 
+/* Length of x = [q, u, z]. */
+static inline uint32_t kc_n_x(const kc_system *s)
+{
+    return s->n_q + s->n_u + s->n_z;
+}
+
 /* Doubles that a run needs beside the states of its method. */
 static inline size_t kc_run_work(const kc_system *s)
 {
-    const size_t n_x = (size_t)s->n_q + s->n_u, n_spare = n_x > 2 * (size_t)s->n_u ? n_x : 2 * (size_t)s->n_u;
+    const size_t n_x = kc_n_x(s), n_spare = n_x > 2 * (size_t)s->n_u ? n_x : 2 * (size_t)s->n_u;
     return s->signal->n_r + n_spare + s->n_work;
 }
 
@@ -89,7 +95,7 @@ static inline kc_status kc_evaluate(const kc_run *run, double t, const double *x
             udot[i] += 2.0 * run->direction * s->alpha * a[i] + s->beta * s->beta * b[i];
     }
     double check = 0.0; /* NaN if any component is not finite */
-    for (uint32_t i = 0; i < s->n_q + s->n_u; i++)
+    for (uint32_t i = 0; i < kc_n_x(s); i++)
         check += k[i] * 0.0;
     return check == 0.0 ? KC_OK : KC_NONFINITE;
 }
@@ -107,7 +113,7 @@ static inline kc_status kc_return(const kc_run *run, double t, double *x)
     s->project(t, x, run->r, s->c, run->kernel_work, run->spare);
     if ((status = kc_solved(run)) != KC_OK)
         return status;
-    memcpy(x, run->spare, sizeof(double) * ((size_t)s->n_q + s->n_u));
+    memcpy(x, run->spare, sizeof(double) * kc_n_x(s));
     /* `project` moves a quaternion along the tangent of its sphere: off it by the square of the change */
     return kc_normalize(s->n_unit, s->unit, x);
 }

@@ -88,7 +88,8 @@ static int has_interpolant(const kc_stride *s, const kc_plan *plan)
  */
 static double jump_to_constraints(const kc_stride *s, const kc_plan *plan)
 {
-    const uint32_t n = kc_n_x(s->run->system), ends[] = {s->run->system->n_q, n};
+    const kc_system *const system = s->run->system;
+    const uint32_t n = kc_n_x(system), ends[] = {system->n_q, system->n_q + system->n_u};
     const double tolerances = 1e3, ways = 3.0, share = 1e-3, rounding = 1e-10;
     double all = 0.0, most = 0.0;
     for (uint32_t i = 0; i < n; i++)

@@ -117,11 +117,6 @@ static inline void kc_advance(uint32_t n, const double *restrict x, double h, co
     }
 }
 
-static inline uint32_t kc_n_x(const kc_system *s)
-{
-    return s->n_q + s->n_u;
-}
-
 /* Unit for an error in component i; not zero, so that 0 / 0 does not arise. */
 static inline double kc_tolerance(const kc_plan *p, uint32_t i, double x, double y)
 {

@@ -21,6 +21,7 @@ _Kind: TypeAlias = Literal["parameter", "input", "output", "state", "coordinate"
 class Model:
     n_q: int
     n_u: int
+    n_z: int
     n_x: int
     n_p: int
     n_r: int
@@ -42,6 +43,7 @@ class Model:
     name: str
     coordinate_names: tuple[str, ...]
     speed_names: tuple[str, ...]
+    state_names: tuple[str, ...]
     parameter_names: tuple[str, ...]
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
@@ -61,6 +63,12 @@ class Model:
     ) -> None: ...
     def _open(self, library: str | PathLike[str] | Code) -> dict[str, Any]: ...
     def _has(self, kernel: str) -> bool: ...
+    @property
+    def _x_names(self) -> tuple[str, ...]: ...
+    @property
+    def _speeds(self) -> slice: ...
+    @property
+    def _states(self) -> slice: ...
     @property
     def _table_info(self) -> dict[str, Any]: ...
     def _values(self, what: _What) -> _Array: ...

@@ -145,7 +145,7 @@ Array = npt.NDArray[np.float64]
 
 _SIZES = (
     *("q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "potentials", "outputs", "constraints"),
-    *("configuration", "velocity", "q_dependent", "u_dependent", "auxiliary", "prepared", "work"),
+    *("configuration", "velocity", "q_dependent", "u_dependent", "z", "auxiliary", "prepared", "work"),
 )
 
 _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
@@ -228,6 +228,7 @@ class CompiledModel(_native.Kernels):
         sizes = [
             (self.n_q, "coordinates"),
             (self.n_u, "speeds"),
+            *([(self.n_z, "states")] if self.n_z else []),
             (self.n_p, "parameters"),
             (self.n_r, "inputs"),
         ]
@@ -270,7 +271,7 @@ class CompiledModel(_native.Kernels):
     # States by name -------------------------------------------------------------------------------------
 
     def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
-        """State with given values of some coordinates and speeds, by name or symbol; all others are at rest.
+        """State with given values of some coordinates, speeds and states, by name or symbol; all others are zero.
 
         Parameters
         ----------
@@ -326,7 +327,7 @@ class CompiledModel(_native.Kernels):
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Lengths: "q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "outputs" and others.
+        """Lengths: "q", "u", "z", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "outputs" and others.
 
         "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
         "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
@@ -678,8 +679,8 @@ class CompiledModel(_native.Kernels):
             )
         coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
         leading = _library.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
-        x = np.empty((*leading, self.n_x))
-        x[..., : self.n_q], x[..., self.n_q :] = coordinates, speeds
+        x = np.zeros((*leading, self.n_x))
+        x[..., : self.n_q], x[..., self._speeds] = coordinates, speeds
         return x
 
     mass_matrix_inverse = mass_matrix_inverse

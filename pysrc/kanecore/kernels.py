@@ -23,7 +23,7 @@ __all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel",
 
 @dataclass(frozen=True)
 class Kernel:
-    """A function of t, x = [q, u], the inputs and the parameters.
+    """A function of t, x = [q, u, z], the inputs and the parameters.
 
     Attributes
     ----------
@@ -106,8 +106,8 @@ def _length(words: str, sizes: Mapping[str, int]) -> int:
 
 KERNELS: tuple[Kernel, ...] = (
     Kernel(
-        *("rhs", "core", ("n_x",), r"\dot x = [\dot q, \dot u]", "xdot = [qdot, udot]"),
-        "The right-hand side xdot = [qdot, udot] of the equations of motion",
+        *("rhs", "core", ("n_x",), r"\dot x = [\dot q, \dot u, \dot z]", "xdot = [qdot, udot, zdot]"),
+        "The right-hand side xdot = [qdot, udot, zdot] of the equations of motion",
         counts=True,
         field="xdot",
     ),
@@ -593,6 +593,12 @@ KERNELS: tuple[Kernel, ...] = (
         *("mass_matrix_inverse", "inverse", ("n_u", "n_u"), "", "inverse of M"),
         "The inverse of a mass matrix that is positive definite, and in no doubt",
         internal=True,
+    ),
+    Kernel(
+        *("zdot", "core", ("n_z",), r"\dot z", "as described"),
+        "The derivatives zdot of the first-order states, in the order of `state_names`",
+        "At the udot and the multipliers of the motion, where rates hold these.",
+        part_of="rhs",
     ),
 )
 

@@ -85,6 +85,12 @@ class Model(Expressions):
         Unknown forces or torques of ``forcelist`` that the auxiliary equations determine, one for each of
         ``u_auxiliary``, where the motion depends on them, as by friction μ|N| (Kane & Levinson 1985, section 4.10).
         Loads and outputs may hold them. Their signs are not checked.
+    states : dict of dynamicsymbol to expression, or sequence of these and of objects, optional
+        First-order states z with their rates ż, behind q and u in x = [q, u, z]: currents, integrals of controllers,
+        activations of muscles.  A rate is any function of t, q, u, z, inputs and parameters; it may hold ``u.diff()``,
+        `kanecore.multiplier` and `kanecore.reaction`.  States stand in loads, masses, potentials, outputs, feedback and
+        velocity constraints, not in positions.  An object with ``x``, ``r`` and ``rhs()``, such as a muscle of
+        ``sympy.physics.biomechanics``, brings its states itself, from here or from ``forcelist``.
     bodies : sequence of Particle or RigidBody
         ``[]``: forces and kinematics alone, as generalized active forces and partial velocities, without M and u̇.
     forcelist : sequence of (Point, force), (ReferenceFrame, torque), actuators, contacts or JointFriction, optional
@@ -163,8 +169,8 @@ class Model(Expressions):
 
     Read::
 
-        name, description, coordinates, speeds, parameters, values, inputs, functions, noncontributing, left_out,
-        n_q, n_u, n_x, n_p, n_r, n_constraints
+        name, description, coordinates, speeds, states, parameters, values, inputs, functions, noncontributing,
+        left_out, n_q, n_u, n_z, n_x, n_p, n_r, n_constraints
 
     Asked for expressions::
 
@@ -197,6 +203,7 @@ class Model(Expressions):
         forcelist: Sequence[Any] | None = None,
         *,
         reactions: Sequence[Any] | None = None,
+        states: Mapping[Any, Any] | Sequence[Any] | None = None,
         parameters: Sequence[Any] | None = None,
         inputs: Sequence[Any] | None = None,
         outputs: Mapping[str, Any] | None = None,
@@ -615,6 +622,11 @@ class Model(Expressions):
         return self._named(self._description.speed_names)
 
     @property
+    def states(self) -> tuple[Any, ...]:
+        """Symbols of z, the first-order states."""
+        return self._named(self._description.state_names)
+
+    @property
     def parameters(self) -> tuple[Any, ...]:
         """Symbols of p."""
         return self._named(self._description.parameter_names)
@@ -657,7 +669,11 @@ class Model(Expressions):
 
     @property
     def n_x(self) -> int:
-        return self.n_q + self.n_u
+        return self._description.n_x
+
+    @property
+    def n_z(self) -> int:
+        return len(self._description.states)
 
     @property
     def n_p(self) -> int:
@@ -676,7 +692,8 @@ class Model(Expressions):
         return sorted(set(super().__dir__()) - {"partial_accelerations", "partial_angular_accelerations", "whole"})
 
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, n_p={self.n_p}, n_r={self.n_r}>"
+        n_z = f"n_z={self.n_z}, " if self.n_z else ""
+        return f"<Model {self.name!r}: n_q={self.n_q}, n_u={self.n_u}, {n_z}n_p={self.n_p}, n_r={self.n_r}>"
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: sizes and names, and the equations of motion, folded."""
@@ -883,7 +900,7 @@ class Model(Expressions):
         Returns
         -------
         list of Eq
-            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them the constraints G u̇ + γ = 0.  The
+            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them G u̇ + γ = 0 and ż = w.  The
             symbols of λ are `kanecore.multiplier` (row).
 
         Raises

@@ -75,7 +75,7 @@ def from_pinocchio(dyn: Kernels, q: npt.ArrayLike, v: npt.ArrayLike, model: Any)
 
 def _joints(dyn: Kernels, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
     """Joints of Pinocchio, in its order, and the places of their coordinates and speeds in x."""
-    places = {name: i for i, name in enumerate((*dyn.coordinate_names, *dyn.speed_names))}
+    places = {name: i for i, name in enumerate(dyn._x_names)}
 
     def found(names: list[str]) -> list[int]:
         for name in names:

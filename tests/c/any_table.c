@@ -45,7 +45,7 @@ static void run(int number, double t, const double *x, const double *r, const do
                 double *out)
 {
     const kc_model *const m = &copy;
-    const size_t n_q = m->n_q, n_u = m->n_u, n_x = n_q + n_u;
+    const size_t n_q = m->n_q, n_u = m->n_u, n_x = n_q + n_u + m->n_z;
     const kernel kernels[] = {
 #include "kernels.inc"
     };

@@ -99,6 +99,7 @@ static void check_table(const kc_model *m)
     check_names(m, "info", m->info, m->n_info);
     check_names(m, "coordinates", m->q_names, m->n_q);
     check_names(m, "speeds", m->u_names, m->n_u);
+    check_names(m, "states", m->z_names, m->n_z);
     check_names(m, "parameters", m->p_names, m->n_p);
     check_names(m, "inputs", m->r_names, m->n_r);
     check_names(m, "points", m->point_names, m->n_points);
@@ -173,7 +174,7 @@ static int may_be_missing(const kc_model *m, const char *name)
 int main(void)
 {
     const kc_model *m = kc_get_model();
-    const size_t n_u = m->n_u, n_x = m->n_q + n_u;
+    const size_t n_u = m->n_u, n_x = m->n_q + n_u + m->n_z;
     const kernel kernels[] = {
 #include "kernels.inc"
     };

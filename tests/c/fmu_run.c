@@ -160,7 +160,7 @@ static double *doubles(size_t n)
 /* Explicit Euler through all calls of model exchange. */
 static void exchange(const kc_model *m)
 {
-    const size_t n = m->n_q + m->n_u, n_all = 1 + 2 * n + m->n_r + m->n_outputs + m->n_p;
+    const size_t n = m->n_q + m->n_u + m->n_z, n_all = 1 + 2 * n + m->n_r + m->n_outputs + m->n_p;
     unsigned *const vr = calloc(n_all, sizeof *vr);
     double *const x = doubles(n), *const slopes = doubles(n), *const all = doubles(n_all),
                   *const seed = doubles(n_all);
@@ -202,7 +202,7 @@ static void exchange(const kc_model *m)
 
 static void steps(const kc_model *m)
 {
-    const size_t n = m->n_q + m->n_u;
+    const size_t n = m->n_q + m->n_u + m->n_z;
     unsigned *const vr = calloc(n, sizeof *vr);
     double *const x = doubles(n), *const again = doubles(n);
     state saved = NULL, copy = NULL;

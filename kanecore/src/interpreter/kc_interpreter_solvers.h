@@ -93,6 +93,7 @@ static int count_rows(kc_closure *s, ARGUMENTS)
 CALLING(after_motion, after_motion, follow_motion)
 CALLING(short_way, short_way, go_shortly)
 CALLING(chain, kc_chain, kc_chain_rule)
+CALLING(state_rows, kc_state_rows, kc_add_state_rows)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -127,6 +128,10 @@ static const kc_coded_member of_short_way[] = {FUNCTION(short_way, shortly), FUN
 static const kc_coded_member of_chain[] = {
     NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),        NUMBER(kc_chain, k),
     FUNCTION(kc_chain, udot), FUNCTION(kc_chain, linearize), FUNCTION(kc_chain, slopes), NO_MORE};
+static const kc_coded_member of_state_rows[] = {
+    NUMBER(kc_state_rows, n_z),      NUMBER(kc_state_rows, n_q),    NUMBER(kc_state_rows, n),
+    NUMBER(kc_state_rows, k),        FUNCTION(kc_state_rows, udot), FUNCTION(kc_state_rows, motion),
+    FUNCTION(kc_state_rows, slopes), NO_MORE};
 static const kc_coded_member of_motion[] = {EQUATIONS,
                                             NUMBER(kc_motion, rank),
                                             NUMBER(kc_motion, eliminated),
@@ -233,6 +238,7 @@ static const kc_coded_member of_closure[] = {EQUATIONS,
 ROOM(after_motion, s[0] + s[1])
 ROOM(short_way, 0)
 ROOM(chain, KC_CHAIN_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(state_rows, KC_STATE_ROWS_ROOM(s[0], s[1], s[2]))
 ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))

@@ -22,7 +22,7 @@ typedef struct kc_rollout {
     /* the model, as in kc_system */
     kc_kernel *rhs, *qdot; /* qdot: of "euler" */
     kc_kernel *project;    /* NULL: no constraints */
-    uint32_t n_q, n_u, n_r, n_work, n_unit;
+    uint32_t n_q, n_u, n_z, n_r, n_work, n_unit;
     const uint32_t *unit;
     int single;
     /* and in lanes; NULL: one row after the other */

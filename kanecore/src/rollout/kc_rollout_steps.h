@@ -40,6 +40,10 @@ typedef void KC_TYPED(lane_kernel)(uint32_t n_blocks, const KC_NUMBER *t, const 
 typedef void KC_TYPED(gather)(uint32_t n, const KC_NUMBER *const *rows, KC_NUMBER *to);
 typedef void KC_TYPED(scatter)(uint32_t n, const KC_NUMBER *values, KC_NUMBER *const *rows);
 
+#ifndef KC_ROLLOUT_N_X
+#define KC_ROLLOUT_N_X(plan) ((plan)->n_q + (plan)->n_u + (plan)->n_z)
+#endif
+
 /* Rows on their way. */
 typedef struct KC_TYPED(group) {
     const kc_rollout *plan;
@@ -60,7 +64,7 @@ typedef struct KC_TYPED(group) {
 /* Lay out the arrays of a group from `memory` on, NULL: nowhere; how many bytes they take. */
 static size_t KC_TYPED(lay_out)(const kc_rollout *plan, void *memory, KC_TYPED(group) * g)
 {
-    const size_t n_x = (size_t)plan->n_q + plan->n_u, lanes = plan->lanes ? plan->lanes->n_lanes : 1;
+    const size_t n_x = KC_ROLLOUT_N_X(plan), lanes = plan->lanes ? plan->lanes->n_lanes : 1;
     const size_t width = lanes * plan->n_blocks;
     const size_t line = 64 / sizeof(KC_NUMBER); /* each array begins with one of the cache */
     const struct {
@@ -273,7 +277,7 @@ static int KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 }
 
 /*
- * Semi-implicit Euler, as step_euler() of kc_methods.c: the speeds, then the coordinates by the new ones.
+ * Semi-implicit Euler, as step_euler() of kc_methods.c: speeds and states, then the coordinates by the new ones.
  * Returns 0: whether states are finite is not known.
  */
 static int KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
@@ -426,7 +430,7 @@ void KC_ROLL_OUT(const kc_rollout *plan, size_t first, size_t end, void *work)
 {
     KC_TYPED(group) group, *const g = &group;
     uint32_t patience = 0;
-    g->plan = plan, g->n_x = plan->n_q + plan->n_u, g->n_lanes = plan->lanes ? plan->lanes->n_lanes : 1;
+    g->plan = plan, g->n_x = KC_ROLLOUT_N_X(plan), g->n_lanes = plan->lanes ? plan->lanes->n_lanes : 1;
     KC_TYPED(lay_out)(plan, work, g);
     for (g->first = first; g->first < end; g->first += (size_t)g->n_blocks * g->n_lanes) {
         const size_t blocks = (end - g->first + g->n_lanes - 1) / g->n_lanes;

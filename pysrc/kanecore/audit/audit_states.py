@@ -50,7 +50,7 @@ class Places:
     dyn : CompiledModel
     t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
-        Reference magnitude of each coordinate and speed.
+        Reference magnitude of each coordinate and speed; 1 of a first-order state.
     """
 
     dyn: Kernels
@@ -74,7 +74,7 @@ class Places:
 
     @property
     def u(self) -> Array:
-        return self.x[..., self.dyn.n_q :]
+        return self.x[..., self.dyn._speeds]
 
     @cached_property
     def qdot(self) -> Array:
@@ -101,11 +101,24 @@ class Places:
 
     def along_motion(self, function: Any, udot: Array) -> Slope:
         """Derivative along the motion of any function of t, x, r."""
-        moving = np.concatenate([self.qdot, np.zeros_like(udot)], axis=-1)
+        moving = self.motion(np.zeros_like(udot))
         pushed = np.concatenate([np.zeros_like(self.qdot), udot], axis=-1)
         first = self.along(function, moving, 1.0, self.input_rates)
         second = self.along(function, pushed, 0.0, np.zeros_like(self.r))
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
+
+    @cached_property
+    def zdot(self) -> Array:
+        return self.call("zdot")
+
+    def motion(self, udot: Array) -> Array:
+        """Direction of x along the motion with given u̇."""
+        return np.concatenate([self.qdot, udot, self.zdot], axis=-1)
+
+    def whole(self, direction: Array) -> Array:
+        """A direction of x; where it says nothing of first-order states, these stay."""
+        missing = self.dyn.n_x - direction.shape[-1]
+        return np.concatenate([direction, np.zeros((*direction.shape[:-1], missing))], axis=-1)
 
     def tangent(self, dx: Array) -> Array:
         """Directions of x, (..., n, n_x), without the components that change the norm of a unit quaternion.
@@ -130,6 +143,7 @@ class Places:
 
     def along(self, function: Any, dx: Array, dt: float, dr: Array) -> Slope:
         """The derivative of any function of t, x, r in a direction."""
+        dx = self.whole(dx)
         reach = np.max(np.abs(dx) / self.sizes, axis=-1, initial=abs(dt))
         reach = np.maximum(reach, np.max(np.abs(dr) / (1.0 + np.abs(self.r)), axis=-1, initial=0.0))
         size = 1.0 / np.where(reach > 0.0, reach, 1.0)
@@ -250,7 +264,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
     else:
         other = ~angle & (far > 0.0)
         sizes[: dyn.n_q][other] = far[other] * np.median(radians)
-        sizes[dyn.n_q :] = at.speed_units * np.median(radians)
+        sizes[dyn._speeds] = at.speed_units * np.median(radians)
     return sizes
 
 
@@ -270,6 +284,7 @@ def _state(
     """A random state on the constraints that has accelerations; None if this one is none."""
     if centre is None:
         x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
+        x[dyn._states] = np.abs(x[dyn._states])  # among them masses and activations
     else:
         x = centre + _SPREAD * sizes * rng.uniform(-1.0, 1.0, dyn.n_x)
     normalise(dyn, x)
@@ -296,7 +311,7 @@ def _with_motions(
     dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
 ) -> States:
     """States with random u̇ and virtual motions, whose largest entry has the magnitude of the speeds."""
-    at, speeds = Constraints(dyn, t, x, r), sizes[dyn.n_q :]
+    at, speeds = Constraints(dyn, t, x, r), sizes[dyn._speeds]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:
         udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))

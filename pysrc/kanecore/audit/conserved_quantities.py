@@ -162,9 +162,10 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
         moved = far > 0.0
         largest = np.max(q[moved] / far[moved], initial=0.0) or 1.0 / (np.max(far, initial=0.0) or 1.0)
         spread = _SPREADS[turn % len(_SPREADS)] if guess else 1.0
-        size = np.concatenate([spread * np.where(moved, q + largest * far, 1.0), largest * fast])
-    size[dyn.n_q :] *= _SPEEDS[turn % len(_SPEEDS)]
+        size = np.concatenate([spread * np.where(moved, q + largest * far, 1.0), largest * fast, np.ones(dyn.n_z)])
+    size[dyn._speeds] *= _SPEEDS[turn % len(_SPEEDS)]
     x = center + size * numbers
+    x[dyn._states] = np.abs(x[dyn._states])
     normalise(dyn, x)
     return at.moved(x)
 

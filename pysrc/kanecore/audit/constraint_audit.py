@@ -31,7 +31,7 @@ def _constraint_rates(name: str, b: Bodies) -> Row:
     if not (dyn.n_velocity or dyn.n_configuration):
         raise NotApplicable("there are no constraints on coordinates or speeds")
     udot = states.loose[0]
-    motion, still = np.concatenate([states.qdot, udot], axis=-1), np.concatenate([states.qdot, np.zeros_like(udot)], -1)
+    motion, still = states.motion(udot), np.concatenate([states.qdot, np.zeros_like(udot)], -1)
     rates = states.slope("velocity_residual", motion, 1.0, states.input_rates)
     n = dyn.n_velocity
     products = at.rows[:, :n] * udot[:, np.newaxis, :]

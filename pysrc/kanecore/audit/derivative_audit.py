@@ -56,7 +56,7 @@ def _output_slopes(name: str, b: Bodies) -> Row:
     if not dyn.n_outputs:
         raise NotApplicable("there are no outputs")
     direct, by_udot = np.split(states.call("_output_slopes", states.call("udot")), [dyn.n_x + dyn.n_r], axis=-1)
-    udot, given = states.call("_linearize")[:, dyn.n_q :], states.call("output_jacobian")
+    udot, given = states.call("_linearize")[:, dyn._speeds], states.call("output_jacobian")
     change = np.concatenate([states.sizes, np.ones(dyn.n_r)])
     difference = (direct + by_udot @ udot - given) @ change
     terms = (np.abs(direct) + np.abs(by_udot) @ np.abs(udot) + np.abs(given)) @ change

@@ -152,10 +152,10 @@ def _constrained(name: str, b: Bodies) -> Row:
 
 def _rhs(name: str, b: Bodies) -> Row:
     states = b.states
-    parts = np.concatenate([states.qdot, states.call("udot")], axis=-1)
-    whole, labels = states.call("rhs"), [*b.dyn.coordinate_names, *b.dyn.speed_names]
+    parts = states.motion(states.call("udot"))
+    whole, labels = states.call("rhs"), [*b.dyn._x_names]
     terms = np.abs(parts) + np.abs(whole)
-    return judged(name, whole - parts, terms, BY_FORMULA, labels=labels, reason="it is not [q̇, u̇]")
+    return judged(name, whole - parts, terms, BY_FORMULA, labels=labels, reason="it is not [q̇, u̇, ż]")
 
 
 def _power(name: str, b: Bodies) -> Row:
@@ -190,7 +190,7 @@ def _linearization(name: str, b: Bodies) -> Row:
     slope = states.slope("rhs", dx, 0.0, dr)
     difference = np.sum(products, axis=-1) + np.sum(pushes, axis=-1) - slope.value
     terms = np.sum(np.abs(products), axis=-1) + np.sum(np.abs(pushes), axis=-1) + np.abs(slope.value)
-    labels = [f"the rate of {name}" for name in (*dyn.coordinate_names, *dyn.speed_names)]
+    labels = [f"the rate of {name}" for name in dyn._x_names]
     difference, terms, gaps = (part.reshape(-1, dyn.n_x) for part in (difference, terms, slope.uncertainty))
     reason = "A δx + B δr is not the change of rhs"
     return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)

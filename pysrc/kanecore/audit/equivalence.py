@@ -94,12 +94,23 @@ def equivalent(
         if not isinstance(argument, (Model, CompiledModel)):
             raise TypeError(f"equivalent takes Models and CompiledModels, not a {type(argument).__name__}")
     n = whole_number(n)
+    for model in (a, b):
+        _refuse_states(model)
     first = _with_values(a)
     second = _with_values(b)
     second = _sharing(first, second, parameters or {})
     pair = _Pair(random_states(first, n, x0, seed), second, _Mapping(first, second, map))
     states, rows = pair.ours, found(_CHECKS, pair)
     return Equivalence(tuple(rows), states.t, states.x, states.r, (first.name, second.name))
+
+
+def _refuse_states(model: Model | CompiledModel) -> None:
+    if model.n_z:
+        symbols = model.states if isinstance(model, Model) else model.state_names
+        raise ModelError(
+            f"equivalent compares motions in q and u alone, and {model.name!r} has the states "
+            f"{', '.join([str(z) for z in symbols])}: compare models in which these are inputs, inputs=[...]"
+        )
 
 
 # ------------------------------------------------------------------------------------------------------ parameters
@@ -160,7 +171,7 @@ class _Mapping:
         if not isinstance(given, Mapping):
             raise TypeError(f"map is {given!r}; it must be a mapping of b's coordinates and speeds, or a function")
         second = self.second
-        states = (*second.coordinate_names, *second.speed_names)
+        states = second._x_names
         expressions: dict[str, Any] = {}
         for key, value in given.items():
             what, i = second._found(("state", "input"), key)
@@ -172,8 +183,8 @@ class _Mapping:
 
     def _read(self, explicit: Mapping[str, Any]) -> dict[str, Callable[[list[Array]], Any]]:
         """All coordinates, speeds and inputs that follow from a's expressions, or are shared."""
-        expressions, own = dict(explicit), {*self.first.coordinate_names, *self.first.speed_names}
-        for name in (*self.second.coordinate_names, *self.second.speed_names):
+        expressions, own = dict(explicit), {*self.first._x_names}
+        for name in self.second._x_names:
             if name not in expressions and name in own:
                 expressions[name] = sm.Function(name)(sm.Symbol("t"))
         return {name: self._function(name, value) for name, value in expressions.items()}
@@ -181,7 +192,7 @@ class _Mapping:
     def _function(self, name: str, value: Any) -> Callable[[list[Array]], Any]:
         """An expression as a function of t, the state, the inputs and the parameters of a."""
         first = self.first
-        names = ["t", *first.coordinate_names, *first.speed_names, *first.input_names, *first.parameter_names]
+        names = ["t", *first._x_names, *first.input_names, *first.parameter_names]
         dummies = {each: sm.Dummy() for each in names}
         expression = sm.sympify(value)
         if expression.has(sm.Derivative):
@@ -219,7 +230,7 @@ class _Mapping:
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
         """Speeds as the map gives them."""
         if self._whole:
-            return self._states(x)[..., self.second.n_q :]
+            return self._states(x)[..., self.second._speeds]
         return self._columns(self.second.speed_names, t, x, r)
 
     def inputs(self, t: Array, x: Array, r: Array) -> Array:

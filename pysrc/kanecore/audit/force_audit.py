@@ -221,21 +221,24 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
     eta = states.coordinate_change(states.virtual)
     qddot = states.rate("qdot", udot).value
 
-    def energy(t: Array, q: Array, qdot: Array, r: Array) -> Array:
-        return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, r), r=r)
+    def energy(t: Array, q: Array, qdot: Array, z: Array, r: Array) -> Array:
+        return states.call("kinetic_energy", t=t, x=_state(b, t, q, qdot, z, r), r=r)
 
     def momentum(t: Array, x: Array, r: Array, qdot: Array) -> Array:
         q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
-        return 0.5 * (energy(t, q, qdot + eta, r) - energy(t, q, qdot - eta, r))
+        z = x[..., b.dyn._states]
+        return 0.5 * (energy(t, q, qdot + eta, z, r) - energy(t, q, qdot - eta, z, r))
 
-    over = np.broadcast_to(_held(states.qdot, udot), (len(states.virtual), *states.x.shape))
+    over = np.broadcast_to(states.motion(np.zeros_like(udot)), (len(states.virtual), *states.x.shape))
     first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
     size = np.max(np.abs(qddot) / states.sizes[:n_q], axis=-1, initial=0.0)
     size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇: a q̈ of other size than η would lose digits
     at = (states.t, states.x, states.r)
     pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
-        lambda t, x, r: energy(t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), r),
+        lambda t, x, r: energy(
+            t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), x[..., b.dyn._states], r
+        ),
         _held(eta, states.virtual),
         0.0,
         np.zeros_like(states.r),
@@ -251,12 +254,12 @@ def _held(dq: Array, speeds: Array) -> Array:
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     """Row for the part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with loads in u̇."""
-    states, n_q = b.states, b.dyn.n_q
+    states = b.states
     works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works
 
     def kinetic(t: Array, x: Array, r: Array) -> Array:
-        products = states.call("momenta", t=t, x=x, r=r) * x[..., n_q:]
+        products = states.call("momenta", t=t, x=x, r=r) * x[..., b.dyn._speeds]
         return np.asarray(np.sum(products, axis=-1) - states.call("kinetic_energy", t=t, x=x, r=r))
 
     dx = np.concatenate([states.virtual, np.zeros_like(states.virtual)], axis=-1)
@@ -269,20 +272,22 @@ def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason="dp/dt - ∂K/∂q is not -F*")
 
 
-def _state(b: Bodies, t: Array, q: Array, qdot: Array, r: Array) -> Array:
-    """The state [q, u] with q̇ = Y u + z."""
+def _state(b: Bodies, t: Array, q: Array, qdot: Array, z: Array, r: Array) -> Array:
+    """The state [q, u, z] with u that gives q̇."""
     n, dyn = b.dyn.n_u, b.dyn
     q = np.broadcast_to(q, np.broadcast_shapes(q.shape, qdot.shape))
+    z = np.broadcast_to(z, (*q.shape[:-1], dyn.n_z))
     if dyn.qdot_is_u:
-        return np.concatenate([q, np.broadcast_to(qdot, q.shape)], axis=-1)
+        return np.concatenate([q, np.broadcast_to(qdot, q.shape), z], axis=-1)
     places = np.zeros((n + 1, *q.shape[:-1], dyn.n_x))
     places[..., : dyn.n_q] = q
+    places[..., dyn._states] = z
     for j in range(n):
         places[j + 1, ..., dyn.n_q + j] = 1.0
     rates = b.states.call("qdot", t=np.broadcast_to(t, q.shape[:-1]), x=places, r=r)
     matrix = np.moveaxis(rates[1:] - rates[0], 0, -1)
     u = np.linalg.solve(matrix, (qdot - rates[0])[..., np.newaxis])[..., 0]
-    return np.concatenate([q, u], axis=-1)
+    return np.concatenate([q, u, z], axis=-1)
 
 
 CHECKS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (

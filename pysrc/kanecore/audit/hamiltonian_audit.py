@@ -92,7 +92,9 @@ def _parts(name: str, b: Bodies) -> Row:
     given = states.call("kinetic_energy_parts")
     q = states.x[:, : b.dyn.n_q]
     ahead, still, behind = (
-        states.call("kinetic_energy", x=np.concatenate([q, states.u + (s - 1.0) * w], axis=-1))
+        states.call(
+            "kinetic_energy", x=np.concatenate([q, states.u + (s - 1.0) * w, states.x[:, b.dyn._states]], axis=-1)
+        )
         for s in (1.0, 0.0, -1.0)
     )
     parts = np.stack([0.5 * (ahead + behind) - still, 0.5 * (ahead - behind), still], axis=-1)

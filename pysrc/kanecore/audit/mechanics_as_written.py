@@ -87,7 +87,7 @@ class Bodies:
     def motion(self) -> Motion:
         """Velocities and angular velocities."""
         udot = np.zeros_like(self.states.u)
-        return self.moved(np.concatenate([self.states.qdot, udot], axis=-1), 1.0, self.states.input_rates)
+        return self.moved(self.states.motion(udot), 1.0, self.states.input_rates)
 
     @cached_property
     def displacement(self) -> Motion:
@@ -211,7 +211,7 @@ class Bodies:
     def momentum_rates(self, udot: Array) -> Slope:
         """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
         self.require_accelerations()
-        dx = np.concatenate([self.states.qdot, udot], axis=-1)
+        dx = self.states.motion(udot)
         rates = self.states.along(self.momenta, dx, 1.0, self.states.input_rates)
         spinning = [i for i, frame in enumerate(self.frame) if frame in self.unoriented]
         if spinning:  # the axes of the tensor are not those of the body: Euler's equations instead

@@ -75,10 +75,10 @@ def _gauss(name: str, b: Bodies) -> Row:
 
 def _by_speeds(b: Bodies, changes: Array) -> tuple[Array, Array]:
     """Changes of v, ω and of m v, I·ω of each body by changes of the speeds (k, n, n_u): (k, n, n_bodies, 6) each."""
-    states, n_q = b.states, b.dyn.n_q
+    states, speeds = b.states, b.dyn._speeds
     places = np.broadcast_to(states.x, (len(changes) + 1, *states.x.shape)).copy()
-    places[..., n_q:] = 0.0
-    places[1:, ..., n_q:] = changes
+    places[..., speeds] = 0.0
+    places[1:, ..., speeds] = changes
     velocity = states.call("velocities", x=places)[..., b.point, :]
     omega = b.of_frames(states.call("angular_velocities", x=places))
     motion, momenta = np.concatenate([velocity, omega], axis=-1), b.momenta(x=places)
@@ -165,7 +165,7 @@ def _boltzmann_hamel(name: str, b: Bodies) -> Row:
     b.require_bodies()
     if reason := why_not_energy(b):
         raise NotApplicable(reason)
-    return _QuasiCoordinates(b, lambda t, x, r: x[..., b.dyn.n_q :], b.states.virtual).row(name)
+    return _QuasiCoordinates(b, lambda t, x, r: x[..., b.dyn._speeds], b.states.virtual).row(name)
 
 
 def _voronets(name: str, b: Bodies) -> Row:
@@ -187,7 +187,7 @@ def _voronets(name: str, b: Bodies) -> Row:
     keep[each, dependent] = False
 
     def speeds(t: Array, x: Array, r: Array) -> Array:
-        rows, right = states.call("constraint_jacobian", t=t, x=x, r=r), x[..., dyn.n_q :].copy()
+        rows, right = states.call("constraint_jacobian", t=t, x=x, r=r), x[..., dyn._speeds].copy()
         given = np.einsum("...mi,...i->...m", rows, right) - states.call("velocity_residual", t=t, x=x, r=r)
         matrix = np.broadcast_to(np.eye(dyn.n_u), (*right.shape, dyn.n_u)).copy()
         matrix[..., each, dependent, :], right[..., each, dependent] = rows, given
@@ -200,7 +200,7 @@ def _is_linear(b: Bodies) -> bool:
     """Test whether G is the same at other speeds."""
     states, rows = b.states, b.states.at.rows
     other = states.x.copy()
-    other[:, b.dyn.n_q :] *= -0.5
+    other[:, b.dyn._speeds] *= -0.5
     size = np.max(np.abs(rows), initial=0.0)
     return bool((np.abs(states.call("constraint_jacobian", x=other) - rows) <= EQUAL * size).all())
 
@@ -228,10 +228,10 @@ class _QuasiCoordinates:
 
     def _state(self, t: Array, x: Array, r: Array, factor: float) -> Array:
         """[q, u] at s + factor δs."""
-        n_q, change = self.b.dyn.n_q, factor * self.change
+        speeds, change = self.b.dyn._speeds, factor * self.change
         x = np.broadcast_to(x, np.broadcast_shapes(x.shape, (*change.shape[:-1], x.shape[-1]))).copy()
-        x[..., n_q:] += change
-        x[..., n_q:] = self.speeds(
+        x[..., speeds] += change
+        x[..., speeds] = self.speeds(
             np.broadcast_to(t, x.shape[:-1]), x, np.broadcast_to(r, (*x.shape[:-1], r.shape[-1]))
         )
         return x
@@ -251,8 +251,8 @@ class _QuasiCoordinates:
     def _rate(self, function: Callable[[Array, Array, Array], Array]) -> Slope:
         """Derivative along the motion: by q, t and r, and by s, each in its own steps."""
         states, shape = self.b.states, (len(self.change), *self.b.states.x.shape)
-        moving = np.concatenate([states.qdot, np.zeros_like(states.u)], axis=-1)
-        pushed = np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1)
+        moving = states.motion(np.zeros_like(states.u))
+        pushed = states.whole(np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1))
         first = states.along(function, np.broadcast_to(moving, shape), 1.0, states.input_rates)
         second = states.along(function, np.broadcast_to(pushed, shape), 0.0, np.zeros_like(states.r))
         return Slope(first.value + second.value, first.uncertainty + second.uncertainty)
@@ -285,13 +285,13 @@ class _QuasiCoordinates:
         left = np.abs(np.einsum("nij,knj->kni", matrix, v) - rate) / rows
         if (left > _REACHED * np.max(np.abs(rate) / rows, initial=0.0)).any():
             raise NotApplicable("constraints are in the speeds already: T tells no momentum along motions against them")
-        n_q = self.b.dyn.n_q
-        size = np.max(np.abs(v) / states.sizes[n_q:], axis=-1, keepdims=True, initial=0.0)
+        speeds = self.b.dyn._speeds
+        size = np.max(np.abs(v) / states.sizes[speeds], axis=-1, keepdims=True, initial=0.0)
         size = np.where(size > 0.0, size, 1.0)  # a v of other size than u would lose digits
         places = np.broadcast_to(states.x, (*v.shape[:-1], states.x.shape[-1])).copy()
-        places[..., n_q:] += v / size
+        places[..., speeds] += v / size
         ahead = states.call("kinetic_energy", x=places)
-        places[..., n_q:] -= 2.0 * v / size
+        places[..., speeds] -= 2.0 * v / size
         return np.asarray(0.5 * size[..., 0] * (ahead - states.call("kinetic_energy", x=places)))
 
     @staticmethod

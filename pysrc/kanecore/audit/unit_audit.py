@@ -58,14 +58,14 @@ class _Dimensions:
         for name in given.keys() - _left_out(dyn):
             dyn._found(("parameter", "state", "input", "output"), name)
         zero = np.zeros(3)
-        self.p, self.q, self.u, self.r = (
+        self.p, self.q, self.u, z, self.r = (
             np.array([given.get(name, zero) for name in names]).reshape(-1, 3)
-            for names in (dyn.parameter_names, dyn.coordinate_names, dyn.speed_names, dyn.input_names)
+            for names in (dyn.parameter_names, dyn.coordinate_names, dyn.speed_names, dyn.state_names, dyn.input_names)
         )
         for i, rate in enumerate(dyn.input_rates):  # a rate that is not named follows its motion
             if rate >= 0 and dyn.input_names[rate] not in given:
                 self.r[rate] = self.r[i] - _TIME
-        self.x = np.concatenate([self.q, self.u])
+        self.x = np.concatenate([self.q, self.u, z])
 
 
 def _left_out(dyn: Any) -> set[str]:
@@ -99,7 +99,7 @@ def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]
     columns = difference.shape[1]
-    names = {dyn.n_x: (*dyn.coordinate_names, *dyn.speed_names), dyn.n_u: dyn.speed_names}.get(columns, ())
+    names = {dyn.n_x: dyn._x_names, dyn.n_u: dyn.speed_names}.get(columns, ())
     labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
     reason = "it is not the same in other units: does a number in the model have a dimension?"
     return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_DIFFERENCES, labels=labels, reason=reason)
@@ -122,7 +122,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
         return lambda values: np.asarray(_SMALL * sizes * np.max(np.abs(values) / sizes, initial=0.0))
 
     pairs = 1.0 / (units[:, :, np.newaxis] * units[:, np.newaxis, :])
-    bound = beside(np.concatenate([coordinates, units], axis=-1))
+    bound = beside(np.concatenate([coordinates, units, np.ones((*units.shape[:-1], states.dyn.n_z))], axis=-1))
     largest = beside(np.ones(1))
     expected: list[tuple[str, Array, Callable[[Array], Any], str]] = [
         ("positions", np.tile(_LENGTH, (states.dyn.n_points, 3, 1)), largest, "a position"),

@@ -152,15 +152,19 @@ def _body_momenta(name: str, b: Bodies) -> Row:
     return judged(name, difference, terms, BY_FORMULA, labels=b.body_names, reason=reason)
 
 
+def _with_speeds(b: Bodies, u: Array) -> Array:
+    """The states with other speeds, (..., n, n_x)."""
+    x = np.broadcast_to(b.states.x, (*u.shape[:-1], b.dyn.n_x)).copy()
+    x[..., b.dyn._speeds] = u
+    return x
+
+
 def _momenta(name: str, b: Bodies) -> Row:
     """Row for momenta along changes of the speeds; T is quadratic in these, so differences are exact."""
     b.require_bodies()
-    change, n_q = b.states.loose, b.dyn.n_q
+    change = b.states.loose
     ahead, behind = (
-        b.states.call(
-            "kinetic_energy", x=np.concatenate([np.broadcast_to(b.states.x[:, :n_q], (*change.shape[:2], n_q)), u], -1)
-        )
-        for u in (b.states.u + change, b.states.u - change)
+        b.states.call("kinetic_energy", x=_with_speeds(b, u)) for u in (b.states.u + change, b.states.u - change)
     )
     given = np.einsum("ni,kni->kn", b.states.call("momenta"), change)
     terms = np.abs(ahead) + np.abs(behind)

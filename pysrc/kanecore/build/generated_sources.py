@@ -63,11 +63,12 @@ cdef extern from "kanecore.h" nogil:
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
         uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_info, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
-        uint32_t n_auxiliary, n_q_dependent, n_u_dependent
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z
         const char *name
         const char *const *info
         const char *const *q_names
         const char *const *u_names
+        const char *const *z_names
         const char *const *p_names
         const char *const *r_names
         const char *const *point_names
@@ -236,7 +237,7 @@ def _c_members() -> str:
     lines = [_STAR + "/* clang-format off */"]
     lines.append("/* The kernels of kc_model: NULL where the library does not hold them. */")
     for kernel in KERNELS:
-        length = _product(kernel, lambda size: "n_q + n_u" if size == "n_x" else size)
+        length = _product(kernel, lambda size: "n_q + n_u + n_z" if size == "n_x" else size)
         names = ["udot"] * kernel.reads_udot + ["lambda"] * kernel.reads_multipliers + list(kernel.vectors)
         beyond = f" [{', '.join(names)}]" if names else ""
         brief = f"{kernel.brief}{beyond}"
@@ -246,7 +247,7 @@ def _c_members() -> str:
 
 def _c_test() -> str:
     def size(name: str) -> str:
-        return "((size_t)m->n_q + m->n_u)" if name == "n_x" else f"(size_t)m->{name}"
+        return "((size_t)m->n_q + m->n_u + m->n_z)" if name == "n_x" else f"(size_t)m->{name}"
 
     def beyond(kernel: Kernel) -> str:
         return " + ".join(_sizes(kernel.beyond, size)) or "0"

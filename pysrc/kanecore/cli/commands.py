@@ -432,6 +432,7 @@ def _print_gallery_model(name: str) -> None:
     print(f"{name}: {MODELS[name]}")
     _print_list("coordinates", dyn.coordinate_names)
     _print_list("speeds", dyn.speed_names)
+    _print_list("states", dyn.state_names)
     _print_list("parameters", [f"{parameter} = {value:g}" for parameter, value in dyn.parameters.items()])
     _print_list("inputs", dyn.input_names)
     _print_list("outputs", dyn.output_names)

@@ -97,5 +97,5 @@ def _in_one_line() -> Iterator[None]:
 
 def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, Any]:
     """The unit of each variable whose dimension is known; a number may be an angle, and has none."""
-    names = {*dyn.coordinate_names, *dyn.speed_names, *dyn.parameter_names, *dyn.input_names}
+    names = {*dyn._x_names, *dyn.parameter_names, *dyn.input_names}
     return {name: powers for name, powers in dimensions.items() if name in names and any(powers)}

@@ -162,7 +162,7 @@ def consistent_state(state: ConstraintState, keep: str | Places | None) -> Const
 def _independent(dyn: Kernels) -> Places:
     """Places of q_ind and u_ind in a state."""
     coordinates = range(dyn.n_q - dyn.n_q_dependent)
-    return np.array([*coordinates, *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)], dtype=np.intp)
+    return np.array([*coordinates, *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)], dtype=np.intp)
 
 
 def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
@@ -175,7 +175,7 @@ def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | 
             return None  # or the coordinates that stay are no part of a unit quaternion
         state = solution
     if dyn.n_velocity:
-        return _dependent(state, "speeds", unknowns[unknowns >= dyn.n_q])
+        return _dependent(state, "speeds", unknowns[(unknowns >= dyn.n_q) & (unknowns < dyn.n_q + dyn.n_u)])
     return state
 
 
@@ -183,7 +183,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     """Warn of independent coordinates and speeds that moved, because the dependent ones do not follow from them."""
     dyn = start.dyn
     named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     moved = np.abs(result.x - start.x) > EQUAL * start.extents
     changes = ", ".join(
         f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent[named > 0] if moved[i]
@@ -198,7 +198,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
 def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
     """Error if the values that should stay violate constraints, whatever the others are."""
     dyn = start.dyn
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     return ModelError(
         f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
         f"keep asks: the constraints of {dyn.name!r} contradict these values, whatever the others are; keep fewer of "
@@ -240,7 +240,7 @@ def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"],
 def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
     """Error if no values of the unknowns were found for the other coordinates, or speeds."""
     dyn = start.dyn
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     independent = ", ".join(
         f"{names[i]} = {start.x[i]:.6g}" for i in range(part.start, part.stop) if i not in unknowns.tolist()
     )

@@ -102,7 +102,7 @@ class ConstraintState(Constraints):
     @cached_property
     def at_rest(self) -> ConstraintState:
         """State with the same coordinates and zero speeds."""
-        return self.moved(np.concatenate([self.q, np.zeros(self.dyn.n_u)])) if self.u.any() else self
+        return self.moved(np.concatenate([self.q, np.zeros(self.dyn.n_u), self.z])) if self.u.any() else self
 
     @cached_property
     def rates(self) -> tuple[Array, Array]:
@@ -111,8 +111,11 @@ class ConstraintState(Constraints):
 
     @cached_property
     def extents(self) -> Array:
-        """Reference magnitude of each coordinate and speed: (n_x,)."""
-        return frozen(np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units)]))
+        """Reference magnitude of each coordinate, speed and state, of the last at least 1: (n_x,)."""
+        of_states = np.maximum(np.abs(self.z), 1.0)
+        return frozen(
+            np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units), of_states])
+        )
 
     @cached_property
     def projected(self) -> ConstraintState:

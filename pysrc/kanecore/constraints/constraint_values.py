@@ -59,7 +59,11 @@ class Constraints:
 
     @property
     def u(self) -> Array:
-        return self.x[..., self.dyn.n_q :]
+        return self.x[..., self.dyn._speeds]
+
+    @property
+    def z(self) -> Array:
+        return self.x[..., self.dyn._states]
 
     # ------------------------------------------------------------------------------------------------ kernels
 
@@ -108,6 +112,7 @@ class Constraints:
         """Y (..., n_q, n_u) and z (..., n_q) of q̇ = Y u + z."""
         states = np.zeros((self.dyn.n_u + 1, *self.x.shape))
         states[..., : self.dyn.n_q] = self.q
+        states[..., self.dyn._states] = self.z
         for j in range(self.dyn.n_u):
             states[j + 1, ..., self.dyn.n_q + j] = 1.0
         qdot = self.dyn.qdot(self.t, states, **self.values)
@@ -240,7 +245,7 @@ class SpeedLevel(Level):
 
     @property
     def part(self) -> slice:
-        return slice(self.at.dyn.n_q, self.at.dyn.n_x)
+        return self.at.dyn._speeds
 
     @property
     def names(self) -> tuple[str, ...]:

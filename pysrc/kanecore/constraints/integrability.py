@@ -34,13 +34,13 @@ _AWAY = 1e-1  # distance of these from the state, by the coordinates' magnitudes
 def integrable(state: ConstraintState) -> bool | None:
     """Test whether Lie brackets of motions that the constraints allow are allowed, at this state and around it.
 
-    None if constraints are not linear in the speeds, where some speed is the rate of no coordinate, where the
-    directions that are allowed have edges, or where there are no constraints on velocities.
+    None if constraints are not linear in the speeds or depend on first-order states, where some speed is the rate of no
+    coordinate, where the directions that are allowed have edges, or where there are no constraints on velocities.
     """
     if not state.dyn.n_velocity:
         return None
     rng = np.random.default_rng(1)
-    if not _is_linear(state, rng) or not _has_all_rates(state):
+    if not _is_linear(state, rng) or not _has_all_rates(state) or _follows_states(state):
         return None
     scale = np.append(extents(state.q, state.coordinate_units), _duration(state))
     for place in _places(state, scale, rng):
@@ -52,11 +52,21 @@ def integrable(state: ConstraintState) -> bool | None:
 
 def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
     """Test whether the rows are the same at rest and at other speeds."""
-    n_q, m, units = state.dyn.n_q, state.dyn.n_velocity, state.speed_units
+    m, units = state.dyn.n_velocity, state.speed_units
     x = state.x.copy()
-    x[n_q:] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
+    x[state.dyn._speeds] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
     rest, fast = (at.rows[:m] * units for at in (state.at_rest, state.moved(x)))
     return not np.any(np.abs(rest - fast) > EQUAL * np.maximum(size_of(rest), size_of(fast))[:, np.newaxis])
+
+
+def _follows_states(state: ConstraintState) -> bool:
+    """Test whether the rows change with first-order states, which are no coordinates."""
+    if not state.dyn.n_z:
+        return False
+    moved = state.x.copy()
+    moved[state.dyn._states] += state.extents[state.dyn._states]
+    m = state.dyn.n_velocity
+    return bool((state.rows[:m] != state.moved(moved).rows[:m]).any())
 
 
 def _has_all_rates(state: ConstraintState) -> bool:
@@ -157,7 +167,9 @@ class _Place:
 
     def _at_rest(self, places: Array) -> Constraints:
         """State at rest at other (q, t), (..., n_q + 1), with the inputs of that time."""
-        x = np.concatenate([places[..., :-1], np.zeros((*places.shape[:-1], self.at.dyn.n_u))], axis=-1)
+        lead, at = places.shape[:-1], self.at
+        z = np.broadcast_to(at.z, (*lead, at.dyn.n_z))
+        x = np.concatenate([places[..., :-1], np.zeros((*lead, at.dyn.n_u)), z], axis=-1)
         t = places[..., -1]
         r = self.r + self.input_rates * (t - self.at.t)[..., np.newaxis]
         return Constraints(self.at.dyn, t, x, r, self.at.p)

@@ -2,7 +2,8 @@
 """Products of exact derivatives with vectors: J v forwards, wᵀ J backwards, and exact Hessians of weights · ẋ.
 
 Products are kernels of their own, one pass over the operations each (Griewank & Walther, *Evaluating Derivatives*, 2nd
-ed., 2008, chapter 3).  Those for `rhs` solve for u̇ and for its change, or the multipliers, with one factorization.
+ed., 2008, chapter 3).  Those for `rhs` solve for u̇ and for its change, or the multipliers, with one factorization;
+with first-order states they multiply the matrices of `linearize`.
 
 With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
 second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
@@ -63,8 +64,10 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     mass = dyn.mass_matrix(t, x, **values)
     multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
     system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
-    adjoint = system.adjoint(w[..., dyn.n_q :])
-    fixed = joined(udot=udot, multipliers=multipliers, weights=w[..., : dyn.n_q], adjoint=adjoint)
+    adjoint = system.adjoint(w[..., dyn._speeds])
+    mu, nu = np.split(adjoint, [dyn.n_u], axis=-1)
+    of_rates = {"weights": w[..., : dyn.n_q], "mu": mu, "of_states": w[..., dyn._states], "nu": nu}
+    fixed = joined(udot=udot, multipliers=multipliers, **of_rates)
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
     def changes(of_y: Array) -> Array:
@@ -75,7 +78,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
         return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
 
     of_y = np.zeros((*lead, width, n))
-    of_y[..., : dyn.n_u, :] = slopes[..., dyn.n_q :, :]
+    of_y[..., : dyn.n_u, :] = slopes[..., dyn._speeds, :]
     if dyn.n_constraints:
         explicit = changes(np.zeros_like(of_y))[..., n + width :, :]
         of_y[..., dyn.n_u :, :] = system.multipliers(mass @ of_y[..., : dyn.n_u, :] - explicit)
@@ -171,17 +174,28 @@ def rhs_jvp(
     Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
     quaternions: along others xdot depends on how it is written.
     """
-    change = dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
+    change = None if dyn.n_z else dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
     if change is None:
         direction = joined(
             dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
         )
-        change = dyn._rhs_tangent(t, x, _behind_solution(dyn, x, dx=direction), r=r, p=p)
+        if dyn.n_z:
+            change = _times(dyn._linearize(t, x, r=r, p=p), dx=direction)
+        else:
+            change = dyn._rhs_tangent(t, x, _behind_solution(dyn, x, dx=direction), r=r, p=p)
     if dp is None or not dyn.n_p:
         return change
-    return change + dyn._rhs_parameter_tangent(
-        t, x, _behind_solution(dyn, x, dp=direction_of(dyn, "parameter", "dp", dp)), r=r, p=p
-    )
+    change_of_p = direction_of(dyn, "parameter", "dp", dp)
+    if dyn.n_z:
+        return change + _times(dyn.rhs_parameter_jacobian(t, x, r=r, p=p), dp=change_of_p)
+    return change + dyn._rhs_parameter_tangent(t, x, _behind_solution(dyn, x, dp=change_of_p), r=r, p=p)
+
+
+def _times(slopes: Array, **vector: Array) -> Array:
+    """A matrix times a vector: products of models with first-order states, which have no kernels of their own."""
+    [direction] = vector.values()
+    leading(x=slopes.shape[:-2], **{name: array.shape[:-1] for name, array in vector.items()})
+    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
 
 
 def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:
@@ -225,19 +239,22 @@ def rhs_vjp(
     ValueError, TypeError, KeyError
         As for `rhs_jvp`.
     """
-    gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
+    gradient = None if dyn.n_z else dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
     if gradient is not None and not full and not parameters:
         return gradient
-    if gradient is None:
-        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
-        gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)
+    w = direction_of(dyn, "state", "weights", weights)
+    if dyn.n_z:
+        gradient = _times(np.swapaxes(dyn._linearize(t, x, r=r, p=p), -1, -2), weights=w)
+    elif gradient is None:
+        gradient = dyn._rhs_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     found = _parts(gradient, dyn.n_x, full)
     if not parameters:
         return found
     by_p = np.zeros((*gradient.shape[:-1], 0))
-    if dyn.n_p:
-        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
-        by_p = dyn._rhs_parameter_gradient(t, x, w, r=r, p=p)
+    if dyn.n_p and dyn.n_z:
+        by_p = _times(np.swapaxes(dyn.rhs_parameter_jacobian(t, x, r=r, p=p), -1, -2), weights=w)
+    elif dyn.n_p:
+        by_p = dyn._rhs_parameter_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     return (*found, by_p) if full else (found, by_p)
 
 

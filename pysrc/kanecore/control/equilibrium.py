@@ -81,12 +81,11 @@ def equilibrium(
     t: float = 0.0,
     p: Any = None,
 ) -> Equilibrium:
-    """A state near x0, and inputs, at which u̇ = 0 and q̇ = 0, on the constraints.
+    """A state near x0, and inputs, at which u̇ = 0, q̇ = 0 and ż = 0, on the constraints.
 
-    q̇ = 0 is required of coordinates on which u̇, a constraint, or the rate of such a coordinate depends.  Others may go
-    on, such as the distance that a cart has travelled.  All coordinates and speeds may change, and the inputs that are
-    named. Each step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates stay
-    put.
+    q̇ = 0 is required of coordinates on which u̇, ż, a constraint, or the rate of such a coordinate depends.  Others
+    may go on, such as the distance that a cart has travelled.  All of x may change, and the inputs that are named. Each
+    step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates stay put.
 
     Parameters
     ----------
@@ -138,7 +137,7 @@ def equilibrium(
     x, r = end.state.x.copy(), np.array(end.state.r)
     if compared is not None:
         r[sought.inputs] = _least(end, compared)
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     return Equilibrium(
         name=dyn.name,
         t=float(t),
@@ -167,7 +166,7 @@ def _posed(
     values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
     changing = np.array(sorted(free), dtype=np.intp)
     rates = _needed(start, changing) if steady is None else _named_rates(dyn, steady)
-    sought = Balance(rates, places, values, changing, np.append(angles(start), np.zeros(dyn.n_u, dtype=bool)))
+    sought = Balance(rates, places, values, changing, np.append(angles(start), np.zeros(dyn.n_u + dyn.n_z, dtype=bool)))
     x = start.x.copy()
     x[places] = values
     try:
@@ -246,7 +245,7 @@ def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
 
 
 def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
-    """Errors whose rates vanish in an equilibrium: all speeds, and coordinates on which anything depends."""
+    """Errors whose rates vanish in an equilibrium: all speeds and states, and coordinates on which anything depends."""
     errors = ErrorStates(start.dyn)
     n_q, n = errors.n_coordinates, len(errors.names)
     rates, constraints = _dependence(start, inputs)
@@ -272,7 +271,7 @@ def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np
             slopes = rate_slopes(state, inputs)[:, : len(errors.names)]
         except (SingularError, FloatingPointError):
             continue
-        units = balance(slopes, error_units(state, errors), n_q)
+        units = balance(slopes, error_units(state, errors), n_q, start.dyn.n_z)
         scaled = slopes / units[:, np.newaxis] * units
         rates |= clear(scaled, scaled)[:, :n_q] != 0.0
         rows = equilibrated(constraint_slopes(state)[:, : start.dyn.n_x] @ errors.columns(state.x), units)
@@ -298,7 +297,7 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
     """Error that names the rates that do not vanish, the largest first."""
     dyn, errors, sought = end.state.dyn, end.errors, end.sought
-    names = [*dyn.coordinate_names, *dyn.speed_names]
+    names = [*dyn._x_names]
     labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(sought.rates, end.residual, strict=False)]
     labels += [
         f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"

@@ -209,18 +209,20 @@ class Iterate:
         return float(np.max(np.abs(self._rate_slopes * self.unknown_units) / units[:, np.newaxis], initial=0.0))
 
     @property
-    def _kinds(self) -> tuple[Numbers, Numbers, Numbers]:
-        """Equations by kind: rates of coordinates, rates of speeds, and values."""
+    def _kinds(self) -> tuple[Numbers, ...]:
+        """Equations by kind: rates of coordinates, of speeds, each of a state, and values."""
         rates = self.sought.rates
-        of_coordinates = rates < self.errors.n_coordinates
+        of_coordinates, of_states = rates < self.errors.n_coordinates, rates >= self.errors.end_of_speeds
         held = len(rates) + np.arange(len(self.sought.held))
-        return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates), held
+        of_each = (np.array([i]) for i in np.flatnonzero(of_states))
+        return np.flatnonzero(of_coordinates), np.flatnonzero(~of_coordinates & ~of_states), *of_each, held
 
     @cached_property
     def unknown_units(self) -> Array:
         """Units of errors, in the metric of the masses and the motion's time, and of inputs with as much effect."""
         n = len(self.errors.names)
-        units = balance(self._rate_slopes[:, :n], error_units(self.state, self.errors), self.errors.n_coordinates)
+        own = error_units(self.state, self.errors)
+        units = balance(self._rate_slopes[:, :n], own, self.errors.n_coordinates, self.state.dyn.n_z)
         slopes = np.abs(self._rate_slopes) / units[:, np.newaxis]
         of_errors = np.max(slopes[:, :n] * units, initial=0.0)
         of_inputs = np.max(slopes[:, n:], axis=0, initial=0.0)

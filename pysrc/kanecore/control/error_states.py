@@ -23,15 +23,17 @@ Array = npt.NDArray[np.float64]
 
 
 class ErrorStates:
-    """Errors of a model's states and their order: coordinates, for a quaternion its three angles, then speeds.
+    """Errors of a model's x and their order: coordinates, for a quaternion its three angles, then speeds, then states.
 
     Attributes
     ----------
     names : tuple of str
-        The names of coordinates and speeds; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose
-        cosine is e0, where the first of its four was.
+        The names in x; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose cosine is e0, where
+        the first of its four was.
     n_coordinates : int
         How many of them are of coordinates, n_q − n_unit.
+    end_of_speeds : int
+        How many are of coordinates and speeds.
     """
 
     def __init__(self, dyn: Kernels) -> None:
@@ -40,7 +42,7 @@ class ErrorStates:
         self._quaternions = [list(places) for places in dyn.unit]
         first = {min(places): places for places in self._quaternions}
         others = {place for places in self._quaternions for place in places}
-        in_state = [*dyn.coordinate_names, *dyn.speed_names]
+        in_state = [*dyn._x_names]
         names, plain = list[str](), list[tuple[int, int]]()
         quaternions = list[list[int]]()
         for place, name in enumerate(in_state):
@@ -55,6 +57,7 @@ class ErrorStates:
         self._errors, self._places = np.array(plain, dtype=np.intp).reshape(-1, 2).T
         self.names = tuple(names)
         self.n_coordinates = dyn.n_q - len(dyn.unit)
+        self.end_of_speeds = self.n_coordinates + dyn.n_u
 
     def of_places(self, places: Iterable[int]) -> npt.NDArray[np.intp]:
         """Errors of some places in x; all three angles for a part of a quaternion."""

@@ -189,7 +189,8 @@ class LinearSystem:
     @property
     def _units(self) -> Array:
         n_coordinates = int(np.sum(self._reduction.independent < self._reduction.errors.n_coordinates))
-        return balance(self.A, self._reduction.units, n_coordinates)
+        n_first_order = int(np.sum(self._reduction.independent >= self._reduction.errors.end_of_speeds))
+        return balance(self.A, self._reduction.units, n_coordinates, n_first_order)
 
     @property
     def _scaled(self) -> Array:
@@ -297,7 +298,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
     sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
-    dudot = slopes[dyn.n_q :] @ np.vstack([dx, dr])
+    dudot = slopes[dyn._speeds] @ np.vstack([dx, dr])
     outputs, n = output_slopes(state, dx, dr, dudot, sizes), len(part.units)
     return LinearSystem(
         name=dyn.name,

@@ -43,16 +43,16 @@ def linearize(
     t, x, r, p
         As for the kernels; leading axes broadcast.
     minimal : bool
-        Keep the independent coordinates and speeds alone: the dependent ones follow from the linearized constraints,
-        as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).  Without it all
-        of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
+        Keep the independent coordinates and speeds, and states, alone: the dependent ones follow from the linearized
+        constraints, as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).
+        Without it all of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
     out : (ndarray, ndarray), optional
         Where A and B are written to, of the model's numbers, which are returned; both or neither.
 
     Returns
     -------
     A : ndarray, (..., n, n)
-        n = n_x, or the number of independent coordinates and speeds, in this order.
+        n = n_x, or the number of independent coordinates, independent speeds and states, in this order.
     B : ndarray, (..., n, n_r)
 
     Raises
@@ -72,7 +72,8 @@ def linearize(
     a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
     if minimal and (dyn.n_constraints or dyn.n_configuration):
         of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
-        independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_x - dyn.n_u_dependent)]
+        independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)]
+        independent += range(dyn.n_q + dyn.n_u, dyn.n_x)
         a = a[..., independent, :]
         a, b = a @ of_state, b[..., independent, :] + a @ of_inputs
     if out is None:
@@ -111,23 +112,24 @@ class _Part:
 
 
 def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
-    n_q, n_x, m = dyn.n_q, dyn.n_x, dyn.n_configuration
+    n_q, end, m = dyn.n_q, dyn.n_q + dyn.n_u, dyn.n_configuration
     return (
         _Part("coordinates", "q_dependent", slice(0, m), slice(0, n_q), slice(n_q - dyn.n_q_dependent, n_q)),
-        _Part("speeds", "u_dependent", slice(m, None), slice(n_q, n_x), slice(n_x - dyn.n_u_dependent, n_x)),
+        _Part("speeds", "u_dependent", slice(m, None), slice(n_q, end), slice(end - dyn.n_u_dependent, end)),
     )
 
 
 def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
-    """The linearized constraints: δx = T z + T_r δr, z the independent coordinates and speeds."""
+    """The linearized constraints: δx = T ξ + T_r δr, ξ the independent coordinates and speeds, then the states."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent
-    n_free = q_free + u_free
+    n_free = q_free + u_free + dyn.n_z
     lead = slopes.shape[:-2]
-    # every column: a unit of one of z, then of one of r
+    # every column: a unit of one of ξ, then of one of r
     state = np.zeros((*lead, n_x, n_free + dyn.n_r))
     state[..., range(q_free), range(q_free)] = 1.0
-    state[..., range(n_q, n_q + u_free), range(q_free, n_free)] = 1.0
+    state[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
+    state[..., range(n_x - dyn.n_z, n_x), range(n_free - dyn.n_z, n_free)] = 1.0
     inputs = np.zeros((dyn.n_r, n_free + dyn.n_r))
     inputs[:, n_free:] = np.eye(dyn.n_r)
     time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
@@ -163,7 +165,7 @@ def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Arr
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)
-        names = (dyn.coordinate_names + dyn.speed_names)[part.dependent]
+        names = dyn._x_names[part.dependent]
         raise SingularError(
             f"minimal=True: the dependent {part.kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
             f"others at t = {float(t[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "

@@ -89,7 +89,7 @@ def reduction(state: ConstraintState) -> Reduction:
     the masses choose them.
     """
     dyn, errors = state.dyn, ErrorStates(state.dyn)
-    columns, n, n_q = errors.columns(state.x), len(errors.names), errors.n_coordinates
+    columns, n, n_q, end = errors.columns(state.x), len(errors.names), errors.n_coordinates, errors.end_of_speeds
     units, slopes = error_units(state, errors), constraint_slopes(state)
     rows = np.hstack([slopes[:, : dyn.n_x] @ columns, slopes[:, dyn.n_x :]])
     follow = np.eye(n, n + dyn.n_r)  # all errors from the independent ones, and from the inputs
@@ -97,7 +97,7 @@ def reduction(state: ConstraintState) -> Reduction:
     dependent = list[int]()
     for part, own, named in (
         (rows[: dyn.n_configuration], slice(0, n_q), coordinates),
-        (rows[dyn.n_configuration :], slice(n_q, n), slice(n - dyn.n_u_dependent, n)),
+        (rows[dyn.n_configuration :], slice(n_q, end), slice(end - dyn.n_u_dependent, end)),
     ):
         part = part / size_of(part[:, own] * units[own])[:, np.newaxis]
         chosen = _dependent(part[:, own] * units[own], np.arange(n)[named] - own.start) + own.start
@@ -121,21 +121,25 @@ def reduction(state: ConstraintState) -> Reduction:
 
 
 def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
-    """Units of the errors, in the metric of the masses; 1 for a coordinate that no speed moves."""
+    """Units of the errors, in the metric of the masses; 1 for a coordinate that no speed moves, and for a state."""
     n_q, speeds = state.dyn.n_q, state.speed_units
     rates = errors.rows(state.x)[: errors.n_coordinates, :n_q] @ state.rates[0]
     coordinates = coordinate_units(rates, speeds)
-    return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds])
+    return np.concatenate([np.where(coordinates > 0.0, coordinates, 1.0), speeds, np.ones(state.dyn.n_z)])
 
 
 def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
     """Reference magnitude of each error: its value plus the largest value of all, in its unit.
 
-    For speeds, the largest coordinate counts as a change in one unit of time.
+    For speeds, the largest coordinate counts as a change in one unit of time.  A state stands for itself: it is a
+    pressure beside a current.
     """
-    n_q = errors.n_coordinates
-    of_coordinates, of_speeds = (float(np.max(part, initial=0.0)) for part in np.split(values / units, [n_q]))
-    beside = np.where(np.arange(len(values)) < n_q, of_coordinates, max(of_coordinates, of_speeds))
+    n_q, end = errors.n_coordinates, errors.end_of_speeds
+    parts = np.split(values / units, [n_q, end])
+    of_coordinates, of_speeds = (float(np.max(part, initial=0.0)) for part in parts[:2])
+    places = np.arange(len(values))
+    beside = np.where(places < n_q, of_coordinates, max(of_coordinates, of_speeds))
+    beside[end:] = parts[2]
     return values + np.where(beside > _NOTHING, beside * units, 1.0)
 
 

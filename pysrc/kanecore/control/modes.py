@@ -22,6 +22,7 @@ __all__ = ["Mode", "balance", "in_units", "modes_of", "rounded", "unreached"]
 Array = npt.NDArray[np.float64]
 Eigen = npt.NDArray[np.float64] | npt.NDArray[np.complex128]
 
+_SWEEPS = 5  # of balancing: halves and doubles of units would do
 _SHOWN = 0.2  # of the largest part of a mode, in the metric of the masses: a smaller one is not named
 _NAMES = 3  # at most
 
@@ -57,11 +58,24 @@ class Mode:
         return f"{self.eigenvalue.real:.5g}{imaginary}"
 
 
-def balance(a: Array, units: Array, n_coordinates: int) -> Array:
+def balance(a: Array, units: Array, n_coordinates: int, n_first_order: int = 0) -> Array:
     """Units of states in which coordinates and speeds change alike, from those in the metric of the masses.
 
-    Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.
+    Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.  Those of the
+    last ``n_first_order`` states are free, and make row and column of each in A equally large (Osborne 1960).
     """
+    end = len(units) - n_first_order
+    units = np.concatenate([_balanced(a[:end, :end], units[:end], n_coordinates), units[end:]])
+    for _ in range(_SWEEPS if n_first_order else 0):
+        for i in range(end, len(units)):
+            others = np.arange(len(units)) != i
+            scaled = np.abs(in_units(a, units))
+            row, column = np.max(scaled[i, others], initial=0.0), np.max(scaled[others, i], initial=0.0)
+            units[i] *= np.sqrt(row / column) if row > 0.0 and column > 0.0 else 1.0
+    return units
+
+
+def _balanced(a: Array, units: Array, n_coordinates: int) -> Array:
     scaled, n = np.abs(in_units(a, units)), n_coordinates
     rates, forces, growth, damping = (
         float(np.max(part, initial=0.0)) for part in (scaled[:n, n:], scaled[n:, :n], scaled[:n, :n], scaled[n:, n:])

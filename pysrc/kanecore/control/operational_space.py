@@ -146,8 +146,8 @@ def momentum_matrix(
         lead = leading(x=lead, about=np.shape(about)[:-1])
         about = np.broadcast_to(about, (*lead, *np.shape(about)[-1:]))
     states = np.broadcast_to(x, (dyn.n_u + 1, *lead, dyn.n_x)).copy()
-    states[..., dyn.n_q :] = 0.0
-    states[range(1, dyn.n_u + 1), ..., range(dyn.n_q, dyn.n_x)] = 1.0
+    states[..., dyn._speeds] = 0.0
+    states[range(1, dyn.n_u + 1), ..., range(dyn.n_q, dyn.n_q + dyn.n_u)] = 1.0
     momenta = np.concatenate(
         [linear_momentum(dyn, t, states, r=r, p=p), angular_momentum(dyn, t, states, about, r=r, p=p)], axis=-1
     )

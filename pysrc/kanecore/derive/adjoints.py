@@ -11,7 +11,7 @@ y and a: L_v (Griewank & Walther 2008, Evaluating Derivatives, chapter 15).  Alo
     L_vv dv + L_vy dy + L_va da + (w_q · q̇)_v changed by dw_q,
     F_y dy = −F_v dv,    F_yᵀ da = −dw_u − d(F_yᵀ a),
 
-where F_y depends on v alone: F is linear in y.
+where F_y depends on v alone: F is linear in y.  The rates of first-order states stand beside q̇; they may not hold y.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Adjoints:
     Attributes
     ----------
     point : list of int
-        The symbols of w_q and a, which are constant at a point.
+        The symbols of w_q, w_z and a, which are constant at a point.
     direction : list of int
         The symbols of dv, dy, dw_q, da.
     gradient : Derived
@@ -60,24 +60,25 @@ def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
     g, description = d.graph, d.description
     groups = {
         "t": [description.time],
-        "x": [*description.coordinates, *description.speeds],
+        "x": description.x,
         "r": description.inputs,
         "p": description.parameters,
     }
     v = [symbol for name in VARIABLES if name in by for symbol in groups[name]]
     y = [*description.accelerations, *d.multiplier_symbols]
-    n_weights = len(description.rates) + len(y)
+    rates = [*description.rates, *description.state_rates]
+    n_weights = len(rates) + len(y)
     symbols = d.vector_symbols(n_weights + len(v) + len(y) + n_weights)
     point, direction = symbols[:n_weights], symbols[n_weights:]
     along_v, along_y, weights = _split(direction, len(v), len(y))
-    values = [*description.rates, *_equations(d)]
+    values = [*rates, *_equations(d)]
 
     def gradient(of: Sequence[int], by_what: Sequence[int], weights: Sequence[int]) -> list[int]:
         return accumulate(g, list(zip(of, weights, strict=True)), by_what, limits=True)
 
     dv = dict(zip(v, along_v, strict=True))
-    equations = values[len(description.rates) :]
-    by_y = gradient(equations, y, point[len(description.rates) :])
+    equations = values[len(rates) :]
+    by_y = gradient(equations, y, point[len(rates) :])
     along = Tangent(g, dv).of
     tangent = [*map(along, equations), *map(along, by_y)]
     everything = dict(zip([*v, *y, *point], [*along_v, *along_y, *weights], strict=True))

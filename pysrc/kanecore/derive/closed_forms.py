@@ -95,7 +95,9 @@ class _Solved:
         return self.unknowns([*self.forcing, *(self.graph.neg(row.bias) for row in self.rows)])
 
     def rates(self) -> list[int]:
-        return [*self.description.rates, *self.motion()[: len(self.description.speeds)]]
+        d, motion = self.description, self.motion()
+        held = dict(zip([*d.accelerations, *self.multipliers], motion, strict=True))
+        return [*d.rates, *motion[: len(d.speeds)], *self.graph.substitute(list(d.state_rates), held)]
 
     def slopes(self, kernel: str) -> list[int]:
         """∂ẋ/∂s row by row, from M du̇ − Gᵀ dλ = ∂R and G du̇ = −∂S at constant u̇ and λ."""
@@ -106,12 +108,16 @@ class _Solved:
         levels = [g.neg(g.add(row.bias, dot(g, row.jacobian, d.accelerations))) for row in self.rows]
         slopes = [accumulate(g, [(node, g.one)], wrt, limits=True) for node in (*balance, *levels)]
         held = [*d.accelerations, *self.multipliers]
-        if any(g.depends[x] & ACCELERATION for line in slopes for x in line):
+        of_states = [accumulate(g, [(node, g.one)], [*wrt, *held], limits=True) for node in d.state_rates]
+        if any(g.depends[x] & ACCELERATION for line in (*slopes, *of_states) for x in line):
             motion = dict(zip(held, self.motion(), strict=True))
-            slopes = [g.substitute(line, motion) for line in slopes]
+            slopes, of_states = ([g.substitute(line, motion) for line in lines] for lines in (slopes, of_states))
         columns = [self.unknowns(column) for column in zip(*slopes, strict=True)]
         rates = [x for rate in d.rates for x in accumulate(g, [(rate, g.one)], wrt, limits=True)]
-        return rates + [column[i] for i in range(len(d.speeds)) for column in columns]
+        of_speeds = [column[i] for i in range(len(d.speeds)) for column in columns]
+        n = len(wrt)
+        through = [g.add(line[j], dot(g, line[n:], column)) for line in of_states for j, column in enumerate(columns)]
+        return [*rates, *of_speeds, *through]
 
 
 KERNELS: Mapping[str, Callable[[_Solved], list[int]]] = {

@@ -204,10 +204,28 @@ class Derivation:
             )
         return self._linearizations[kernel]
 
+    @property
+    def zdot_holds_udot(self) -> bool:
+        """Test whether the rate of a first-order state holds derivatives of speeds."""
+        return any(self.graph.depends[node] & ACCELERATION for node in self.description.state_rates)
+
+    def state_slopes(self, kernel: str) -> tuple[int, ...]:
+        """The derivatives of ż for a kernel that is one of ẋ, row by row at constant u̇, then ∂ż/∂u̇ if there are any."""
+        d, g = self.description, self.graph
+        by = [VARIABLES[kernel](d), *([d.accelerations] if self.zdot_holds_udot else [])]
+        weights = [[(node, g.one)] for node in d.state_rates]
+        return tuple(x for symbols in by for w in weights for x in accumulate(g, w, symbols, limits=True))
+
     def _forest(self, kernel: str) -> Callable[[], Forest | None]:
         """Function that finds the trees of joints that closed recursions linearize."""
         d, bodies = self.description, self.formulation
-        if kernel != "linearize" or d.constraints or self.has_inertial_loads or not isinstance(bodies, Bodies):
+        if (
+            kernel != "linearize"
+            or d.constraints
+            or d.states
+            or self.has_inertial_loads
+            or not isinstance(bodies, Bodies)
+        ):
             return lambda: None
         return lambda: forest(bodies)
 

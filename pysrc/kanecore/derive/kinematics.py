@@ -24,7 +24,7 @@ from kanecore.describe.frame_paths import Ancestry
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.evaluation import count
-from kanecore.graph.expression_graph import Graph
+from kanecore.graph.expression_graph import ACCELERATION, Graph
 from kanecore.graph.vectors import ZERO, Components, Matrix, add, cross, dot, matvec, scale, sub
 from kanecore.graph.zero_tests import equal
 
@@ -59,8 +59,12 @@ class Kinematics(Rotations):
         for i, k in zip(d.inputs, d.input_rates, strict=True):
             if k >= 0:
                 seeds[i] = d.inputs[k]
-        self.seeds = seeds
-        self.rate = Tangent(g, seeds)  # d/dt with the speeds constant
+        of_states = dict(zip(d.states, d.state_rates, strict=True))
+        _check_rates_of_states(d)
+        self.seeds = seeds | of_states
+        self.rate = Tangent(g, self.seeds)  # d/dt with the speeds constant
+        self.at_states = self.rate if not of_states else Tangent(g, seeds)  # with the first-order states as well
+        self.along_states = Tangent(g, of_states)
         self.omega: list[Components] = [ZERO]
         self.relative: list[list[tuple[int, Components]]] = [[]]  # terms of each frame's ω_rel
         for i in range(1, len(d.frames)):
@@ -268,6 +272,25 @@ class Kinematics(Rotations):
                 "one origin"
             )
         return up, down
+
+
+def _check_rates_of_states(d: Description) -> None:
+    """Raise ModelError where the time derivative of a state would bring u̇ into what u̇ is solved from."""
+    g = d.graph
+    pieces = [(f"the mass of body {body.name}", body.mass) for body in d.bodies]
+    pieces += [(f"the potential energy of body {body.name}", body.potential) for body in d.bodies]
+    pieces += [(f"potential {i}", node) for i, node in enumerate(d.potentials)]
+    pieces += [(each.name, each.node) for each in d.constraints if each.kind == "velocity"]
+    pieces += [("the Lagrangian", d.lagrangian)] if d.lagrangian is not None else []
+    rates = zip(d.states, d.state_names, d.state_rates, strict=True)
+    late = {z: name for z, name, rate in rates if g.depends[rate] & ACCELERATION}
+    for what, node in pieces if late else ():
+        for z in late.keys() & set(g.below([node])):
+            raise ModelError(
+                f"{what} holds the state {late[z]}, whose rate holds derivatives of speeds or multipliers: these "
+                "follow from the equations that the derivative of the state would stand in; filter what the rate "
+                "measures by a second state, and use that"
+            )
 
 
 class Accelerations:

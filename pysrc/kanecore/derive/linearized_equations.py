@@ -28,7 +28,7 @@ UNROLLED = 12_000  # operations of a linearization that is written out; the comp
 JOINT, PAIR = 300, 60
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
-    "linearize": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
+    "linearize": lambda d: [*d.x, *d.inputs],
     "rhs_time_derivative": lambda d: [d.time],
     "rhs_parameter_jacobian": lambda d: list(d.parameters),
 }

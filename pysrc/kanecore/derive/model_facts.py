@@ -68,7 +68,7 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
     return {
         "n_q": n_q,
         "n_u": n_u,
-        "n_x": n_q + n_u,
+        "n_x": d.n_x,
         "n_p": len(d.parameters),
         "n_r": len(d.inputs),
         "n_points": len(d.shown_points),
@@ -85,6 +85,7 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
         "n_auxiliary": len(d.auxiliary),
         "n_q_dependent": d.n_q_dependent,
         "n_u_dependent": d.n_u_dependent,
+        "n_z": len(d.states),
     }
 
 

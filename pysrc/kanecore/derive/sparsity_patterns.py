@@ -45,7 +45,7 @@ def second_pattern(derivation: Derivation) -> list[int]:
     vectors = derivation.vector_symbols(sizes["n_x"] + sizes["n_constraints"] + n_z + n_y)
     changes = derivation.kernel("hessian_products").roots[: n_z + n_y]
     of_lagrangian = _below(derivation.graph, changes, vectors[sizes["n_x"] + sizes["n_constraints"] :])
-    by_motion = _solved(derivation, VARIABLES["linearize"](derivation.description))[sizes["n_q"] :]
+    by_motion = _solved(derivation, VARIABLES["linearize"](derivation.description))[sizes["n_q"] :][: sizes["n_u"]]
     full = (1 << n_z) - 1
     of_y = [*by_motion, *[full] * sizes["n_constraints"]]  # multipliers may depend on all
     through = [_sum_of(of_y, row >> n_z) for row in of_lagrangian]  # L_zy Y, then L_yy Y
@@ -72,6 +72,7 @@ def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
     own = [*derivation.residual(d.accelerations), *levels]
     bits = _below(g, [*d.rates, *own], wrt)
     n_q, n = len(d.coordinates), len(d.speeds)
+    of_states = _below(g, d.state_rates, wrt)
     speeds = bits[n_q : n_q + n]
     for k in range(len(rows)):
         row = bits[n_q + n + k * (n + 1) : n_q + n + (k + 1) * (n + 1)]
@@ -87,7 +88,9 @@ def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
             union |= speeds[i]
         for i in group:
             shared[i] = union
-    return [*bits[:n_q], *shared]
+    for i, through in enumerate(_below(g, d.state_rates, d.accelerations)):
+        of_states[i] |= _sum_of(shared, through)
+    return [*bits[:n_q], *shared, *of_states]
 
 
 def _connected(derivation: Derivation) -> list[list[int]]:
@@ -107,7 +110,7 @@ def _outputs(derivation: Derivation, of_rates: Sequence[int]) -> list[int]:
     nodes = [node for _, node in d.outputs]
     direct = _below(g, nodes, VARIABLES["linearize"](d))
     for k, through in enumerate(_below(g, nodes, d.accelerations)):
-        for i, row in enumerate(of_rates[len(d.coordinates) :]):
+        for i, row in enumerate(of_rates[len(d.coordinates) :][: len(d.speeds)]):
             direct[k] |= row if through >> i & 1 else 0
     return direct
 

@@ -89,7 +89,7 @@ def _read(d: Description, reading: Reading) -> tuple[Description, list[SetAccele
         return d, []
     d = duplicate(d)
     g = d.graph
-    seeds = dict(zip((*d.coordinates, *d.speeds), (*d.rates, *d.accelerations), strict=True)) | {d.time: g.one}
+    seeds = dict(zip(d.x, (*d.rates, *d.accelerations, *d.state_rates), strict=True)) | {d.time: g.one}
     seeds.update((i, d.inputs[k]) for i, k in zip(d.inputs, d.input_rates, strict=True) if k >= 0)
     along = Tangent(g, seeds).of
     read, result = reading.read_again(g, [along(rate) for rate in d.rates]), []

@@ -24,6 +24,7 @@ from .checks import (
     check_count,
     check_dependent,
     check_dissipation,
+    check_energy,
     check_inertia,
     check_lagrangian,
     check_load,
@@ -241,7 +242,7 @@ class Builder(Variables):
         self._check_point(point, f"the point of body {name}")
         self._check_frame(frame, f"the frame of body {name}", -1)
         check_nodes(self.graph, [mass], f"the mass of body {name}")
-        check_place(self.graph, [mass], f"the mass of body {name}")
+        check_energy(self.graph, [mass], f"the mass of body {name}")
         if frame < 0 and (inertia or about):
             raise ModelError(f"body {name} has an inertia and no frame: a rigid body is fixed in one")
         self._check_tensors(inertia, f"the inertia of body {name}")
@@ -345,7 +346,7 @@ class Builder(Variables):
         """Add a potential energy, in place of its forces."""
         what = f"potential {len(self._potentials)}"
         check_nodes(self.graph, [energy], what)
-        check_place(self.graph, [energy], what)
+        check_energy(self.graph, [energy], what)
         self._potentials.append(energy)
 
     def lagrangian(self, node: int) -> None:
@@ -549,6 +550,9 @@ class Builder(Variables):
         for x, name in self._coordinates.items():
             if x not in self._rates:
                 raise ModelError(f"coordinate {name} has no rate: give one rate for each coordinate")
+        for x, name in self._states.items():
+            if x not in self._state_rates:
+                raise ModelError(f"state {name} has no rate: give one rate for each state")
         for number, f in enumerate(self.frames):
             turning = not f.oriented or any(self.graph.depends[i] & ~PARAMETER for row in f.rotation for i in row)
             if turning and number not in self._spinning:
@@ -598,7 +602,7 @@ class Builder(Variables):
         inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
         moving = self._inputs.orders(self.graph, self._differentiated())
-        in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds))}
+        in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds, *self._states))}
         shown_points, shown_frames = self._shown()
         return Description(
             graph=self.graph,
@@ -644,6 +648,9 @@ class Builder(Variables):
             first_order=self._first_order,
             shapes=tuple(self._shapes),
             functions=tuple(self._functions),
+            states=tuple(self._states),
+            state_rates=tuple(self._state_rates[x] for x in self._states),
+            state_names=tuple(self._states.values()),
         )
 
 
@@ -655,6 +662,7 @@ def _check_output_names(d: Description, reactions: Collection[int]) -> None:
     kinds = (
         ("coordinate", d.coordinate_names, d.coordinates),
         ("speed", d.speed_names, d.speeds),
+        ("state", d.state_names, d.states),
         ("input", d.input_names, d.inputs),
     )
     taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}

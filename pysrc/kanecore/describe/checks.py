@@ -18,7 +18,7 @@ from typing import Any
 from kanecore.describe.description import Description, Joint
 from kanecore.errors import ModelError, warn
 from kanecore.graph.calculus import is_affine
-from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, PARAMETER, SPEED, Graph, Op
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, PARAMETER, SPEED, STATE, Graph, Op
 from kanecore.graph.vectors import Matrix, Vector
 from kanecore.graph.zero_tests import equal, is_rotation
 
@@ -28,6 +28,7 @@ __all__ = [
     "check_count",
     "check_dependent",
     "check_dissipation",
+    "check_energy",
     "check_inertia",
     "check_lagrangian",
     "check_load",
@@ -92,20 +93,24 @@ def check_symbols(d: Description, multipliers: Set[int]) -> None:
     Symbols of a line may occur in the force of its tendon, multipliers and reactions in loads and outputs.
     """
     g = d.graph
-    states = (*d.coordinates, *d.speeds, *d.accelerations, *d.auxiliary)
+    states = (*d.x, *d.accelerations, *d.auxiliary)
     known = {d.time, *states, *d.inputs, *d.parameters}
     held = _held(g, {i for i, node in enumerate(g.nodes) if node[0] is Op.SYM and i not in known})
     if not held:
         return
     lines = ((f"load {x.number}, a tendon,", [x.force], {x.length, x.rate}) for x in d.tendons)
-    outputs = ((f"output {name}", [node], multipliers) for name, node in d.outputs)
+    outputs = [(f"output {name}", [node], multipliers) for name, node in d.outputs]
+    outputs += [
+        (f"the rate of state {name}", [node], multipliers)
+        for name, node in zip(d.state_names, d.state_rates, strict=True)
+    ]
     everywhere = ((what, nodes, multipliers if what.startswith("load ") else set[int]()) for what, nodes in _pieces(d))
     for what, nodes, allowed in (*everywhere, *lines, *outputs):
         for symbol in sorted(set[int]().union(*(held.get(i, ()) for i in nodes)) - allowed):
             raise ModelError(
                 f"{what} holds the symbol {g.nodes[symbol][1]!r}, which has no value there: make symbols with "
                 "coordinate(), speed(), parameter() or input(); those of line() stand in the force of its tendon "
-                "alone, and multipliers in loads and outputs alone"
+                "alone, and multipliers in loads, outputs and rates of states alone"
             )
 
 
@@ -249,14 +254,34 @@ def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
         )
 
 
-def check_place(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """Check that positions, orientations, masses or potentials hold no speeds."""
+def check_still(g: Graph, nodes: Sequence[int], what: object) -> None:
+    """Check that what moves points and frames holds no first-order state."""
+    if not any(g.depends[i] & STATE for i in nodes):
+        return
+    held = (g.nodes[i] for i in g.below(nodes) if g.nodes[i][0] is Op.SYM and g.depends[i] & STATE)
+    names = ", ".join(dict.fromkeys(str(node[1][-1]) for node in held))
+    first = names.partition(",")[0]
+    raise ModelError(
+        f"{what} holds the state {names}, which then moves points or frames: what moves these is a coordinate; list "
+        f"{first} in q_ind, and its equation, {first}.diff() - rate, in kd_eqs, instead of in states"
+    )
+
+
+def check_place(g: Graph, nodes: Sequence[int], what: str) -> None:
+    """Check that positions or orientations hold neither speeds nor states."""
+    check_energy(g, nodes, what)
+    check_still(g, nodes, what)
+
+
+def check_energy(g: Graph, nodes: Iterable[int], what: str) -> None:
+    """Check that masses or potentials hold no speeds."""
     if any(g.depends[i] & (SPEED | ACCELERATION) for i in nodes):
         raise ModelError(f"{what} holds speeds: it may hold coordinates, inputs, parameters and time")
 
 
-def check_velocity(g: Graph, nodes: Iterable[int], what: str) -> None:
-    """Check that a velocity is linear in the speeds, so that partial velocities exist."""
+def check_velocity(g: Graph, nodes: Sequence[int], what: str) -> None:
+    """Check that a velocity is linear in the speeds, so that partial velocities exist, and holds no state."""
+    check_still(g, nodes, what)
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
 
@@ -323,6 +348,7 @@ def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros
         return
     if kind == "configuration":
+        check_still(g, [node], what)
         if depends & (SPEED | ACCELERATION):
             raise ModelError(f"{what} holds speeds: it is a velocity constraint")
         if not depends & COORDINATE:

@@ -429,6 +429,9 @@ class Description:
     found_with_motion : bool
         These reactions are those of the motion of the model at a state, not of any other u̇.
     frictions : tuple of JointFriction
+    states, state_rates : tuple of int
+        The nodes of z, first-order states that stand behind q and u in x; and of ż, in t, x, r, u̇, multipliers.
+    state_names : tuple of str
     """
 
     graph: Graph
@@ -476,6 +479,24 @@ class Description:
     loads_of_reactions: tuple[int, ...] = ()
     found_with_motion: bool = False
     frictions: tuple[JointFriction, ...] = ()
+    states: tuple[int, ...] = ()
+    state_rates: tuple[int, ...] = ()
+    state_names: tuple[str, ...] = ()
+
+    @property
+    def x(self) -> tuple[int, ...]:
+        """The nodes of x = [q, u, z]."""
+        return (*self.coordinates, *self.speeds, *self.states)
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        """The names of all entries of x."""
+        return (*self.coordinate_names, *self.speed_names, *self.state_names)
+
+    @property
+    def n_x(self) -> int:
+        """Length of x."""
+        return len(self.coordinates) + len(self.speeds) + len(self.states)
 
 
 def momentum_name(coordinate: str) -> str:
@@ -617,6 +638,8 @@ class Image:
             rates=self.nodes(d.rates),
             speeds=self.nodes(d.speeds),
             accelerations=self.nodes(d.accelerations),
+            states=self.nodes(d.states),
+            state_rates=self.nodes(d.state_rates),
             time=self.node(d.time),
             inputs=self.nodes(d.inputs),
             parameters=self.nodes(d.parameters),

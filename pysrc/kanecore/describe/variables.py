@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Variables of a mechanism: coordinates, speeds, parameters and inputs, each with its node; names are unique.
+"""Variables of a mechanism: coordinates, speeds, states, parameters and inputs, each with its node; names are unique.
 
 The derivatives of inputs are inputs too: accelerations hold the second derivative of a prescribed motion.
 """
@@ -14,7 +14,18 @@ from typing import Any
 from kanecore.describe.checks import check_constant, check_count, check_name, check_nodes, check_velocity
 from kanecore.errors import ModelError
 from kanecore.functions.c_functions import External
-from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, PARAMETER, SPEED, TIME, Graph, Number, Op
+from kanecore.graph.expression_graph import (
+    ACCELERATION,
+    COORDINATE,
+    INPUT,
+    PARAMETER,
+    SPEED,
+    STATE,
+    TIME,
+    Graph,
+    Number,
+    Op,
+)
 
 __all__ = ["InputRates", "Variables", "input_name"]
 
@@ -70,7 +81,7 @@ def input_name(base: str, order: int) -> str:
 
 
 class Variables:
-    """Coordinates, speeds, parameters and inputs on a graph of their own.
+    """Coordinates, speeds, states, parameters and inputs on a graph of their own.
 
     Attributes
     ----------
@@ -92,6 +103,8 @@ class Variables:
         self._multipliers: set[int] = set()
         self._dependent: set[int] = set()
         self._rates: dict[int, int] = {}  # of coordinates
+        self._states: dict[int, str] = {}
+        self._state_rates: dict[int, int] = {}
         self._unit: list[tuple[int, int, int, int]] = []
         self._guess: dict[int, float] = {}
         self._functions: dict[str, External] = {}
@@ -122,6 +135,12 @@ class Variables:
     def speed(self, name: str, *, dependent: bool = False) -> int:
         """Add a generalized speed and return its node; dependent ones come last."""
         return self._state(self._speeds, "u", name, dependent)
+
+    def state(self, name: str) -> int:
+        """Add a first-order state z, whose derivative is any function of the motion; return its node."""
+        node = self._symbol("z", name, STATE)
+        self._states[node] = name
+        return node
 
     def acceleration(self, speed: int) -> int:
         """The node of the derivative of a speed."""
@@ -174,7 +193,7 @@ class Variables:
         return node
 
     def rate(self, x: int, derivative: int) -> None:
-        """Set the derivative of a coordinate, in q, u and t; or the input that is the derivative of an input."""
+        """Set the derivative of a coordinate, in q, u and t, or of a state; or the input that is that of an input."""
         check_nodes(self.graph, [x, derivative], "rate()")
         if x in self._coordinates:
             name = self._coordinates[x]
@@ -182,14 +201,18 @@ class Variables:
                 raise ModelError(f"coordinate {name} has two rates: give it one")
             check_velocity(self.graph, [derivative], f"the rate of coordinate {name}")
             self._rates[x] = derivative
+        elif x in self._states:
+            if x in self._state_rates:
+                raise ModelError(f"state {self._states[x]} has two rates: give it one")
+            self._state_rates[x] = derivative
         elif x in self._inputs.names and derivative in self._inputs.names:
             if x in self._inputs.derivative or x in self._inputs.chain(derivative):
                 raise ModelError(f"input {self._inputs.names[x]} has two rates, or is its own: give it one")
             self._inputs.derivative[x] = derivative
         else:
             raise ModelError(
-                f"{self._written(x)} has the rate {self._written(derivative)}: a rate is that of a coordinate, or an "
-                "input that is that of an input"
+                f"{self._written(x)} has the rate {self._written(derivative)}: a rate is that of a coordinate "
+                "or a state, or an input that is that of an input"
             )
 
     def _written(self, node: int) -> str:

@@ -44,8 +44,9 @@ class _Variables:
         self._dyn, self._time = dyn, b.time
         zero = b.constant(0)
         states = [b.coordinate(name) for name in dyn.coordinate_names] + [b.speed(name) for name in dyn.speed_names]
-        for coordinate in states[: dyn.n_q]:
-            b.rate(coordinate, zero)
+        states += [b.state(name) for name in dyn.state_names]
+        for still in (*states[: dyn.n_q], *states[dyn.n_q + dyn.n_u :]):
+            b.rate(still, zero)
         self._by_kind = {
             "state": states,
             "parameter": [b.parameter(name) for name in dyn.parameter_names],

@@ -89,9 +89,9 @@ class Library:
 
     # ------------------------------------------------------------------ levels
     def _symbol_places(self) -> dict[int, Operand]:
-        """Places of the symbols: t, x = [q, u, u̇, λ, further vectors], r, c."""
+        """Places of the symbols: t, x = [q, u, z, u̇, λ, further vectors], r, c."""
         d = self.d
-        state = [*d.coordinates, *d.speeds, *d.accelerations, *self.derivation.multiplier_symbols]
+        state = [*d.x, *d.accelerations, *self.derivation.multiplier_symbols]
         vectors = [kernel.further(self.sizes) for kernel in KERNELS if kernel.vectors and kernel.name in self.kernels]
         state += self.derivation.vector_symbols(max(map(sum, vectors), default=0))
         arrays = {"x": (state, 0), "r": (d.inputs, 0), "c": (d.parameters, self.first)}
@@ -135,10 +135,10 @@ class Library:
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
-        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇."""
+        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇, and ż behind it."""
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
-            of_rhs["rhs"] = functions.udot()  # which most others use
+            of_rhs["rhs"] = functions.motion()
         with_elements = (name for name, kernel in self.kernels.items() if kernel.roots and name != "rhs")
         return of_rhs | {name: functions.kernel(name) for name in with_elements}
 
@@ -180,7 +180,10 @@ class Library:
         """Number of operations of each kernel, by kind."""
         operations = {name: count(self.g, kernel.roots) for name, kernel in self.kernels.items() if kernel.roots}
         if "udot" in self.kernels:
-            operations = {"rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates]), **operations}
+            operations = {
+                "rhs": count(self.g, [*self.kernels["udot"].roots, *self.d.rates, *self.d.state_rates]),
+                **operations,
+            }
         return operations
 
     def contents(self, n_work: str) -> Contents:
@@ -249,6 +252,7 @@ class Library:
         for letter, names in (
             ("q", d.coordinate_names),
             ("u", d.speed_names),
+            *([("z", d.state_names)] if d.states else []),
             ("r", d.input_names),
             ("p", d.parameter_names),
         ):

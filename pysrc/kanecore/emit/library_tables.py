@@ -134,6 +134,7 @@ def names(contents: Contents) -> dict[str, Sequence[str]]:
     return {
         "q_names": d.coordinate_names,
         "u_names": d.speed_names,
+        **({"z_names": d.state_names} if d.states else {}),
         "p_names": d.parameter_names,
         "r_names": d.input_names,
         "point_names": [d.points[i].name for i in d.shown_points],
@@ -151,6 +152,8 @@ def sizes(contents: Contents) -> dict[str, int | str]:
     of_all = sizes_of(contents.derivation)
     first = {name: of_all.pop(name) for name in ("n_q", "n_u", "n_p", "n_r")}
     del of_all["n_x"]
+    if not of_all["n_z"]:
+        del of_all["n_z"]
     return {**first, "n_prepared": contents.n_prepared, "n_work": contents.n_work, **of_all}
 
 

@@ -23,6 +23,7 @@ HEADERS = {
     "mass_matrix_inverse.h": "linear_solver.h",
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
+    "state_rows.h": "linear_solver.h",
     "spatial_vectors.h": "linear_solver.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
@@ -85,6 +86,7 @@ WAYS = {
     ),
     "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
+    "state_rows": Way("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),
 }
 
 

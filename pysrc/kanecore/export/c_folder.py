@@ -230,6 +230,7 @@ def _readme(source: Source) -> str:
     lists: dict[str, Sequence[str]] = {
         "Q": d.coordinate_names,
         "U": d.speed_names,
+        "Z": d.state_names,
         "R": d.input_names,
         "P": d.parameter_names,
         "C": [constraint.name for constraint in d.constraints],

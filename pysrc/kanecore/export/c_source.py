@@ -34,7 +34,7 @@ NO_METHOD = 13
 """Status of `integrate`, beside those of `kanecore.statuses`."""
 
 _LISTS = {
-    "x": (("q_names", "u_names"), "The places of coordinates and speeds in x"),
+    "x": (("q_names", "u_names", "z_names"), "The places of coordinates and speeds in x"),
     "r": (("r_names",), "The places of the inputs in r"),
     "p": (("p_names",), "The places of the parameters in p"),
     "y": (("output_names",), "The places of the outputs"),
@@ -94,8 +94,8 @@ class Source:
     def sizes(self) -> dict[str, int]:
         """Numbers of things, by the names that the header has for them."""
         counts = {name: int(n) for name, n in sizes(self._contents).items() if name != "n_work"}
-        n_x = counts["n_q"] + counts["n_u"]
-        first = {name: counts.pop(name) for name in ("n_q", "n_u")}
+        n_x = self.library.sizes["n_x"]
+        first = {name: counts.pop(name) for name in ("n_q", "n_u", "n_z") if name in counts}
         beside = [0]  # scratch of functions that call kernels, behind that of the kernels
         if self.steps:
             beside.append(3 * n_x)
@@ -166,7 +166,7 @@ class Source:
     def _places(self) -> list[str]:
         lists, result = names(self._contents), []
         for letter, (members, what) in _LISTS.items():
-            all_names = [name for member in members for name in lists[member]]
+            all_names = [name for member in members for name in lists.get(member, ())]
             if all_names:
                 places = zip(identifiers(all_names), range(len(all_names)), strict=True)
                 text = self._enumeration({f"{letter}_{name}": place for name, place in places})

@@ -110,6 +110,11 @@ def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
     missing = [kernel for kernel in ("linearize", "rhs_time_derivative") if kernel not in library.of_kernel]
     if missing:
         raise ModelError(f"{dyn.name!r} has no {', '.join(missing)}, which derivatives in CasADi are made of")
+    if library.derivation.zdot_holds_udot:
+        raise ModelError(
+            f"{dyn.name!r} has no function of CasADi: rates of its states ({', '.join(dyn.state_names)}) hold "
+            "derivatives of speeds or multipliers, which are solved for: write them in coordinates, speeds and states"
+        )
     backwards = adjoints(library.derivation, wrt)
     programs = {program: getattr(backwards, program) for program in PROGRAMS}
     library = Library(
@@ -149,6 +154,7 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
     values = {
         "NQ": str(sizes["n_q"]),
         "NU": str(sizes["n_u"]),
+        "NS": str(sizes["n_z"]),
         "NR": str(sizes["n_r"]),
         "NP": str(sizes["n_p"]),
         "NM": str(constraints),

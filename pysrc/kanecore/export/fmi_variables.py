@@ -69,7 +69,7 @@ def variables_of(
     drift : float, optional
         The default of the parameter that says from which drift on constrained states are brought back.
     """
-    states, inputs = [*dyn.coordinate_names, *dyn.speed_names], list(dyn.input_names)
+    states, inputs = [*dyn._x_names], list(dyn.input_names)
     outputs, parameters = list(dyn.output_names), list(dyn.parameter_names)
     known = _units(units, [*states, *inputs, *outputs, *parameters])
     taken: set[str] = set()
@@ -94,7 +94,7 @@ def variables_of(
 
     add(time, "independent", "continuous", "time", unit=unit_of("s"))
     for i, name in enumerate(state_names):
-        kind = "coordinate" if i < len(dyn.coordinate_names) else "speed"
+        kind = "coordinate" if i < dyn.n_q else "speed" if i < dyn.n_q + dyn.n_u else "first-order state"
         add(name, "output", "continuous", kind, start=float(start[i]), unit=known.get(states[i]))
     for i, name in enumerate(state_names):
         unit = known.get(states[i])

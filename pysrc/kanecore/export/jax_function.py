@@ -37,7 +37,7 @@ DERIVATIVES: dict[str, tuple[str, str, str]] = {
     "outputs": ("output_jacobian", "", ""),
     "linearize": ("rhs_hessian", "", ""),
 }
-PARTS_OF_RHS = ("qdot", "udot")
+PARTS_OF_RHS = ("qdot", "udot", "zdot")
 HESSIAN = "rhs_hessian"  # a method, which calls kernels of these groups
 GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
@@ -233,10 +233,10 @@ def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any
     """Terms of the tangent, one for each argument that moves.  JAX makes the products, so it can transpose them."""
     import jax.numpy as jnp
 
-    n_q, n_x = call.dyn.n_q, call.dyn.n_x
+    n_q, n_x, dyn = call.dyn.n_q, call.dyn.n_x, call.dyn
     zeros = {"x": (0, call.dyn.n_r), "r": (n_x, 0), "t": (0, 0), "p": (0, 0)}
     names = DERIVATIVES.get("rhs" if call.kernel in PARTS_OF_RHS else call.kernel, ("", "", ""))
-    rows = {"qdot": slice(0, n_q), "udot": slice(n_q, n_x)}.get(call.kernel)
+    rows = {"qdot": slice(0, n_q), "udot": dyn._speeds, "zdot": dyn._states}.get(call.kernel)
     axes = "abc"[: len(call.shape)]
     for name, arguments in zip(names, ("xr", "t", "p"), strict=True):
         found = [argument for argument in arguments if argument in moving]

@@ -414,6 +414,7 @@ def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
     lists: Mapping[str, Sequence[str]] = {
         "Coordinates": dyn.coordinate_names,
         "Speeds": dyn.speed_names,
+        "States": dyn.state_names,
         "Inputs": dyn.input_names,
         "Outputs": dyn.output_names,
     }

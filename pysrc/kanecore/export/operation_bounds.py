@@ -142,6 +142,8 @@ def _passes(function: Solved) -> int:
         return 400 * n * n + 400 * n + 8 * n * n * columns
     if function.way == "chain":
         return 2 * int(members["n_y"] * members["n"] * members["k"])
+    if function.way == "state_rows":
+        return 2 * int(members["n_z"] * (members["n"] + 1) * members["k"])
     return 8 * sum(function.sizes) ** 2 + 100
 
 

@@ -135,7 +135,7 @@ def _fixed(dyn: Kernels, what: Any, given: Any, places: Any, kernel: str) -> Arr
     """All numbers of a kind; those that each call gives need no value."""
     argument = _ARGUMENTS[what]
     names = {
-        "state": dyn.coordinate_names + dyn.speed_names,
+        "state": dyn._x_names,
         "input": dyn.input_names,
         "parameter": dyn.parameter_names,
     }[what]

@@ -28,6 +28,7 @@ __all__ = [
     "INPUT",
     "PARAMETER",
     "SPEED",
+    "STATE",
     "TIME",
     "Data",
     "Given",
@@ -106,7 +107,7 @@ class Given(NamedTuple):
 
 
 # Dependences of a node, as bits: the emitter computes each level once where it is stable.
-PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION = 1, 2, 4, 8, 16, 32
+PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION, STATE = 1, 2, 4, 8, 16, 32, 64
 
 _FOLD = {
     Op.SIN: math.sin,
@@ -164,7 +165,8 @@ class Graph:
     nodes : list of tuple
         ``(op, operand, ...)``; ``(Op.CONST, value)``; ``(Op.SYM, key)`` with any hashable key.
     depends : list of int
-        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION`` of all symbols below it.
+        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION | STATE`` of all symbols
+        below it.
     unit : list of tuple
         Symbols the sum of whose squares is 1 wherever it matters: random states (:mod:`.random_samples`) are chosen so.
     """

@@ -48,7 +48,7 @@ def with_events(dyn: Any, description: Description, events: Any) -> tuple[Descri
 
 def _reader(dyn: Any, d: Description) -> Callable[[Any], int]:
     """Function that gives the node of an expression, or of the name of a coordinate, a speed or an output."""
-    nodes = {"state": (*d.coordinates, *d.speeds), "parameter": d.parameters, "input": d.inputs}
+    nodes = {"state": d.x, "parameter": d.parameters, "input": d.inputs}
     outputs = dict(d.outputs)
 
     def leaf(symbol: Any) -> int:

@@ -128,6 +128,11 @@ def play(
         pull = PULL
     if not (isinstance(pull, Real) and 0.0 <= pull < math.inf):
         raise ValueError(f"pull is {pull!r}; it must be a frequency in Hz, or 0 for none")
+    if dyn.n_z:
+        raise ModelError(
+            f"{dyn.name!r} cannot run in a page: its first-order states, {', '.join(dyn.state_names)}, are integrated "
+            "by simulate alone; draw() shows a state, and sol.animate() a run"
+        )
     if dyn.n_x == 0:
         raise ModelError(f"{dyn.name!r} has no coordinate and no speed, so that nothing can run")
     description = description_of(dyn, "a live page")
@@ -143,7 +148,7 @@ def play(
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
     own = units if units is not None else _units_of_gallery(dyn)
-    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
+    names = (*dyn._x_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
     named = units_of(own, names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if follow is None and held is not None and not np.any(start.r):
@@ -208,7 +213,7 @@ def _plots(dyn: Any, plots: Any) -> list[Any]:
     """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, outputs and inputs."""
     if plots is None:
         return ["coordinates", "energies"]
-    names = (*dyn.coordinate_names, *dyn.speed_names, *dyn.output_names, *dyn.input_names)
+    names = (*dyn._x_names, *dyn.output_names, *dyn.input_names)
     result: list[Any] = []
     for each in [plots] if isinstance(plots, str) else plots:
         if isinstance(each, str) and each in PLOTS:

@@ -40,7 +40,7 @@ class Trajectories(Samples):
     ----------
     t : ndarray, (N,)
         Times, s: ``t_eval``; without it the ends of fixed steps, and of adaptive methods the start and the end.
-    x, q, u : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u)
+    x, q, u, z : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u), (..., N, n_z)
     r, outputs, energy : ndarray, (..., N, n_r), (..., N, n_outputs), (..., N)
     status : ndarray of int, (...)
         0 for a row that reached the end, else the ``kc_status`` of kanecore.h; later values are NaN.

@@ -223,7 +223,7 @@ class _Fields:
         if self._gains is not None:
             alpha, beta = self._gains
             a, b = np.asarray(dyn._stabilization(t, x, r=r, p=p)).reshape(2, dyn.n_u)
-            slope[dyn.n_q :] += 2.0 * self._direction * alpha * a + beta**2 * b
+            slope[dyn._speeds] += 2.0 * self._direction * alpha * a + beta**2 * b
         return slope
 
 

@@ -177,7 +177,7 @@ def impact(
     coefficients = _restitution(e, len(contacts.names))
     equations = _Equations(state, contacts, coefficients, given, friction if unilateral else None)
     after = state.x.copy()
-    after[dyn.n_q :] += equations.change
+    after[dyn._speeds] += equations.change
     _require_constant_rows(state, state.moved(after), contacts)
     found = equations.result(after, friction)
     if not unilateral:
@@ -236,7 +236,7 @@ def _output_slopes(state: ConstraintState, numbers: list[int]) -> tuple[Array, A
     """∂y/∂u at constant u̇, and ∂y/∂u̇, of some outputs: (k, n_u) each."""
     dyn = state.dyn
     slopes = np.asarray(dyn._output_slopes(state.t, state.x, np.zeros(dyn.n_u), **state.values))[numbers]
-    return slopes[:, dyn.n_q : dyn.n_x], slopes[:, dyn.n_x + dyn.n_r :]
+    return slopes[:, dyn._speeds], slopes[:, dyn.n_x + dyn.n_r :]
 
 
 def _restitution(e: npt.ArrayLike, k: int) -> Array:

@@ -175,9 +175,10 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
 def _missed(problem: InitialValueProblem, run: AnyRun) -> str:
     """Constraint with the largest residual if the motion went on at the last speeds beyond the end of a run."""
     step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
-    q, u = np.split(run.x, [problem.dyn.n_q])
+    x = run.x.copy()
     qdot = problem.dyn.qdot(run.t, run.x, r=problem.inputs(run.t, run.x), p=problem.p)
-    state = problem.state(run.t + _RIGHT_BEHIND * step, np.concatenate([q + _RIGHT_BEHIND * step * qdot, u]))
+    x[: problem.dyn.n_q] += _RIGHT_BEHIND * step * qdot
+    state = problem.state(run.t + _RIGHT_BEHIND * step, x)
     return state.residual_names[int(np.argmax(state.misses))]
 
 

@@ -367,7 +367,7 @@ class _Shooting:
             for time, state in ((t, x), (t, ahead), (t + shot.period, x))
         )
         if not self._close(now, moved):
-            names = ", ".join(repr((dyn.coordinate_names + dyn.speed_names)[i]) for i in self._advancing)
+            names = ", ".join(repr(dyn._x_names[i]) for i in self._advancing)
             raise ModelError(
                 f"the motion of {dyn.name!r} changes as {names} go on, because some rates depend on them: leave them "
                 "out of advancing"
@@ -400,7 +400,7 @@ class _Shooting:
         """The coordinate or speed that misses most."""
         worst = int(np.argmax(np.abs(shot.misses)))
         place = self._returning[worst]
-        name = (self._dyn.coordinate_names + self._dyn.speed_names)[place]
+        name = self._dyn._x_names[place]
         return f"{name!r} is {shot.end[place]:.9g}, and was {shot.x[place]:.9g}"
 
     def motion(self, shot: _Shot) -> PeriodicMotion:

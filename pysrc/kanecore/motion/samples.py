@@ -26,7 +26,7 @@ __all__ = ["Samples", "names_of"]
 Array = npt.NDArray[np.float64]
 
 _FORMAT = 1  # of files
-_KINDS = ("coordinate", "speed", "input", "output")
+_KINDS = ("coordinate", "speed", "state", "input", "output")
 
 
 class Samples:
@@ -40,12 +40,12 @@ class Samples:
     name : str
         Name of the model.
     t : ndarray, (N,)
-    x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
-        States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
+    x, q, u, z : ndarray, (N, n_x), (N, n_q), (N, n_u), (N, n_z)
+        States, coordinates, speeds, first-order states; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r, outputs : ndarray, (N, n_r), (N, n_outputs)
     energy : ndarray, (N,)
         T + U; ModelError if the model has none.
-    coordinate_names, speed_names, input_names, output_names : tuple of str
+    coordinate_names, speed_names, state_names, input_names, output_names : tuple of str
     facts : dict
         How the run went: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
         file also ``energy_drift`` and ``constraint_drift`` of the run, where its steps were kept.
@@ -84,7 +84,7 @@ class Samples:
         if isinstance(key, slice | list | np.ndarray):
             return self._some(key)
         name = key if isinstance(key, str) else str(getattr(key, "name", key))
-        states = (*self.coordinate_names, *self.speed_names)
+        states = (*self.coordinate_names, *self.speed_names, *self.state_names)
         for names, values in ((states, "x"), (self.input_names, "r"), (self.output_names, "outputs")):
             if name in names:
                 return getattr(self, values)[..., names.index(name)]
@@ -105,6 +105,10 @@ class Samples:
         return self._names["speed"]
 
     @property
+    def state_names(self) -> tuple[str, ...]:
+        return self._names["state"]
+
+    @property
     def input_names(self) -> tuple[str, ...]:
         return self._names["input"]
 
@@ -122,7 +126,12 @@ class Samples:
 
     @property
     def u(self) -> Array:
-        return self.x[..., len(self.coordinate_names) :]
+        n_q = len(self.coordinate_names)
+        return self.x[..., n_q : n_q + len(self.speed_names)]
+
+    @property
+    def z(self) -> Array:
+        return self.x[..., len(self.coordinate_names) + len(self.speed_names) :]
 
     @cached_property
     def r(self) -> Array:
@@ -239,7 +248,7 @@ def names_of(dyn: Kernels) -> dict[str, tuple[str, ...]]:
 def _restored(stored: dict[str, Any]) -> Samples:
     """Samples from stored arrays."""
     name, facts = str(stored["name"]), json.loads(str(stored["facts"]))
-    names = {kind: tuple(map(str, stored[f"{kind}_names"])) for kind in _KINDS}
+    names = {kind: tuple(map(str, stored.get(f"{kind}_names", ()))) for kind in _KINDS}  # older files: no states
     values: dict[str, Callable[[], Any]] = {
         "r": lambda: stored["r"],
         "outputs": lambda: stored["outputs"],

@@ -52,7 +52,7 @@ def simulate(
     *,
     method: str = "dop853",
     rtol: float = 1e-8,
-    atol: npt.ArrayLike = 1e-8,
+    atol: _Values = 1e-8,
     dt: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Any = None,
@@ -99,8 +99,10 @@ def simulate(
         differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
         on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
         function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.
-    rtol, atol : float, array_like (n_x,)
-        The error of each step is kept below atol + rtol |x|.
+    rtol : float
+    atol : float, array_like (n_x,), or mapping
+        The error of each step is kept below atol + rtol |x|.  A mapping says it by name or symbol, of pressures beside
+        currents; what it does not name has 1e-8.
     dt : float
         Step of "rk4" and "euler", longer than rounding of t.  Steps end on every knot of the inputs, where these may
         jump, and on the end of the run; those that do may be shorter.
@@ -200,7 +202,7 @@ def simulate(
     t0, t1 = span(t_span)
     smallest = _motion.smallest_step(t0, t1)
     step = step_length(method, dt, first_step, smallest)
-    relative, absolute = tolerances(rtol, atol, dyn.n_x)
+    relative, absolute = tolerances(dyn, rtol, atol)
     keeps = True if sensitivities is not None and dense_output is None else dense_output
     records = recording(None if t_eval is None else result_times(t_eval, t0, t1), keeps)
     period = sample_period(sample_time, smallest)

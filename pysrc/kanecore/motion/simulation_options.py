@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import index
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,9 @@ import numpy.typing as npt
 from kanecore import _motion
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
 from kanecore.run.call_arguments import real_array
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
 
 __all__ = [
     "Recording",
@@ -167,8 +172,18 @@ def positive_count(name: str, value: int) -> int:
     return number
 
 
-def tolerances(rtol: float, atol: npt.ArrayLike, n: int) -> tuple[float, Array]:
-    """Check the relative tolerance, which rounding limits, and the absolute ones of all n entries of a state."""
+ATOL = 1e-8
+"""Absolute tolerance of what has none of its own."""
+
+
+def tolerances(dyn: Kernels, rtol: float, atol: _Values) -> tuple[float, Array]:
+    """Check the relative tolerance, which rounding limits, and the absolute ones of all entries of a state."""
+    n = dyn.n_x
+    if isinstance(atol, Mapping):
+        named = np.full(n, ATOL)
+        for i, value in dyn._by_number("state", atol, "atol").items():
+            named[i] = value
+        atol = named
     absolute = real_array("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, (n,), meaning="one for each state")
     if not (np.isfinite(rtol) and rtol > 0 and (absolute >= 0).all()):
         raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")

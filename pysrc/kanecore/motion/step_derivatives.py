@@ -65,7 +65,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     lengths = np.abs(np.diff(steps))
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
     n_q = problem.dyn.n_q
-    speeds = extents(np.max(np.abs(states[:, n_q:]), axis=0, initial=0.0), start.speed_units)
+    speeds = extents(np.max(np.abs(states[:, problem.dyn._speeds]), axis=0, initial=0.0), start.speed_units)
     units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
     own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
     still = extents(own, units)
@@ -77,10 +77,11 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
     coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
     coordinates = np.maximum(coordinates, _OF_ROUNDING * own)
+    first_order = _or_one(np.max(np.abs(states[:, problem.dyn._states]), axis=0, initial=0.0))
     inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
     return Scales(
         _OF_STEP * h,
-        np.concatenate([coordinates, _OF_NUMBER * speeds]),
+        np.concatenate([coordinates, _OF_NUMBER * speeds, _OF_NUMBER * first_order]),
         _OF_NUMBER * _or_one(np.abs(problem.p)),
         _OF_NUMBER * _or_one(inputs),
     )

@@ -50,7 +50,7 @@ class Trajectory:
     ----------
     t : ndarray, (N,)
         Times, s: ``t_eval``, or the ends of the steps.
-    x, q, u : ndarray, (N, n_x), (N, n_q), (N, n_u)
+    x, q, u, z : ndarray, (N, n_x), (N, n_q), (N, n_u), (N, n_z)
         States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r : ndarray, (N, n_r)
         Inputs.  A function of the inputs is called again; ValueError, here and in results that follow from the inputs,
@@ -214,7 +214,11 @@ class Trajectory:
 
     @property
     def u(self) -> Array:
-        return self.x[:, self._dyn.n_q :]
+        return self.x[:, self._dyn._speeds]
+
+    @property
+    def z(self) -> Array:
+        return self.x[:, self._dyn._states]
 
     @cached_property
     def r(self) -> Array:

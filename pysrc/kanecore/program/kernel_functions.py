@@ -11,6 +11,7 @@ beside its row.  It is rarely called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from kanecore.derive.constraint_elimination import Solving
@@ -21,6 +22,7 @@ from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
 from kanecore.derive.motion_products import is_tangent, product
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
+from kanecore.graph.expression_graph import Graph
 from kanecore.kernels import KERNEL_GROUPS
 
 from .function_parts import SCRATCH, Equations, Function, Member, Solved, Straight, cut
@@ -30,6 +32,7 @@ from .sum_order import associated
 
 __all__ = ["Functions"]
 
+GENERIC = 0.6180339887498949  # of a state, where rows of G are counted: no number that makes terms vanish
 LONG = 4_500  # operations of a system of equations that is not written down once more
 
 
@@ -59,15 +62,16 @@ class Functions:
         self.d, self.g = derivation.description, derivation.graph
         self.n, self.n_q, self.n_r = len(self.d.speeds), len(self.d.coordinates), len(self.d.inputs)
         self.m = len(derivation.constraints.rows) if self.d.constraints else 0
+        self.n_z = len(self.d.states)
         self.by_name: dict[str, Function] = {}
         self._solvers: dict[str, Callable[[], Function]] = {
             "udot": self.udot,
             "forward_dynamics": self._forward_dynamics,
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
-            "project": self._project,
+            "project": self._projected,
             "mass_matrix_inverse": self._inverse,
-            **{kernel: partial(self._linearize, kernel) for kernel in VARIABLES},
+            **{kernel: partial(self._slopes_of_rhs, kernel) for kernel in VARIABLES},
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
 
@@ -138,6 +142,24 @@ class Functions:
     def udot(self) -> Function:
         """``compute_udot``, by the short way where there is one."""
         return self._accelerations("udot", self.derivation)
+
+    def motion(self) -> Function:
+        """Function of u̇, and of ż behind it: what ``rhs`` computes beside q̇."""
+        if not self.n_z:
+            return self.udot()
+        udot, zdot = self.udot(), self.derivation.kernel("zdot")
+        if isinstance(udot, Straight) and not zdot.with_multipliers:
+            program = straight_line(*self._motion_on_the_graph(), self.n)
+            return self._of_program("compute_motion", program, 0, in_core=True)
+        roots = Derived((*self.d.accelerations, *zdot.roots), with_multipliers=zdot.with_multipliers)
+        return self._after_udot("motion", roots, in_core=True)
+
+    def _motion_on_the_graph(self) -> tuple[Graph, Derived, Mapping[int, Operand]]:
+        """Program of u̇ and ż in one, which share expressions."""
+        udot, g = self.derivation.kernel("udot"), self.g
+        at_udot = dict(zip(self.d.accelerations, udot.roots, strict=True))
+        zdot = g.substitute(list(self.d.state_rates), at_udot)
+        return associated(g, replace(udot, roots=(*udot.roots, *zdot)), self.leaves)
 
     def _forward_dynamics(self) -> Function:
         """Function of u̇ with generalized forces beside f."""
@@ -255,14 +277,29 @@ class Functions:
         }
         return self._solved(name, "balance", members, self.n, self.m)
 
+    def _slopes_of_rhs(self, kernel: str) -> Function:
+        """A derivative of ẋ: that of q̇ and u̇, and rows of ż behind these."""
+        name = f"compute_{kernel}"
+        if name in self.by_name or not self.n_z:
+            return self._linearize(kernel)
+        if self.derivation.linearization(kernel).vanishes and not any(self.derivation.state_slopes(kernel)):
+            return self._straight(name, self.derivation.kernel(kernel))
+        sizes = {"n_z": self.n_z, "n_q": self.n_q, "n": self.n, "k": len(VARIABLES[kernel](self.d))}
+        members: dict[str, Member] = {**sizes, "motion": self._linearize(kernel).name}
+        if self.derivation.zdot_holds_udot:
+            members["udot"] = self.udot().name
+        slopes, room = Derived(self.derivation.state_slopes(kernel)), self.n_z * (sizes["k"] + self.n)
+        members["slopes"] = self._once(f"state_slopes_{kernel}", slopes, self.d.accelerations, room)
+        return self._solved(name, "state_rows", members, self.n_z, self.n, sizes["k"])
+
     def _linearize(self, kernel: str = "linearize") -> Function:
-        """A derivative of ẋ, column by column of its result."""
-        name, d, n, m = f"compute_{kernel}", self.d, self.n, self.m
+        """A derivative of q̇ and u̇, column by column of its result."""
+        name, d, n, m = f"{'motion' if self.n_z else 'compute'}_{kernel}", self.d, self.n, self.m
         if name in self.by_name:
             return self.by_name[name]
         slopes, columns = self.derivation.linearization(kernel), len(VARIABLES[kernel](d))
         if slopes.vanishes:
-            return self._straight(name, self.derivation.kernel(kernel))
+            return self._straight(name, Derived((0,) * ((self.n_q + n) * columns)))
         if slopes.forest is not None:
             return self._forest(name, slopes.forest)
         members: dict[str, Member] = {
@@ -363,7 +400,7 @@ class Functions:
     def _forest(self, name: str, forest: Forest) -> Solved:
         """The linearization of trees of joints."""
         trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
-        loads, columns, one = forest.loads, self.n_q + self.n + self.n_r, self.g.one
+        loads, columns, one = forest.loads, self.d.n_x + self.n_r, self.g.one
         at = [i for i, x in enumerate(loads) if x]
         places = {i * columns + j: x for (i, j), x in forest.others.items()}
         ones = tuple(place for place, x in places.items() if x == one)
@@ -398,7 +435,7 @@ class Functions:
 
     def _output_jacobian(self, derived: Derived) -> Function:
         """Jacobian of outputs that hold u̇: by the chain rule, from the derivatives of u̇."""
-        n_y, columns = len(self.d.outputs), self.n_q + self.n + self.n_r
+        n_y, columns = len(self.d.outputs), self.d.n_x + self.n_r
         sizes = (n_y, self.n_q, self.n, columns)
         members: dict[str, Member] = {
             **dict(zip(("n_y", "n_q", "n", "k"), sizes, strict=True)),
@@ -416,7 +453,16 @@ class Functions:
         members: dict[str, Member] = {"equations": equations, "rank": self.rank, "fill": fill}
         return self._solved("compute_stabilization", "return", members, self.n, self.m)
 
-    def _project(self) -> Function:
+    def _projected(self) -> Function:
+        """The state on the constraints, with its first-order states as they are."""
+        if not self.n_z:
+            return self._project("compute_project")
+        members: dict[str, Member] = {"n_z": self.n_z, "n_q": self.n_q, "n": self.n, "k": 1}
+        members["motion"] = self._project("project_motion").name
+        members["slopes"] = self._once("first_order_states", Derived(self.d.states), self.d.accelerations, self.n_z)
+        return self._solved("compute_project", "state_rows", members, self.n_z, self.n, 1)
+
+    def _project(self, name: str) -> Function:
         constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
         m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
         m = max(m_q, m_u)
@@ -434,12 +480,17 @@ class Functions:
         }
         for member, derived in self.derivation.projections.items():
             members[member] = self._once(f"{member}_project", derived, in_scratch, n_max - n)
-        return self._solved("compute_project", "projection", members, n_q, n, n_max, m)
+        return self._solved(name, "projection", members, n_q, n, n_max, m)
 
     def _quaternions(self) -> dict[str, Member]:
         return {"n_unit": len(self.d.unit), "unit": tuple(i for quaternion in self.d.unit for i in quaternion)}
 
     # ------------------------------------------------------------------- count
+    def _counted_at(self, name: str, roots: Sequence[int]) -> str:
+        """Name of a function that counting calls, at one value of first-order states, which its states do not hold."""
+        at = dict.fromkeys(self.d.states, self.g.constant(GENERIC))
+        return self._once(name, Derived(tuple(self.g.substitute(list(roots), at)) if at else tuple(roots)))
+
     def counting(self) -> Solved | None:
         """Function by which ``prepare`` counts the rows of G; None if all are eliminated on the graph."""
         derivation = self.derivation
@@ -459,9 +510,9 @@ class Functions:
             "m": self.m,
             "linear": int(constraints.linear),
             **self._quaternions(),
-            "weights": self._once("compute_weights", Derived(tuple(derivation.weights))),
+            "weights": self._counted_at("compute_weights", tuple(derivation.weights)),
         }
         for member, kernel in kernels.items():
-            if derivation.kernel(kernel).roots:
-                members[member] = self.kernel(kernel).name
+            if roots := derivation.kernel(kernel).roots:
+                members[member] = self._counted_at(f"count_{kernel}", roots) if self.n_z else self.kernel(kernel).name
         return Solved("count", "closure", members, (self.n_q, self.n, self.n_r, m_q, self.m))

@@ -149,7 +149,7 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
     """
     loads, x = loads_of(dyn), dyn._as_state(x)
     acting, vectors = loads.acting, dyn._load_vectors(t, x, r=r, p=p)
-    speeds = np.asarray(x, dtype=np.float64)[..., dyn.n_q :]
+    speeds = np.asarray(x, dtype=np.float64)[..., dyn._speeds]
     drift = np.zeros(vectors.shape)
     values = {"r": r, "p": p}
     for rows, places, remainders in (

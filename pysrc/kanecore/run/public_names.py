@@ -10,8 +10,8 @@ from kanecore.kernels import first_sentence
 __all__ = ["ALIASES", "FACTS", "TABLES", "table_text"]
 
 TABLES = {
-    "Equations of motion": "rhs udot qdot mass_matrix mass_matrix_inverse forcing inverse_dynamics coriolis_matrix "
-    "gravity_forces equations_residual outputs aba workspace",
+    "Equations of motion": "rhs udot qdot zdot mass_matrix mass_matrix_inverse forcing inverse_dynamics "
+    "coriolis_matrix gravity_forces equations_residual outputs aba workspace",
     "Generalized forces": "partial_velocities partial_angular_velocities generalized_active_forces "
     "generalized_inertia_forces coordinate_forces auxiliary_forces constraint_forces multipliers reactions "
     "inertia_wrenches power load_powers projected_efforts",
@@ -27,8 +27,9 @@ TABLES = {
     "rhs_parameter_jacobian rhs_time_derivative output_jacobian sparsity",
     "Identification and audit": "identify regressor joint_regressor inertial_parameters audit",
     "Other programs": "export_c export_fmu casadi jax numba lowlevel_callable address prepare prepared build source",
-    "Values and facts": "parameters inputs name info sizes dtype n_q n_u n_x n_p n_r n_constraints coordinate_names "
-    "speed_names parameter_names input_names output_names constraint_names points frames bodies joints",
+    "Values and facts": "parameters inputs name info sizes dtype n_q n_u n_z n_x n_p n_r n_constraints "
+    "coordinate_names speed_names state_names parameter_names input_names output_names constraint_names points "
+    "frames bodies joints",
 }
 """Names by purpose: each public name of a compiled model stands in one table."""
 
@@ -37,12 +38,14 @@ FACTS = {
     "dtype": "The type of its numbers: float64, or float32.",
     "n_q": "Number of coordinates.",
     "n_u": "Number of speeds.",
-    "n_x": "Number of states, n_q + n_u.",
+    "n_z": "Number of first-order states.",
+    "n_x": "Length of x = [q, u, z], n_q + n_u + n_z.",
     "n_p": "Number of parameters.",
     "n_r": "Number of inputs.",
     "n_constraints": "Number of rows of G.",
     "coordinate_names": "Names of the coordinates, in the order of x.",
     "speed_names": "Names of the speeds, in the order of x.",
+    "state_names": "Names of the first-order states, in the order of x.",
     "parameter_names": "Names of the parameters, in the order of p.",
     "input_names": "Names of the inputs, in the order of r.",
     "output_names": "Names of the outputs.",

@@ -107,6 +107,7 @@ def model_page(model: Any, equations: Sequence[Latex] | None) -> str:
     sizes = (
         ("coordinates q", model.description.coordinate_names),
         ("speeds u", model.description.speed_names),
+        *([("states z", model.description.state_names)] if model.description.states else []),
         ("parameters p", model.description.parameter_names),
         ("inputs r", model.description.input_names),
         ("outputs", [name for name, _ in model.description.outputs]),
@@ -122,6 +123,7 @@ def compiled_page(dyn: Any) -> str:
     sizes = (
         ("coordinates q", dyn.coordinate_names),
         ("speeds u", dyn.speed_names),
+        *([("states z", dyn.state_names)] if dyn.n_z else []),
         ("parameters p", dyn.parameter_names),
         ("inputs r", dyn.input_names),
         ("outputs", dyn.output_names),
@@ -141,7 +143,7 @@ def compiled_page(dyn: Any) -> str:
 
 def trajectory_page(trajectory: Any) -> str:
     """HTML of a run: its outcome, the range of each coordinate and speed, and a picture if matplotlib is installed."""
-    dyn, names = trajectory._dyn, (*trajectory._dyn.coordinate_names, *trajectory._dyn.speed_names)
+    dyn, names = trajectory._dyn, trajectory._dyn._x_names
     rows = [
         (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
         for name, x in zip(names[:SHOWN], trajectory.x.T, strict=False)

@@ -104,7 +104,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
 
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
-    states = (*dyn.coordinate_names, *dyn.speed_names)
+    states = dyn._x_names
     return {"state": states, "input": dyn.input_names, "output": dyn.output_names, "energy": ("energy",)}
 
 
@@ -114,7 +114,8 @@ def _groups(dyn: Any) -> list[Group]:
     return [
         Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
         *(Group("unit quaternion", "state", list(quaternion)) for quaternion in dyn.unit),
-        Group("speeds u", "state", list(range(dyn.n_q, dyn.n_x))),
+        Group("speeds u", "state", list(range(dyn.n_q, dyn.n_q + dyn.n_u))),
+        Group("states z", "state", list(range(dyn.n_q + dyn.n_u, dyn.n_x))),
         Group("inputs r", "input", list(range(dyn.n_r))),
         Group("outputs", "output", list(range(dyn.n_outputs))),
         Group("energy T + U", "energy", [0]),

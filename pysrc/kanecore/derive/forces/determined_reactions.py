@@ -252,22 +252,26 @@ def _joint(d: Description, name: str) -> int:
 
 
 def _with_joint_outputs(d: Description) -> Description:
-    """The description with reactions of joints in outputs as functions of u̇ and λ, and with numbers of multipliers."""
-    g = d.graph
-    below = g.below([node for _, node in d.outputs])
+    """The description with reactions of joints in outputs and rates of states as functions of u̇ and λ.
+
+    Multipliers get numbers.
+    """
+    g, roots = d.graph, [*(node for _, node in d.outputs), *d.state_rates]
+    below = g.below(roots)
     keys = {i: g.nodes[i][1] for i in below if g.nodes[i][0] is Op.SYM}
     held = {i: key for i, key in keys.items() if key[0] == "R" or (key[0] == "λ" and isinstance(key[1], str))}
     if not held:
         return d
-    derivation = Derivation(replace(d, outputs=()))
+    derivation = Derivation(replace(d, outputs=(), state_rates=(0,) * len(d.states)))
     swap = {}
     for i, (kind, name, *component) in held.items():
         if kind == "λ":
             swap[i] = derivation.multiplier_symbols[_row(derivation, name)]
         else:
             swap[i] = derivation.kernel("reactions").roots[6 * _joint(d, name) + component[0]]
-    nodes = g.substitute([node for _, node in d.outputs], swap)
-    return replace(d, outputs=tuple((name, node) for (name, _), node in zip(d.outputs, nodes, strict=True)))
+    nodes = g.substitute(roots, swap)
+    outputs = tuple((name, node) for (name, _), node in zip(d.outputs, nodes, strict=False))
+    return replace(d, outputs=outputs, state_rates=tuple(nodes[len(outputs) :]))
 
 
 def _undetermined(d: Description, name: str) -> ModelError:

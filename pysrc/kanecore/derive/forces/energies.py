@@ -3,8 +3,8 @@
 
     T = ½ Σ (m v·v + ω·I·ω),
     U = −Σ F·r over constant forces, the energy of springs and fields (:mod:`.spring_potentials`), and the user's
-    potentials, d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) −
-    Σ ½ ṁ v·v,
+    potentials, d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) +
+    ∂U/∂z ż − Σ ½ ṁ v·v,
 
 with loads in full where they hold u̇;
 F*_t being the inertia forces along the remainders v_t, ω_t.  The drive of a prescribed motion gives −F*_t − F_t.
@@ -171,7 +171,8 @@ def power(k: Kinematics, energy: Energy) -> int:
     g, d = k.graph, k.description
     total = dot(g, active_forces(k, energy.others, generalized=d.generalized_forces), d.speeds)
     at_rest = dict.fromkeys(d.speeds, 0)
-    total = g.add(total, g.substitute([k.rate.of(energy.potential)], at_rest)[0])
+    total = g.add(total, g.substitute([k.at_states.of(energy.potential)], at_rest)[0])
+    total = g.add(total, k.along_states.of(energy.potential))
     for i, body in enumerate(d.bodies):
         growth = k.rate.of(body.mass)
         if growth:  # T holds half of the work of the force ṁ v

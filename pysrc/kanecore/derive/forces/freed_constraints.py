@@ -84,6 +84,7 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
     forces = dict(zip(names, d.inputs[-len(names) :], strict=True))
     loads, generalized = _forces(d, before, forces, first_load)
     _warn_of_held(before, after, names)
+    image = _renumbered(d, before.rows, forces, places)
     description = replace(
         d,
         constraints=tuple(each for each in d.constraints if each.name not in names),
@@ -92,7 +93,8 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
         shown_points=_shown(d.shown_points, loads, "force"),
         shown_frames=_shown(d.shown_frames, loads, "torque"),
         generalized_forces=(*d.generalized_forces, *generalized),
-        outputs=_outputs(d, before.rows, forces, places),
+        outputs=tuple((name, image.node(node)) for name, node in d.outputs),
+        state_rates=image.nodes(d.state_rates),
         n_q_dependent=_dependent_coordinates(d, after),
         n_u_dependent=_dependent_speeds(d, after),
     )
@@ -261,10 +263,8 @@ def _attachments(d: Description, rows: Sequence[Row], places: Mapping[str, int])
     return tuple(replace(a, row=places[rows[a.row].name]) for a in d.attachments if rows[a.row].name in places)
 
 
-def _outputs(
-    d: Description, rows: Sequence[Row], forces: Mapping[str, int], places: Mapping[str, int]
-) -> tuple[tuple[str, int], ...]:
-    """Outputs in which λ of freed rows are inputs, and other λ have the numbers of the rows that remain."""
+def _renumbered(d: Description, rows: Sequence[Row], forces: Mapping[str, int], places: Mapping[str, int]) -> Image:
+    """Image in which λ of freed rows are inputs, and other λ have the numbers of the rows that remain."""
     g = d.graph
 
     def multiplier(number: int) -> int:
@@ -274,5 +274,4 @@ def _outputs(
         multiplier(i): forces[row.name] if row.name in forces else multiplier(places[row.name])
         for i, row in enumerate(rows)
     }
-    image = Image(g, g, swap)
-    return tuple((name, image.node(node)) for name, node in d.outputs)
+    return Image(g, g, swap)

@@ -28,7 +28,7 @@ def in_loads_alone(d: Description) -> list[int]:
 
 
 def but_loads(d: Description, outputs: bool = True) -> Iterator[int]:
-    """The nodes of all but loads, and, if so asked, but outputs."""
+    """The nodes of all but loads, and, if so asked, but outputs and rates of states."""
     for f in d.frames:
         yield from (i for row in f.rotation for i in row)
         yield from (i for _, v in f.angular_velocity for i in v)
@@ -41,7 +41,7 @@ def but_loads(d: Description, outputs: bool = True) -> Iterator[int]:
     yield from () if d.lagrangian is None else (d.lagrangian,)
     yield from (x for force in d.generalized_forces for x in force.components)
     yield from (*d.rates, *d.potentials, *(each.node for each in d.constraints))
-    yield from (i for _, i in d.outputs if outputs)
+    yield from (*(i for _, i in d.outputs), *d.state_rates) if outputs else ()
 
 
 def without(d: Description, symbols: Collection[int]) -> Description:

@@ -69,6 +69,8 @@ def why_no_phase_space(derivation: Derivation) -> str:
         return "its coordinates are not independent, but have constraints"
     if d.auxiliary:
         return "it has auxiliary speeds"
+    if d.states:
+        return f"it has first-order states, {', '.join(d.state_names)}, beside q and p"
     if derivation.has_inertial_loads:
         return "a load holds derivatives of speeds, which no momentum accounts for"
     return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics)

@@ -16,7 +16,7 @@ from kanecore.derive.kernels.motion_kernels import without_masses
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import product, written
 from kanecore.graph.calculus import Tangent, accumulate
-from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, Op
+from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, STATE, Op
 from kanecore.graph.vectors import dot
 
 __all__: list[str] = []
@@ -30,7 +30,7 @@ def _forces(d: Derivation) -> list[int]:
 def _variables(d: Derivation) -> list[int]:
     """q, u, r, u̇."""
     description = d.description
-    return [*description.coordinates, *description.speeds, *description.inputs, *description.accelerations]
+    return [*description.x, *description.inputs, *description.accelerations]
 
 
 @derives("inverse_dynamics_tangent")
@@ -53,22 +53,27 @@ def _has_parameters(d: Derivation) -> bool:
     return bool(d.description.parameters)
 
 
-@derives("rhs_tangent", missing=without_masses)
+def _no_products(d: Derivation) -> str:
+    """Say why products go through matrices; "" where they do not."""
+    return "its states z go through the matrices of linearize" if d.description.states else without_masses(d)
+
+
+@derives("rhs_tangent", missing=_no_products)
 def _rhs_tangent(d: Derivation) -> Derived:
     return _product(d, "rhs_tangent")
 
 
-@derives("rhs_gradient", missing=without_masses)
+@derives("rhs_gradient", missing=_no_products)
 def _rhs_gradient(d: Derivation) -> Derived:
     return _product(d, "rhs_gradient")
 
 
-@derives("rhs_parameter_tangent", applies=_has_parameters, missing=without_masses)
+@derives("rhs_parameter_tangent", applies=_has_parameters, missing=_no_products)
 def _rhs_parameter_tangent(d: Derivation) -> Derived:
     return _product(d, "rhs_parameter_tangent")
 
 
-@derives("rhs_parameter_gradient", applies=_has_parameters, missing=without_masses)
+@derives("rhs_parameter_gradient", applies=_has_parameters, missing=_no_products)
 def _rhs_parameter_gradient(d: Derivation) -> Derived:
     return _product(d, "rhs_parameter_gradient")
 
@@ -81,43 +86,60 @@ def _product(d: Derivation, kernel: str) -> Derived:
     return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
 
 
-@derives("hessian_products")
+def _rates_beyond_the_state(d: Derivation) -> str:
+    """Why second derivatives of ż are not those of a function of x and r alone; else empty."""
+    if not d.zdot_holds_udot:
+        return ""
+    return (
+        f"rates of its states ({', '.join(d.description.state_names)}) hold derivatives of speeds or multipliers, "
+        "which are solved for: write them in coordinates, speeds and states"
+    )
+
+
+@derives("hessian_products", missing=_rates_beyond_the_state)
 def _hessian_products(d: Derivation) -> Derived:
-    """Changes along (x, r, u̇, λ) of the gradient of L = w_q·q̇ + μ·R + ν·S, and of R = f + Gᵀλ − M u̇."""
+    """Changes along (x, r, u̇, λ) of the gradient of L = w_q·q̇ + μ·R + w_z·ż + ν·S, and of R = f + Gᵀλ − M u̇."""
     g, description, multipliers = d.graph, d.description, d.multiplier_symbols
-    n_q, n, m = len(description.coordinates), len(description.speeds), len(multipliers)
+    n_weights = description.n_x + len(multipliers)
     symbols = [*_variables(d), *multipliers]
-    vectors = d.vector_symbols(n_q + n + m + len(symbols))
+    vectors = d.vector_symbols(n_weights + len(symbols))
     balance = d.residual(description.accelerations)
     for row, force in zip(d.rows, multipliers, strict=True):
         balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
     levels = [g.add(row.bias, dot(g, row.jacobian, description.accelerations)) for row in d.rows]
-    weights = zip([*description.rates, *balance, *levels], vectors, strict=False)
+    weights = zip([*description.rates, *balance, *description.state_rates, *levels], vectors, strict=False)
     gradient = accumulate(g, list(weights), symbols, limits=True)
-    along = Tangent(g, dict(zip(symbols, vectors[n_q + n + m :], strict=True))).of
+    along = Tangent(g, dict(zip(symbols, vectors[n_weights:], strict=True))).of
     return Derived(tuple(map(along, (*gradient, *balance))))
 
 
-@derives("linearize")
+def _rates_of_multipliers(d: Derivation) -> str:
+    symbols = (d.graph.nodes[i] for i in d.graph.below(d.description.state_rates))
+    if any(op is Op.SYM and operands[0][0] == "λ" for op, *operands in symbols):
+        return "rates of its states hold multipliers, whose derivatives nothing determines where rows are redundant"
+    return ""
+
+
+@derives("linearize", missing=_rates_of_multipliers)
 def _linearize(d: Derivation) -> Derived:
     return _derivatives(d, "linearize")
 
 
 def _derivatives(d: Derivation, kernel: str) -> Derived:
     """Equations from which a derivative of ẋ is solved; zeros if it vanishes."""
-    slopes = d.linearization(kernel)
-    if slopes.vanishes:
-        n = len(d.description.coordinates) + len(d.description.speeds)
-        return Derived((0,) * (n * len(VARIABLES[kernel](d.description))))
-    return Derived(slopes.roots, after_udot=True, with_multipliers=bool(d.description.constraints))
+    slopes, of_states, description = d.linearization(kernel), d.state_slopes(kernel), d.description
+    if slopes.vanishes and not any(of_states):
+        return Derived((0,) * (description.n_x * len(VARIABLES[kernel](description))))
+    roots = (*slopes.roots, *of_states)
+    return Derived(roots, after_udot=True, with_multipliers=bool(description.constraints))
 
 
-@derives("rhs_time_derivative")
+@derives("rhs_time_derivative", missing=_rates_of_multipliers)
 def _rhs_time_derivative(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_time_derivative")
 
 
-@derives("rhs_parameter_jacobian", applies=_has_parameters)
+@derives("rhs_parameter_jacobian", applies=_has_parameters, missing=_rates_of_multipliers)
 def _rhs_parameter_jacobian(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_parameter_jacobian")
 
@@ -155,7 +177,7 @@ def _slopes_of_outputs(d: Derivation) -> tuple[list[list[int]], list[list[int]]]
 @derives("constraint_slopes", applies=has_constraints)
 def _constraint_slopes(d: Derivation) -> Derived:
     """∂φ/∂(q, u, r) and ∂c/∂(q, u, r) of the configuration constraints and of the rows of G on velocities."""
-    g, description, level = d.graph, d.description, COORDINATE | SPEED | INPUT
-    wrt = [*description.coordinates, *description.speeds, *description.inputs]
+    g, description, level = d.graph, d.description, COORDINATE | SPEED | STATE | INPUT
+    wrt = [*description.x, *description.inputs]
     nodes = [*d.constraints.configuration, *d.constraints.values]
     return Derived(tuple(x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, level)))

@@ -7,6 +7,8 @@ C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  T
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import named_pivots
 from kanecore.derive.kernel_registry import Derived, derives
@@ -63,8 +65,9 @@ def without_masses(d: Derivation) -> str:
 
 @derives("rhs", missing=without_masses)
 def _rhs(d: Derivation) -> Derived:
-    udot = _solved(d, "rhs")
-    return Derived((*d.description.rates, *udot.roots), udot.pivots, udot.limits)
+    udot, description = _solved(d, "rhs"), d.description
+    zdot = d.graph.substitute(description.state_rates, dict(zip(description.accelerations, udot.roots, strict=True)))
+    return Derived((*description.rates, *udot.roots, *zdot), udot.pivots, udot.limits)
 
 
 @derives("udot", missing=without_masses)
@@ -117,10 +120,19 @@ def _inverse_dynamics(d: Derivation) -> Derived:
     return Derived(tuple(d.graph.neg(f) for f in d.residual(d.description.accelerations)))
 
 
+@derives("zdot", applies=lambda d: bool(d.description.states))
+def _zdot(d: Derivation) -> Derived:
+    return _of_motion(d, d.description.state_rates, "rates of states")
+
+
 @derives("outputs")
 def _outputs(d: Derivation) -> Derived:
+    return _of_motion(d, [node for _, node in d.description.outputs], "outputs")
+
+
+def _of_motion(d: Derivation, roots: Sequence[int], what: str) -> Derived:
+    """Functions of the motion, which may hold u̇ and λ."""
     g = d.graph
-    roots = [node for _, node in d.description.outputs]
     symbols = [g.nodes[i][1] for i in g.below(roots) if g.nodes[i][0] is Op.SYM]
     multipliers = {key[1] for key in symbols if key[0] == "λ"}
     if multipliers:
@@ -128,7 +140,7 @@ def _outputs(d: Derivation) -> Derived:
         if max(multipliers) >= rows:
             names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
             raise ModelError(
-                f"outputs hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+                f"{what} hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
             )
         return Derived(tuple(roots), after_udot=True, with_multipliers=True)
     return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))

@@ -238,7 +238,7 @@ def _depth_first(tree: JointTree, root: int) -> list[int]:
 # ------------------------------------------------------------------------------------ what is added to the recursions
 def _slopes_of_rates(g: Graph, d: Description) -> dict[tuple[int, int], int]:
     """Entries of ∂q̇/∂(q, u, r) that are not zero."""
-    every = [*d.coordinates, *d.speeds, *d.inputs]
+    every = [*d.x, *d.inputs]
     rows = [accumulate(g, [(rate, g.one)], every, limits=True) for rate in d.rates]
     return {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if x}
 
@@ -254,7 +254,7 @@ def _base(bodies: Bodies, root: Link) -> Components:
 
 def _gained(g: Graph, d: Description, tree: JointTree, root: int, base: Components) -> dict[tuple[int, int], int]:
     """Entries of ∂u̇/∂(q, u, r) of a free root that its base brings, −∂a: those of its slides."""
-    every = [*d.coordinates, *d.speeds, *d.inputs]
+    every = [*d.x, *d.inputs]
     found = {}
     for rate, row in zip(tree.links[root].rates, tree.jacobian[tree.rates_of(root)], strict=True):
         if not rate.turns:
@@ -309,7 +309,7 @@ def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     speed = [next(j for j, x in enumerate(row) if x) for row in rows]
     free = len(links[members[0]].rates) if is_free(links[members[0]]) else 0
     own = [*(d.rates.index(d.speeds[u]) for u in speed[free:]), *(len(d.coordinates) + u for u in speed)]
-    every = [*d.coordinates, *d.speeds, *d.inputs]
+    every = [*d.x, *d.inputs]
     forces = [bodies.other_forces[u] for u in speed]
     slopes = [accumulate(g, [(force, g.one)], every, limits=True) for force in forces]
     others = [j for j in range(len(every)) if j not in own and any(row[j] for row in slopes)]

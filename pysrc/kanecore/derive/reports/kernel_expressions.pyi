@@ -8,7 +8,7 @@ class Expressions(ABC):
     def symbolic(self, kernel: str, *, nested: bool = False) -> Any: ...
     @property
     def rhs(self) -> Any:
-        """The right-hand side xdot = [qdot, udot] of the equations of motion."""
+        """The right-hand side xdot = [qdot, udot, zdot] of the equations of motion."""
     @property
     def udot(self) -> Any:
         """The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda)."""
@@ -150,3 +150,6 @@ class Expressions(ABC):
     @property
     def joint_regressor(self) -> Any:
         """The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each coordinate."""
+    @property
+    def zdot(self) -> Any:
+        """The derivatives zdot of the first-order states, in the order of `state_names`."""

@@ -35,7 +35,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
     from kanecore.show.viewpoints import around
 
     d = model.description
-    state = _values(x, _rest(d), (*d.coordinate_names, *d.speed_names), "x", "coordinate or speed")
+    state = _values(x, _rest(d), d.x_names, "x", "coordinate or speed")
     numbers = _values(parameters, np.ones(len(d.parameters)), d.parameter_names, "parameters", "parameter")
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
 
@@ -50,7 +50,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
 
 def _rest(d: Description) -> Array:
     """State for a picture: the model's guess; else zero, with identity quaternions."""
-    state = np.zeros(len(d.coordinates) + len(d.speeds))
+    state = np.zeros(d.n_x)
     for e0, *_ in d.unit:
         state[e0] = 1.0
     for place, value in d.guess:
@@ -87,7 +87,7 @@ def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads:
 
     times, states, parameters, inputs = at
     d, g, sizes = derivation.description, derivation.graph, sizes_of(derivation)
-    nodes = (d.time, *d.coordinates, *d.speeds, *d.parameters, *d.inputs)
+    nodes = (d.time, *d.x, *d.parameters, *d.inputs)
     keys = [g.nodes[i][1] if g.nodes[i][0] is Op.SYM else None for i in nodes]
     rows = [
         dict(zip(keys, (time, *state, *parameters, *inputs), strict=True))

@@ -25,7 +25,7 @@ def equations(model: Described, form: str) -> list[Any]:
     derivation = model._derivation
     if derivation.without_masses:
         raise ModelError(f"{model.name!r} has no equations of motion: {derivation.without_masses}")
-    return [*_kinematical(model), *FORMS[form](model), *_constraints(model)]
+    return [*_kinematical(model), *FORMS[form](model), *_constraints(model), *_first_order(model)]
 
 
 def _symbols(model: Described) -> dict[Any, Any]:
@@ -99,8 +99,19 @@ def _constraints(model: Described) -> list[Any]:
     return [sm.Eq(e, 0, evaluate=False) for e in printed(g, levels, _symbols(model))]
 
 
+def _first_order(model: Described) -> list[Any]:
+    """Equations of ż."""
+    import sympy as sm
+
+    from kanecore.graph.printed_expressions import printed
+
+    d = model._derivation.description
+    rates = printed(d.graph, list(d.state_rates), _symbols(model))
+    return [sm.Eq(z.diff(model._time), rate) for z, rate in zip(model.states, rates, strict=True)]
+
+
 def whole(model: Described, nested: bool) -> Latex:
-    """LaTeX of q̇, M u̇ = f + Gᵀλ and G u̇ = −γ in one block, intermediate variables first."""
+    """LaTeX of q̇, M u̇ = f + Gᵀλ, G u̇ = −γ and ż in one block, intermediate variables first."""
     import sympy as sm
     from sympy.physics.vector import vlatex
 
@@ -114,7 +125,7 @@ def whole(model: Described, nested: bool) -> Latex:
     n, m, n_q = len(d.speeds), len(derivation.rows), 0 if d.rates == d.speeds else len(d.rates)
     jacobian = [x for row in derivation.rows for x in row.jacobian]
     parts = (d.rates[:n_q], [x for row in derivation.mass_matrix for x in row], derivation.forcing, jacobian)
-    roots = [*(x for part in parts for x in part), *(g.neg(row.bias) for row in derivation.rows)]
+    roots = [*(x for part in parts for x in part), *(g.neg(row.bias) for row in derivation.rows), *d.state_rates]
     lambdas = [sm.Symbol(f"lambda_{i}") for i in range(m)]
     keys = [g.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols = {**symbols_by_key(model), **dict(zip(keys, lambdas, strict=True))}
@@ -132,6 +143,7 @@ def whole(model: Described, nested: bool) -> Latex:
     rows.append((f"{vlatex(mass)} {udot}", right))
     if m:
         rows.append((f"{vlatex(G)} {udot}", vlatex(levels)))
+    rows += [(vlatex(z.diff(t)), vlatex(e)) for z, e in zip(model.states, taken, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
-    of_user = (*d.coordinate_names, *d.speed_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
+    of_user = (*d.x_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
     return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)

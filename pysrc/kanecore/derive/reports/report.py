@@ -11,8 +11,10 @@ from kanecore.derive.forces.generalized_forces import holds_udot, uniform_gravit
 from kanecore.derive.forces.joint_reactions import is_free
 from kanecore.derive.forces.spring_potentials import is_gradient
 from kanecore.derive.model_facts import unread
+from kanecore.describe.description import Description
 from kanecore.describe.from_sympy.symbols import function_name
 from kanecore.graph.evaluation import count
+from kanecore.graph.expression_graph import Op
 from kanecore.kernels import KERNELS
 
 from .symbolic_expressions import Described, loads_by_number
@@ -64,10 +66,11 @@ def _summary(model: Described) -> Iterator[str]:
     d = derivation.description
     n = len(model._contradictions) + (len(derivation.constraints.opposed) if d.constraints else 0)
     yield f"{n} contradiction{'' if n == 1 else 's'} between what was set and what follows"
-    yield f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, n_p = {model.n_p}, n_r = {model.n_r}"
+    n_z = f"n_z = {model.n_z}, " if d.states else ""
+    yield f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, {n_z}n_p = {model.n_p}, n_r = {model.n_r}"
     yield f"  q: {' '.join(d.coordinate_names)}"
     yield f"  u: {' '.join(d.speed_names)}" + ("   (u = q')" if d.rates == d.speeds else "")
-    for letter, names in (("p", d.parameter_names), ("r", d.input_names)):
+    for letter, names in (("z", d.state_names), ("p", d.parameter_names), ("r", d.input_names)):
         if names:
             yield f"  {letter}: {' '.join(names)}"
     if d.prescribed:
@@ -86,7 +89,7 @@ def _idle(derivation: Derivation) -> list[str]:
     names = derivation.description.parameter_names
     idle = (1 << len(names)) - 1
     others = [x.name for x in KERNELS if not x.counts and not x.internal and x.name not in LISTING]
-    for kernels in (["mass_matrix", "forcing", "qdot", "outputs"], others):
+    for kernels in (["mass_matrix", "forcing", "qdot", "outputs", "zdot"], others):
         asked = [name for name in kernels if idle and derivation.has(name)]
         spared = unread(derivation, asked)
         for name in asked:
@@ -262,13 +265,27 @@ def _written(model: Described) -> Iterator[str]:
         yield "outputs:"
     for number, (name, _) in enumerate(outputs):
         yield f"  output {number}, {name}"
+    d = model._derivation.description
+    if d.states:
+        yield "states, and what the rate of each depends on:"
+    for name, rate in zip(d.state_names, d.state_rates, strict=True):
+        yield f"  {name}: {_named_below(d, rate)}"
+
+
+def _named_below(d: Description, node: int) -> str:
+    """Names of what moves that a node depends on."""
+    below = set(d.graph.below([node]))
+    nodes, names = (*d.x, *d.accelerations, *d.inputs), (*d.x_names, *(f"{u}'" for u in d.speed_names), *d.input_names)
+    found = [name for name, i in zip(names, nodes, strict=True) if i in below]
+    found += ["multipliers"] * any(d.graph.nodes[i][1][0] == "λ" for i in below if d.graph.nodes[i][0] is Op.SYM)
+    return " ".join(found) if found else "parameters and time alone"
 
 
 def _operations(derivation: Derivation) -> Iterator[str]:
     missing = derivation.missing("udot")
     yield f"no equations of motion: {missing}" if missing else f"solved by {derivation.method}"
     yield "operations (+ - * / sqrt; pairs of sine and cosine):"
-    names = filter(derivation.has, ("qdot", "mass_matrix", "forcing"))
+    names = filter(derivation.has, ("qdot", "mass_matrix", "forcing", "zdot"))
     programs = {name: derivation.kernel(name).roots for name in names}
     if missing:
         pass

@@ -40,6 +40,8 @@ class Described(Protocol):
     @property
     def speeds(self) -> tuple[Any, ...]: ...
     @property
+    def states(self) -> tuple[Any, ...]: ...
+    @property
     def inputs(self) -> tuple[Any, ...]: ...
     @property
     def parameters(self) -> tuple[Any, ...]: ...
@@ -53,6 +55,8 @@ class Described(Protocol):
     def n_q(self) -> int: ...
     @property
     def n_u(self) -> int: ...
+    @property
+    def n_z(self) -> int: ...
     @property
     def n_p(self) -> int: ...
     @property
@@ -195,7 +199,8 @@ def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
 
     d = model._derivation.description
     nodes = dict(zip(model.coordinates, d.coordinates, strict=True))
-    for symbols, of in ((model.speeds, d.speeds), (model.inputs, d.inputs), (model.parameters, d.parameters)):
+    others = ((model.speeds, d.speeds), (model.states, d.states), (model.inputs, d.inputs))
+    for symbols, of in (*others, (model.parameters, d.parameters)):
         nodes.update(zip(symbols, of, strict=True))
     nodes[model._time] = d.time
     names = {str(getattr(symbol, "func", symbol) if symbol.is_Function else symbol): symbol for symbol in nodes}
@@ -272,6 +277,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
         (d.coordinates, model.coordinates),
         (d.speeds, model.speeds),
         (d.accelerations, [u.diff(t) for u in model.speeds]),
+        (d.states, model.states),
         (d.inputs, model.inputs),
         (d.parameters, model.parameters),
     ):
@@ -301,7 +307,7 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
         results = result if isinstance(result, list) else [result]
         rows += [(name, vlatex(e)) for name, e in zip(names, results, strict=True)]
     body = " \\\\\n".join(f"{left} &= {right}" for left, right in rows)
-    of_user = (*d.coordinate_names, *d.speed_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
+    of_user = (*d.x_names, *d.parameter_names, *d.input_names, *map(str, model.functions))
     return Latex(f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}", of_user)
 
 
@@ -315,11 +321,12 @@ def _are_short(model: Described, kernel: str, nonholonomic: bool) -> bool:
 
 
 def shown_equations(model: Described) -> list[Latex] | None:
-    """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ and G u̇ + γ = 0; None if it is long."""
+    """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ, G u̇ + γ = 0 and ż = ...; None if it is long."""
     derivation = model._derivation
     d, g = derivation.description, derivation.graph
     kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
     kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
+    kernels += ["zdot"] if d.states else []
     size = count(g, [root for kernel in kernels for root in derivation.kernel(kernel).roots])["total"]
     return None if size > LONG else [latex(model, kernel, size <= SHORT) for kernel in kernels]
 

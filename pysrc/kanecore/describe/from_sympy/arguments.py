@@ -48,6 +48,7 @@ class Arguments:
         None: all symbols that occur.
     unit : list
         Groups of four coordinates.
+    states : mapping, object with states, list of these, or None
     origin : Point or None
     needs_bodies : bool
         False if a Lagrangian replaces bodies, or if the user wrote ``bodies=[]``.
@@ -82,6 +83,7 @@ class Arguments:
     functions: dict[Any, Any]
     shapes: dict[Any, Any]
     unit: list[Any]
+    states: Any = None
     needs_bodies: bool = True
     origin: Any = None
     lagrangian: Any = None
@@ -110,6 +112,7 @@ class Arguments:
             inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
             **dicts,
             unit=_groups_of_four(given["unit"]),
+            states=given["states"],
             origin=given["origin"],
             lagrangian=given["lagrangian"],
             dissipation=given["dissipation"],
@@ -164,6 +167,7 @@ def _groups_of_four(unit: Any) -> list[Any]:
 _INSTEAD = {
     **dict.fromkeys(("loads", "forces", "torques", "actuators", "force_list", "load_list"), "forcelist="),
     **dict.fromkeys(("trace", "observe", "measurements", "sensors", "y"), "outputs={name: expression}"),
+    **dict.fromkeys(("z", "first_order", "state_equations", "activations"), "states="),
     **dict.fromkeys(("q", "coordinates", "generalized_coordinates"), "q_ind="),
     **dict.fromkeys(("u", "speeds", "generalized_speeds"), "u_ind="),
     **dict.fromkeys(("kdes", "kinematics", "kinematical_equations", "kde"), "kd_eqs="),

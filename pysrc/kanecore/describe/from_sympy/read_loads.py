@@ -26,7 +26,7 @@ from .read_frames import FrameReader
 from .read_points import PointReader
 from .symbols import Symbols
 
-__all__ = ["LoadReader", "Loads", "check_states", "is_tendon", "single_loads"]
+__all__ = ["LoadReader", "Loads", "is_tendon", "single_loads"]
 
 
 @dataclass(frozen=True)
@@ -82,22 +82,6 @@ def is_tendon(item: Any) -> bool:
 def _is_whole(item: Any) -> bool:
     """Test whether the loads of an item are formed on the graph."""
     return is_tendon(item) or isinstance(item, (Contact, JointFriction))
-
-
-def check_states(forcelist: Sequence[Any], known: Collection[Any]) -> None:
-    """Raise ModelError for an actuator, such as a muscle, whose own state is not among the ``known`` symbols."""
-    for number, item in enumerate(forcelist):
-        if not isinstance(item, ActuatorBase) or not hasattr(item, "rhs"):
-            continue
-        lost = [x for x in item.x if x not in known]
-        if lost:
-            states, kind = ", ".join(map(str, lost)), type(item).__name__
-            raise ModelError(
-                f"load {number}, the {kind} {item.name}, has the state {states}, which is no coordinate of the model: "
-                "it would be an input at 0, and its equation would be lost. List muscle.x with the coordinates, and "
-                "add [x.diff() - rate for x, rate in zip(muscle.x, muscle.rhs())] to kd_eqs (of a System: "
-                "add_coordinates, add_kdes); a state whose values are given is listed in inputs=[...]"
-            )
 
 
 def _pairs(item: Any, number: int) -> list[tuple[str, Any, Any]]:

@@ -26,7 +26,7 @@ from .kinematical_equations import solve_kinematics
 from .quaternions import Quaternion, find_quaternions
 from .read_bodies import Bodies, BodyReader, JointReader
 from .read_frames import FrameReader
-from .read_loads import LoadReader, Loads, check_states
+from .read_loads import LoadReader, Loads
 from .read_outputs import OutputReader, output_points
 from .read_points import PointReader
 from .symbols import Symbols, function_name
@@ -69,6 +69,8 @@ class Reader:
         self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
         for name, e in a.outputs.items():
             self._outputs.read(str(name), e)
+        for z, node in zip(self._symbols.z, self._symbols.states, strict=True):
+            self._builder.rate(node, self._symbols.rate_of_state(z))
         self._read_guess()
         self._complete()
         return self._reading()
@@ -96,7 +98,6 @@ class Reader:
         if not a.needs_bodies:
             self._builder.without_bodies()
         bodies = Bodies.of(a.bodies, a.frame, needed=a.needs_bodies)
-        check_states(a.forcelist, {*self._symbols.q, *(a.inputs or ()), *a.reactions, *a.feedback})
         loads = Loads.of(a.forcelist).without(bodies.ground)
         for point in a.points:
             expect(point, SymPoint, "an item of points", "Point")

@@ -20,6 +20,7 @@ from kanecore.graph.sympy_bridge import FromSympy
 
 from . import sympy_internals
 from .arguments import Arguments
+from .first_order_states import inputs_of_objects, state_rates
 from .reactions import reaction_of, row_of
 
 __all__ = ["Symbols", "SymbolsByName", "function_name", "function_of_time", "functions_of_time"]
@@ -34,8 +35,9 @@ _RATES_ALLOWED = {
     "load": "loads but once differentiated",
     "acceleration": "acceleration constraints but once differentiated",
     "output": "outputs but once differentiated",
+    "state": "rates of states but once differentiated",
 }
-_HOLDS_UDOT = ("load", "acceleration", "output")
+_HOLDS_UDOT = ("load", "acceleration", "output", "state")
 _NOT_FED_BACK = {
     "kinematics": "motion that follows a law is motion with generalized speeds of its own",
     "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
@@ -51,6 +53,7 @@ class Symbols:
     ----------
     q, u, t : SymPy's coordinates, speeds and time
     coordinates, speeds, accelerations, time : their nodes, and those of u̇
+    z, states : SymPy's first-order states, and their nodes
     rates : nodes of q̇, solved from the kinematical equations
     parameters : dict of Symbol to node
     inputs : dict of (function of time, order of derivative) to node
@@ -69,9 +72,11 @@ class Symbols:
         self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
         self.speeds = [builder.speed(function_name(x), dependent=i >= n_u) for i, x in enumerate(self.u)]
         self.accelerations = [builder.acceleration(u) for u in self.speeds]
+        self.states = [builder.state(function_name(x)) for x in self.z]
         self._leaves: dict[Any, int] = {self.t: self.time}
         self._leaves.update(zip(self.q, self.coordinates, strict=True))
         self._leaves.update(zip(self.u, self.speeds, strict=True))
+        self._leaves.update(zip(self.z, self.states, strict=True))
         self._leaves.update((x, builder.auxiliary(function_name(x))) for x in self.auxiliary)
         self.parameters: dict[Any, int] = {}
         self.inputs: dict[tuple[Any, int], int] = {}  # (input, order of derivative) -> node
@@ -81,6 +86,7 @@ class Symbols:
         self._reactions: list[Any] = []
         self._laws: dict[Any, Any] = {}
         self._laws_read: dict[Any, int | None] = {}
+        self._state_rates_read: dict[Any, int] = {}
         self._stage = "kinematics"  # of what is being read
         self.rates: list[int] = []
         self._read = FromSympy(self.graph, self._leaf, self.functions)
@@ -102,8 +108,27 @@ class Symbols:
         for x in self.auxiliary:
             if x in self.q or x in self.u:
                 raise ModelError(f"{function_name(x)} is listed in u_auxiliary and among the coordinates or speeds")
-        for x in (*self.q, *self.u, *self.auxiliary):
+        self._list_first_order(a)
+        for x in (*self.q, *self.u, *self.auxiliary, *self.z):
             self._claim(function_name(x), x)
+
+    def _list_first_order(self, a: Arguments) -> None:
+        """List the first-order states: symbols that have no other role."""
+        listed = {
+            "coordinates": self.q,
+            "speeds": self.u,
+            "u_auxiliary": self.auxiliary,
+            "inputs": a.inputs or [],
+            "reactions": a.reactions,
+            "feedback": a.feedback,
+        }
+        self._state_rates = state_rates(a.states, a.forcelist, [x for group in listed.values() for x in group])
+        self._of_objects = inputs_of_objects(a.states, a.forcelist)
+        self.z = functions_of_time(self._state_rates, "states")
+        for x in self.z:
+            for what, group in listed.items():
+                if x in group:
+                    raise ModelError(f"{function_name(x)} is listed in states and in {what}: list it in one of them")
 
     def _list_functions(self, functions: Mapping[Any, Any]) -> None:
         """Functions that are given by data, checked."""
@@ -125,7 +150,7 @@ class Symbols:
         """Every function that was given must have been read."""
         read = {op.name for op, *_ in self.graph.nodes if isinstance(op, Given)}
         inputs = [function_name(x) for x, _ in self.inputs]
-        others = dict.fromkeys([*read, *inputs, *map(function_name, (*self.q, *self.u))])
+        others = dict.fromkeys([*read, *inputs, *map(function_name, (*self.q, *self.u, *self.z))])
         for f in self.functions:
             if f.__name__ not in read:
                 meant = get_close_matches(f.__name__, others, 1)
@@ -224,8 +249,8 @@ class Symbols:
 
     def warn_of_misspelt(self) -> None:
         """Warn of inputs that were not declared and whose names are close to those of coordinates or speeds."""
-        declared = self._allowed_inputs or self._reactions
-        for x in sorted({x for x, _ in self.inputs} - set(declared), key=function_name):
+        declared = {*(self._allowed_inputs or self._reactions), *self._of_objects}
+        for x in sorted({x for x, _ in self.inputs} - declared, key=function_name):
             meant = self._meant(x)
             if meant:
                 warn(
@@ -235,7 +260,7 @@ class Symbols:
 
     def _meant(self, x: Any) -> str:
         """The coordinate or speed that a name may be meant for, as text; empty if none is close."""
-        kinds = ("coordinate", self.q), ("speed", self.u), ("auxiliary speed", self.auxiliary)
+        kinds = ("coordinate", self.q), ("speed", self.u), ("state", self.z), ("auxiliary speed", self.auxiliary)
         close = [
             f"the {kind} {y}"
             for kind, symbols in kinds
@@ -266,11 +291,11 @@ class Symbols:
             return self._derivative(e)
         row, part = row_of(e), reaction_of(e)
         if row is not None or part is not None:
-            if self._stage not in ("output", "load"):
+            if self._stage not in ("output", "load", "state"):
                 written = f"multiplier({row!r})" if part is None else f"reaction({part[0]!r})"
                 raise ModelError(
-                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads and "
-                    "outputs alone"
+                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads, in "
+                    "rates of states and in outputs alone"
                 )
             return self._builder.reaction(*part) if part is not None else self._builder.multiplier(row or 0)
         if e.args != (self.t,):
@@ -343,9 +368,29 @@ class Symbols:
             if self._stage in _HOLDS_UDOT and order == 1:
                 return self.accelerations[self.u.index(x)]
             raise self._is_solved_for(e)
+        if x in self.z:
+            return self._derivative_of_state(x, order)
         if x in self.auxiliary:
             raise ModelError(f"{e} in {self.where}: an auxiliary speed is zero, and so is its derivative: leave it out")
         return self.input(x, order)
+
+    def _derivative_of_state(self, x: Any, order: int) -> int:
+        if order > 1:
+            raise ModelError(
+                f"{self.rate(x, order)} in {self.where}: the rate of {x} is known, and no higher derivative"
+            )
+        return self.rate_of_state(x)
+
+    def rate_of_state(self, x: Any) -> int:
+        """The node of ż of a first-order state."""
+        node = self._state_rates_read.get(x)
+        if node is None:
+            self._state_rates_read[x] = -1
+            where = f"the rate of state {function_name(x)}"
+            node = self._state_rates_read[x] = self.node(self._state_rates[x], where, "state")
+        if node < 0:
+            raise ModelError(f"the rate of state {function_name(x)} depends on itself: {x} = {self._state_rates[x]}")
+        return node
 
     def _is_solved_for(self, derivative: Any) -> ModelError:
         return ModelError(
@@ -379,10 +424,15 @@ class Symbols:
                     for x in e.atoms(AppliedUndef) & self._laws.keys():  # of a part that was read before
                         self._fed_back(x, 0)
                 if self.graph.depends[node] & ACCELERATION and stage not in _HOLDS_UDOT:  # the same
-                    raise self._is_solved_for(next(x for x in e.atoms(sm.Derivative) if x.args[0] in self.u))
+                    raise self._is_solved_for(self._holding_udot(e))
         finally:
             self._stage = before
         return node
+
+    def _holding_udot(self, e: Any) -> Any:
+        """Derivative of a speed in an expression, or of a state whose rate holds some, or all of it."""
+        derivatives = e.atoms(sm.Derivative)
+        return next((x for x in derivatives if x.args[0] in (*self.u, *self.z)), e)
 
     def read_again(self, graph: Graph, second: Sequence[int]) -> FromSympy:
         """Reader of expressions outside the model into a copy of its graph; ``second`` are the nodes of q̈.
@@ -398,6 +448,7 @@ class Symbols:
                 **{(y, 1): rate for y, rate in zip(self.q, self.rates, strict=True)},
                 **{(y, 2): node for y, node in zip(self.q, second, strict=True)},
                 **{(y, 1): node for y, node in zip(self.u, self.accelerations, strict=True)},
+                **{(y, 1): node for y, node in self._state_rates_read.items()},
                 **self.inputs,
             }
             node = known.get((x, order)) if order or x not in self._leaves else self._leaves[x]

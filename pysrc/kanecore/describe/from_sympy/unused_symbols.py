@@ -26,7 +26,7 @@ __all__ = ["left_out"]
 
 def left_out(arguments: Arguments, symbols: Symbols) -> tuple[Any, ...]:
     """Symbols and functions of time that were not read, sorted by name."""
-    taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.auxiliary)}
+    taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.z, *symbols.auxiliary)}
     taken |= {str(symbols.t), *map(str, symbols.parameters), *(function_name(x) for x, _ in symbols.inputs)}
     names = {x: symbol_name(x) for x in _mentioned(arguments, symbols)}
     return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))

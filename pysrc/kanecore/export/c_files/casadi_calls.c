@@ -30,7 +30,8 @@ enum { CA_NO_PIVOT = INSERT_SINGULAR, CA_ROW_LOST = INSERT_LOST };
 enum {
     NQ = INSERT_NQ,
     NU = INSERT_NU,
-    NX = NQ + NU,
+    NS = INSERT_NS, /* first-order states, behind q and u */
+    NX = NQ + NU + NS,
     NR = INSERT_NR,
     NP = INSERT_NP,
     NM = INSERT_NM, /* rows of G */
@@ -47,7 +48,8 @@ enum {
     NV = AT_P + BY_P * NP, /* how many they are */
     NZ = NX + NR,          /* the columns of linearize */
     NY = NU + NM,          /* y = (udot, lambda) */
-    NA = NQ + NY,          /* weights of qdot, then multipliers a of F */
+    NE = NQ + NS,          /* rates that nothing is solved for */
+    NA = NE + NY,          /* weights of qdot and zdot, then multipliers a of F */
     ND = NV + NY + NA,     /* of a direction */
     PLACE = NX + NY + NA,
     WIDTH = INSERT_WIDTH /* packs of scratch */

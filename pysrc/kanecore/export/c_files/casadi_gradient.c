@@ -6,7 +6,7 @@
 
 /*
  * Where derivatives are taken. `at` holds x, then y = (udot, lambda), the solution of F(v, y) = 0, then the
- * weights of qdot and the multipliers a of F; `inverse` is that of F_y.
+ * weights of qdot and zdot, and the multipliers a of F; `inverse` is that of F_y.
  */
 typedef struct {
     double *at, *inverse;
@@ -147,17 +147,18 @@ static int ca_adjoint_of_slopes(const ca_call *s, int n, const double *weights, 
 #define CA_SCRATCH(d)   ((double *)(CA_WEIGHTS(d) + NY))
 enum { PACKS_ROOM = KC_PACK * (ND + NV + 3 * NY + WIDTH) };
 
-/* Gradients of the weights of a pack, of which those of qdot are in d. */
+/* Gradients of the weights of a pack, of which those of qdot and zdot are in d. */
 static int ca_gradients(const ca_call *s, const ca_place *place)
 {
     kc_loose_pack *const d = place->d;
-    ca_solve(place->inverse, 1, CA_WEIGHTS(d), d + NV + NY + NQ);
+    ca_solve(place->inverse, 1, CA_WEIGHTS(d), d + NV + NY + NE);
     return along_gradient(s->t, place->at, s->r, s->c, d, CA_SCRATCH(d), CA_GRADIENTS(d));
 }
 
 static void ca_set_weights(const ca_place *place, int directions, const double *weights)
 {
     ca_gather(NQ, directions, weights, NX, place->d + NV + NY);
+    ca_gather(NS, directions, weights ? weights + NQ + NU : NULL, NX, place->d + NV + NY + NQ);
     ca_gather(NU, directions, weights ? weights + NQ : NULL, NX, CA_WEIGHTS(place->d));
     ca_gather(NM, 0, NULL, 0, CA_WEIGHTS(place->d) + NU);
 }

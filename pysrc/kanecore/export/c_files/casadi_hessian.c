@@ -6,10 +6,11 @@ static void ca_weigh(const ca_place *place, const double *weights)
 {
     double *const a = place->at + NX + NY;
     ca_copy(NQ, weights, a);
+    ca_copy(NS, weights + NQ + NU, a + NQ);
     for (int i = 0; i < NY; i++) {
-        a[NQ + i] = 0.0;
+        a[NE + i] = 0.0;
         for (int j = 0; j < NU; j++)
-            a[NQ + i] -= place->inverse[j * NY + i] * weights[NQ + j];
+            a[NE + i] -= place->inverse[j * NY + i] * weights[NQ + j];
     }
 }
 
@@ -22,7 +23,7 @@ static int ca_changes(const ca_call *s, const ca_place *place)
     ca_solve(place->inverse, 0, sides, d + NV);
     for (int i = 0; i < NU; i++)
         sides[NY + i] += CA_WEIGHTS(d)[i];
-    ca_solve(place->inverse, 1, sides + NY, d + NV + NY + NQ);
+    ca_solve(place->inverse, 1, sides + NY, d + NV + NY + NE);
     return along_change(s->t, place->at, s->r, s->c, d, CA_SCRATCH(d), CA_GRADIENTS(d));
 }
 

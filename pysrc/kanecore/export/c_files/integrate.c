@@ -38,6 +38,7 @@ int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *wo
                               .qdot = kc_call_qdot,
                               .n_q = MODEL_n_q,
                               .n_u = MODEL_n_u,
+                              .n_z = MODEL_n_x - MODEL_n_q - MODEL_n_u,
                               .n_work = kc_n_work,
                               .c = c,
                               .signal = &held,

@@ -10,7 +10,7 @@
  *     as often as you like:          status = MODEL_rhs(t, x, r, c, work, xdot);
  *
  *     t     time
- *     x     n_x: coordinates, then speeds; for functions that say so n_u derivatives of the speeds behind
+ *     x     n_x: coordinates, speeds, first-order states; for functions that say so n_u derivatives of the speeds behind
  *           them, then n_constraints multipliers, then directions
  *     r     n_r: inputs (forces, prescribed motions and their rates)
  *     c     n_prepared: the parameters, and what depends on them alone

@@ -33,6 +33,7 @@ kc_system kc_fmu_system(const kc_fmu *f, const kc_signal *signal)
                        .qdot = m->qdot,
                        .n_q = m->n_q,
                        .n_u = m->n_u,
+                       .n_z = m->n_z,
                        .n_work = m->n_work,
                        .c = f->c,
                        .signal = signal,
@@ -55,7 +56,7 @@ kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *h
                    token ? token : "no model");
         return NULL;
     }
-    const size_t n_x = (size_t)m->n_q + m->n_u, n_wrt = n_x + m->n_r, n_y = m->n_outputs;
+    const size_t n_x = (size_t)m->n_q + m->n_u + m->n_z, n_wrt = n_x + m->n_r, n_y = m->n_outputs;
     const size_t n_values = 1 + 2 * n_x + m->n_r + n_y + m->n_p + can_drift(m);
     blank.method = kc_find_method(KC_FMU_METHOD);
     const kc_signal signal = {.n_r = m->n_r};

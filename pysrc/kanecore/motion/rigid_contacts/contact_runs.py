@@ -238,15 +238,15 @@ class Modes:
         stops[:, 1] &= self._mu[list(closed)] > 0.0
         rows = rows[stops.ravel()]
         free = np.linalg.solve(self._dyn.mass_matrix(t, x), rows.T)
-        u = x[self._dyn.n_q :]
+        u = x[self._dyn._speeds]
         change = free @ np.linalg.lstsq(rows @ free, rows @ u, rcond=RANK)[0]
-        return np.concatenate([x[: self._dyn.n_q], u - change])
+        return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn._states]])
 
     def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> list[str]:
         """The first modes that satisfy the laws, most contacts closed and sticking first; else ModelError."""
         options: list[tuple[str, ...]] = [(OPEN,)] * len(self._names)
         speeds = dict(zip(closed, self._speeds(t, x, closed)[:, 1], strict=True)) if closed else {}
-        slow = EQUAL * max(1.0, np.abs(x[self._dyn.n_q :]).max(initial=0.0))
+        slow = EQUAL * max(1.0, np.abs(x[self._dyn._speeds]).max(initial=0.0))
         for i in closed:
             ways = (STICK, FORTH, BACK) if abs(speeds[i]) <= slow else (FORTH,) if speeds[i] > 0.0 else (BACK,)
             options[i] = choices.get(i, (*ways, OPEN))

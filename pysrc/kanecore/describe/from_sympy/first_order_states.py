@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""First-order states z with ż = w: currents, activations of muscles, integrals of controllers, as the user lists them.
+
+Objects that bring states of their own follow SymPy's protocol of ``sympy.physics.biomechanics``: ``x`` are the states,
+``r`` the inputs, and ``rhs()`` the derivatives of the states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import sympy as sm
+from sympy.physics.mechanics import ActuatorBase
+
+from kanecore.errors import ModelError
+
+from .arguments import listed
+
+__all__ = ["brings_states", "inputs_of_objects", "state_rates"]
+
+
+def brings_states(item: Any) -> bool:
+    """Test whether an item has states of its own, by SymPy's protocol."""
+    return not isinstance(item, type) and all(hasattr(item, name) for name in ("x", "r", "rhs"))
+
+
+def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -> dict[Any, Any]:
+    """The states in order, each with its rate: those of the list, then those that loads bring.
+
+    A muscle brings the states of its activation: a state that comes twice has one rate.  ``known`` are symbols that
+    the user listed in other roles, as the coordinate that a state may be.
+    """
+    result: dict[Any, Any] = {}
+    for x, rate, what in _given([] if states is None else states):
+        if x in result and result[x] != rate:
+            raise ModelError(f"states gives {x} two rates, {result[x]} and {rate} of {what}: give it one")
+        result[x] = rate
+    for number, item in enumerate(forcelist):
+        if brings_states(item):
+            for x, rate in _of_object(item, f"load {number}, {_title(item)},"):
+                if x not in known:
+                    result.setdefault(x, rate)
+        elif isinstance(item, ActuatorBase):
+            _refuse_unknown(item, f"load {number}, {_title(item)},", [*known, *result])
+    return result
+
+
+def inputs_of_objects(states: Any, forcelist: Sequence[Any]) -> set[Any]:
+    """Inputs that objects with states name themselves."""
+    items = [] if states is None or isinstance(states, Mapping) else [states] if brings_states(states) else states
+    return {r for item in (*items, *forcelist) if brings_states(item) for r in item.r}
+
+
+def _refuse_unknown(item: Any, what: str, known: Collection[Any]) -> None:
+    """Raise ModelError for the states of an object that does not say their rates: they would be inputs at 0."""
+    lost = [str(x) for x in listed(getattr(item, "x", None), "x") if x not in known]
+    if lost:
+        raise ModelError(
+            f"{what} has the state {', '.join(lost)}, and no rhs() that says its rate: it would be an input at 0; give "
+            "the rate, states={state: rate}, or list the state in inputs=[...]"
+        )
+
+
+def _given(states: Any) -> Iterator[tuple[Any, Any, str]]:
+    items = [states] if isinstance(states, Mapping) or brings_states(states) else listed(states, "states")
+    for item in items:
+        if isinstance(item, Mapping):
+            yield from ((x, rate, "a dict") for x, rate in item.items())
+        elif brings_states(item):
+            yield from ((x, rate, _title(item)) for x, rate in _of_object(item, _title(item)))
+        else:
+            raise ModelError(
+                f"states holds {item!r}: write {{i: rate}}, with i of dynamicsymbols and the expression of its "
+                "derivative, or an object with x, r and rhs(), such as a muscle of sympy.physics.biomechanics"
+            )
+
+
+def _title(item: Any) -> str:
+    return f"the {type(item).__name__} {getattr(item, 'name', '')}".rstrip()
+
+
+def _of_object(item: Any, what: str) -> list[tuple[Any, Any]]:
+    """Pairs of a state and its rate; ModelError if they do not go together."""
+    states, rates = (list(sm.sympify(part)) for part in (item.x, item.rhs()))
+    if len(states) != len(rates):
+        raise ModelError(f"{what} has {len(states)} states in x, and rhs() gives {len(rates)} rates: one for each")
+    return list(zip(states, rates, strict=True))
