@@ -339,10 +339,10 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     ),
     (lambda b: b.constraint("acceleration", U), "holds no derivative of a speed"),
     (lambda b: b.constraint("acceleration", square_of_udot(b)), "is not linear in the derivatives of the speeds"),
-    (lambda b: b.attach(0, "force", (0, 1), (-1, 0), ()), r"attach=\{0: ...\}.*there are no constraints"),
+    (lambda b: b.attach(0, "force", (0, 1), (-1, 0), ()), r"attach=\{0: ...\}.*and there are none"),
     (
         lambda b: [b.constraint("velocity", U), b.attach("0", "force", (0, 1), (-1, 0), ())],
-        r"attach=\{'0': ...\}.*0 alone",
+        r"attach=\{'0': ...\}.*its name: 0 .velocity constraint 0.",
     ),
     (
         lambda b: [b.constraint("velocity", U), b.attach(0, "force", 0, (-1, 0), ())],

@@ -137,7 +137,7 @@ def linkage() -> kc.CompiledModel:
     model = kc.Model(
         *(N, [phi, s], [w, v], [phi.diff() - w, s.diff() - v]),
         configuration_constraints={"wall": s * sm.cos(phi) - h},
-        attach={0: (block, P, N, O, N.x)},
+        attach={"wall": (block, P, N, O, N.x)},
         bodies=[arm, block],
         forcelist=loads,
         joints={"pin": (N, arm, O), "slider": (arm, block, P)},

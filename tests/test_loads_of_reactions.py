@@ -155,6 +155,28 @@ def test_rope_over_a_drum() -> None:
     assert_allclose(dyn.udot(0.0, [1.0, 2.0, 0.5, -0.5]), [expected, -expected], rtol=1e-13)
 
 
+@pytest.mark.parametrize("law", ["force", "acceleration"])
+def test_feedback_of_what_is_measured(law: str) -> None:
+    """Masses 1 and 2 on a rope, ẍ (1 + 2) = F + 3, with F = k λ, λ = −2 ẍ, or F = k ẍ."""
+    N, O = ground()  # noqa: E741
+    q, u, (force, k) = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3"), (me.dynamicsymbols("F"), sm.Symbol("k"))
+    points = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
+    for point, speed in zip(points, u, strict=True):
+        point.set_vel(N, speed * N.x)
+    model = kc.Model(
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
+        bodies=[me.Particle(p.name, p, i + 1) for i, p in enumerate(points)],
+        forcelist=[(points[0], (force + 3) * N.x)],
+        configuration_constraints={"rope": q[0] + q[1]},
+        feedback={force: k * (lam("rope") if law == "force" else u[0].diff())},
+        outputs={"F": force},
+    )
+    dyn, x = kc.compile(model, parameters={k: 0.3}), [1, -1, 0.5, -0.5]
+    expected = 3 / (3 + 0.6) if law == "force" else 3 / (3 - 0.3)
+    assert_allclose(dyn.udot(0.0, x), [expected, -expected], rtol=1e-14)
+    assert_allclose(dyn.outputs(0.0, x), [-0.6 * expected if law == "force" else 0.3 * expected], rtol=1e-14)
+
+
 def rod(size: Any, coefficient: float = 0.4) -> kc.CompiledModel:
     """A rod of mass 1.3 and half-length 0.5 that slides on one end P; w lifts it (Génot & Brogliato 1999)."""
     N, O = ground()  # noqa: E741

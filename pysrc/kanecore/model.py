@@ -124,8 +124,9 @@ class Model(Expressions):
         Default: the parent is the nearest body on the path of points from the mass centre to the origin, the joint
         point the first there that belongs to it, the name that of the child.
     attach : dict of row to (child, child_point, parent, parent_point, vector), optional
-        How a row of the constraint Jacobian acts: the force λ·vector on the child, its opposite on the parent, which
-        ``reactions`` of constrained models need; two frames in place of the points for a torque; a list of several.
+        How a row of the constraint Jacobian, given by its number or name, acts: the force λ·vector on the child, its
+        opposite on the parent, which ``reactions`` of constrained models need; two frames in place of the points for a
+        torque; a list of several.
     guess : dict of coordinate or speed, or name of one, to number, optional
         Where a state that satisfies the constraints is looked for, when ``dyn.check`` is given none.
     shapes : dict of body, or name of one, to shape, optional

@@ -389,16 +389,18 @@ class Builder(Variables):
         self.constraints.append(Constraint(kind, node, name))
 
     def row(self, key: Any) -> int:
-        """Check the number of a row of G for an attachment: it is less than the number of constraints."""
+        """Number of a row of G for an attachment, which names a constraint or is less than their number."""
+        names = [each.name for each in self.constraints]
+        if isinstance(key, str) and key in names:
+            return names.index(key)
         try:
             row = -1 if isinstance(key, bool) else operator.index(key)
         except TypeError:
             row = -1
-        count = len(self.constraints)
-        if not 0 <= row < count:
-            rows = "there are no constraints" if not count else f"0 to {count - 1}" if count > 1 else "0 alone"
+        if not 0 <= row < len(names):
+            rows = ", ".join(f"{i} ({name})" for i, name in enumerate(names)) or "and there are none"
             raise ModelError(
-                f"attach={{{key!r}: ...}}: the key is the number of a row of the constraint Jacobian, {rows}"
+                f"attach={{{key!r}: ...}}: the key is the number of a row of the constraints, or its name: {rows}"
             )
         return row
 

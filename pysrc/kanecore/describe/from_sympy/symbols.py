@@ -31,13 +31,13 @@ _RATES_ALLOWED = {
     "lagrangian": "a Lagrangian, which is a function of coordinates, their first derivatives, inputs and time",
     "dissipation": "a dissipation function, of coordinates, their first derivatives, inputs and time",
     "potential": "potentials; put what multiplies it into a load, or into the bodies' inertia",
-    "law": "feedback; write the force itself into forcelist, where it may be affine in it",
+    "law": "feedback laws but once differentiated",
     "load": "loads but once differentiated",
     "acceleration": "acceleration constraints but once differentiated",
     "output": "outputs but once differentiated",
     "state": "rates of states but once differentiated",
 }
-_HOLDS_UDOT = ("load", "acceleration", "output", "state")
+_HOLDS_UDOT = ("load", "acceleration", "output", "state", "law")
 _NOT_FED_BACK = {
     "kinematics": "motion that follows a law is motion with generalized speeds of its own",
     "lagrangian": "a Lagrangian is differentiated by coordinates, and so would be the law; write the force into loads",
@@ -291,11 +291,11 @@ class Symbols:
             return self._derivative(e)
         row, part = row_of(e), reaction_of(e)
         if row is not None or part is not None:
-            if self._stage not in ("output", "load", "state"):
+            if self._stage not in ("output", "load", "state", "law"):
                 written = f"multiplier({row!r})" if part is None else f"reaction({part[0]!r})"
                 raise ModelError(
-                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads, in "
-                    "rates of states and in outputs alone"
+                    f"{written} in {self.where}: multipliers and reactions are found with u̇, and stand in loads, "
+                    "feedback laws, rates of states and outputs alone"
                 )
             return self._builder.reaction(*part) if part is not None else self._builder.multiplier(row or 0)
         if e.args != (self.t,):
