@@ -93,6 +93,20 @@ def vehicle(front: Any, rear: Any) -> kc.CompiledModel:
     return kc.compile(model, parameters={m: 1350.0})
 
 
+def on_two_floors() -> kc.Model:
+    """A block on a floor that is listed twice, with friction on one of them."""
+    N, O = ground()  # noqa: E741
+    (x, y), (v, w), a = me.dynamicsymbols("x y"), me.dynamicsymbols("v w"), sm.Symbol("a")
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, v * N.x + w * N.y)
+    return kc.Model(
+        *(N, [x, y], [v, w], [x.diff() - v, y.diff() - w]),
+        bodies=[me.Particle("block", P, m)],
+        forcelist=[(P, -m * G * N.y - mu * sm.Abs(lam("floor")) * sm.sign(v) * N.x)],
+        configuration_constraints={"wall": x - 2 * y, "floor": y, "carpet": a * y},
+    )
+
+
 BRAKING = np.array([0.0, 0.52, 0.0, 20.0, 0.0, 0.0])
 
 
@@ -223,6 +237,7 @@ def test_sliding_rod(size: Any) -> None:
     [
         (lambda: vehicle(lam("left"), 0), "multiplier.'left'. names no row of G, which has 2: front, rear"),
         (lambda: vehicle(lam(2), 0), r"multiplier\(2\), and the rows of G are numbered from 0: front, rear"),
+        (on_two_floors, "load 0.*multipliers of floor, carpet, as each.*leave one out"),
         (lambda: vehicle(R("hinge").force.magnitude(), 0), "no equation tells where front acts"),
         (lambda: pendulum(lambda A, N, u: (A, R("hing").torque)), "joint.*hing.*hinge"),
         (lambda: kc.JointFriction("hinge", pin_radius=1, transition_velocity=1), "mu of .*write mu=0.2"),

@@ -24,6 +24,7 @@ from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.linear_equations import Singular, solve
 
 from .noncontributing_forces import but_loads, unlisted
+from .undetermined_multipliers import redundant_rows
 
 __all__ = ["with_reactions"]
 
@@ -115,6 +116,11 @@ class _System:
     def _motion(self) -> _Motion:
         g, derivation, n = self.graph, self.derivation, len(self.auxiliary)
         _check_rows(derivation, [g.nodes[i][1] for i in self.written])
+        if redundant := redundant_rows(derivation):
+            raise ModelError(
+                f"{self._where}, and nothing determines the multipliers of {', '.join(redundant)}, as each of these "
+                "constraints follows from the others: leave one out, or give its force as a load"
+            )
         equations = list(derivation.kernel("auxiliary_forces").roots) if n else []
         values = self._values()
         equations += [g.sub(symbol, values[i]) for symbol, i in zip(self.fresh, self.written, strict=True)]
