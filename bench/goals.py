@@ -62,6 +62,7 @@ IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
 ROLLOUT, FROM_FILE = ("rollout", "a step of RK4"), ("compile", "file to machine code")
 INTEGRATION, STIFF = ("integrate", "integration"), ("stiff", "ours over theirs at equal errors")
+FRICTION = ("friction", "friction of reactions")
 CART = "cart 5 relative numbers"
 PYDY = ("pydy + scipy DOP853",)
 TAYLOR = ("heyoka taylor 1e-08", *(f"heyoka taylor 1e-08, unrolled {form}" for form in ("composite", "articulated")))
@@ -139,6 +140,7 @@ GOALS = (
             ("time beside CVODE", "CVODE", 0.5, "cvode", "ms"),
         )
     ),
+    _goal("slider-crank, 4 frictions, C", 2.5, FRICTION, "slider-crank: 4 frictions", ("without", ("0 frictions",))),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
 )

@@ -18,6 +18,7 @@ import control_loop
 import derivatives
 import derive
 import evaluate
+import friction
 import integrate
 import peak
 import report
@@ -30,6 +31,7 @@ SCRIPTS = {
     "compile": compile_script,
     "evaluate": evaluate,
     "derivatives": derivatives,
+    "friction": friction,
     "batch": batch,
     "integrate": integrate,
     "rollout": rollout,

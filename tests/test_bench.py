@@ -51,6 +51,7 @@ FIELDS = {
         "u̇ from Python": SIDES,
     },
     "derivatives": {"derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"}},
+    "friction": {"friction of reactions": {"case", "ns", "ns_min", "ops", "chains", "error"}},
     "batch": {"u̇ per state": SIDES},
     "integrate": {"integration": SLOW_SIDES | {"drift"}},
     "rollout": {"a step of RK4": SIDES},
