@@ -656,8 +656,3 @@ def test_casadi_and_jax(make: Callable[[], kc.CompiledModel]) -> None:
     assert_allclose(jax.jacfwd(lambda s: g(0.1, s, r, p))(x), jacobian, rtol=1e-12, atol=1e-12)
     assert_allclose(jax.hessian(lambda s: w @ g(0.1, s, r, p))(x), hessian, rtol=1e-11, atol=1e-9)
     assert_allclose(jax.jacfwd(lambda s: dyn.jax("zdot")(0.1, s, r, p))(x), jacobian[dyn.n_q + dyn.n_u :], atol=1e-12)
-
-
-def test_pages_refuse_states() -> None:
-    with pytest.raises(kc.ModelError, match="'filter' cannot run in a page: its first-order states, z,"):
-        filtered().play()
