@@ -589,6 +589,23 @@ def test_other_forms_refuse_states() -> None:
         kc.equivalent(model, model)
 
 
+# ----------------------------------------------------------------------- coordinates that move nothing
+def test_rate_of_a_coordinate_that_moves_nothing() -> None:
+    """The temperature of a damper, as a coordinate: its rate c u² − T + e is not linear in u, and e may jump."""
+    q, u, (P, N), arguments = slider()
+    heat, e, c, k = *me.dynamicsymbols("T e"), *sm.symbols("c k")
+    equations = {"q_ind": [q, heat], "kd_eqs": [q.diff() - u, heat.diff() - c * u**2 + heat - e]}
+    model = kc.Model(**{**arguments, **equations}, forcelist=[(P, -k * (1 + heat) * u * N.x)])
+    dyn = kc.compile(model, parameters={"m": 2.0, "c": 0.5, "k": 0.3})
+    assert dyn.input_names == ("e",)
+    x, r = np.array([0.1, 0.7, 0.2]), [0.4]
+    assert_allclose(dyn.rhs(0.0, x, r=r), [0.2, 0.5 * 0.04 - 0.7 + 0.4, -0.3 * 1.7 * 0.2 / 2], rtol=1e-14)
+    assert_allclose(dyn.linearize(0.0, x, r=r)[0], differences(lambda s: dyn.rhs(0.0, s, r=r), x), atol=1e-10)
+    assert dyn.audit().passed
+    with pytest.raises(kc.ModelError, match="rate of coordinate T is not linear in the speeds"):
+        kc.Model(**{**arguments, **equations}, potentials=[heat * q])
+
+
 # ------------------------------------------------------------------------------------------- other programs
 @pytest.mark.compiler
 def test_exported_c(tmp_path: Path) -> None:
