@@ -580,11 +580,27 @@ def test_objects_that_are_not_understood() -> None:
     assert kc.Model(**arguments, forcelist=[valve], inputs=[z]).n_r == 1
 
 
+def test_lagrangian_with_a_state() -> None:
+    """The pull of a solenoid, L = m q̇²/2 + Λ(q) i²/2 with a current i whose rate holds q̇."""
+    x, i = me.dynamicsymbols("x i")
+    m, R = sm.symbols("m R")
+    model = kc.Model.from_lagrangian(
+        m * x.diff() ** 2 / 2 + i**2 / (2 * (1 + x)), [x], states={i: 1 - R * i - x.diff()}
+    )
+    dyn = kc.compile(model, parameters={"m": 2.0, "R": 0.5})
+    at = [0.3, -0.2, 0.7]
+    assert_allclose(dyn.rhs(0.0, at), [-0.2, -0.49 / (2 * 1.69) / 2, 1 - 0.35 + 0.2], rtol=1e-13)
+    assert dyn.audit().passed
+
+
 def test_other_forms_refuse_states() -> None:
     *_, arguments = slider()
     model = kc.Model(**arguments, states={z: u - z})
     with pytest.raises(kc.ModelError, match="first-order states, z, beside q and p"):
         model.canonical()
+    dyn = kc.compile(model, parameters={"m": 1.0})
+    with pytest.raises(kc.ModelError, match="first-order states z, and Modes moves coordinates and speeds alone"):
+        kc.Modes(dyn, "P", mu=0.3)
     with pytest.raises(kc.ModelError, match="equivalent compares motions in q and u alone"):
         kc.equivalent(model, model)
 
