@@ -121,8 +121,8 @@ class Modes:
             )
         if dyn.n_z:
             raise ModelError(
-                f"{dyn.name!r} has the first-order states {', '.join(dyn.state_names)}, and Modes moves coordinates and "
-                "speeds alone: take compliant contacts, kc.Contact, with simulate"
+                f"{dyn.name!r} has the first-order states {', '.join(dyn.state_names)}, and Modes moves coordinates "
+                "and speeds alone: take compliant contacts, kc.Contact, with simulate"
             )
         named = {contacts: {}} if isinstance(contacts, str) else contacts
         named = named if isinstance(named, Mapping) else {name: {} for name in named}
