@@ -258,7 +258,10 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: b.acceleration(Q), "q is no generalized speed"),
     (lambda b: b.rate(Q, U), "coordinate q has two rates"),
     (lambda b: b.coordinate("s"), "coordinate s has no rate"),
-    (lambda b: b.rate(b.coordinate("s"), squared(b)), "the rate of coordinate s is not linear in the speeds"),
+    (
+        lambda b: [b.rate(s := b.coordinate("s"), squared(b)), b.potential(s)],
+        "the rate of coordinate s is not linear in the speeds",
+    ),
     (lambda b: b.rate(M, U), "m has the rate u: a rate is that of a c"),
     (lambda b: b.rate(b.input("F"), squared(b)), r"F has the rate an expression \(mul\)"),
     (lambda b: b.rate(f := b.input("F"), f), "input F has two rates, or is its own"),

@@ -580,13 +580,46 @@ def test_objects_that_are_not_understood() -> None:
     assert kc.Model(**arguments, forcelist=[valve], inputs=[z]).n_r == 1
 
 
+def test_lagrangian_with_a_state() -> None:
+    """The pull of a solenoid, L = m q̇²/2 + Λ(q) i²/2 with a current i whose rate holds q̇."""
+    x, i = me.dynamicsymbols("x i")
+    m, R = sm.symbols("m R")
+    model = kc.Model.from_lagrangian(
+        m * x.diff() ** 2 / 2 + i**2 / (2 * (1 + x)), [x], states={i: 1 - R * i - x.diff()}
+    )
+    dyn = kc.compile(model, parameters={"m": 2.0, "R": 0.5})
+    at = [0.3, -0.2, 0.7]
+    assert_allclose(dyn.rhs(0.0, at), [-0.2, -0.49 / (2 * 1.69) / 2, 1 - 0.35 + 0.2], rtol=1e-13)
+    assert dyn.audit().passed
+
+
 def test_other_forms_refuse_states() -> None:
     *_, arguments = slider()
     model = kc.Model(**arguments, states={z: u - z})
     with pytest.raises(kc.ModelError, match="first-order states, z, beside q and p"):
         model.canonical()
+    dyn = kc.compile(model, parameters={"m": 1.0})
+    with pytest.raises(kc.ModelError, match="first-order states z, and Modes moves coordinates and speeds alone"):
+        kc.Modes(dyn, "P", mu=0.3)
     with pytest.raises(kc.ModelError, match="equivalent compares motions in q and u alone"):
         kc.equivalent(model, model)
+
+
+# ----------------------------------------------------------------------- coordinates that move nothing
+def test_rate_of_a_coordinate_that_moves_nothing() -> None:
+    """The temperature of a damper, as a coordinate: its rate c u² − T + e is not linear in u, and e may jump."""
+    q, u, (P, N), arguments = slider()
+    heat, e, c, k = *me.dynamicsymbols("T e"), *sm.symbols("c k")
+    equations = {"q_ind": [q, heat], "kd_eqs": [q.diff() - u, heat.diff() - c * u**2 + heat - e]}
+    model = kc.Model(**{**arguments, **equations}, forcelist=[(P, -k * (1 + heat) * u * N.x)])
+    dyn = kc.compile(model, parameters={"m": 2.0, "c": 0.5, "k": 0.3})
+    assert dyn.input_names == ("e",)
+    x, r = np.array([0.1, 0.7, 0.2]), [0.4]
+    assert_allclose(dyn.rhs(0.0, x, r=r), [0.2, 0.5 * 0.04 - 0.7 + 0.4, -0.3 * 1.7 * 0.2 / 2], rtol=1e-14)
+    assert_allclose(dyn.linearize(0.0, x, r=r)[0], differences(lambda s: dyn.rhs(0.0, s, r=r), x), atol=1e-10)
+    assert dyn.audit().passed
+    with pytest.raises(kc.ModelError, match="rate of coordinate T is not linear in the speeds"):
+        kc.Model(**{**arguments, **equations}, potentials=[heat * q])
 
 
 # ------------------------------------------------------------------------------------------- other programs
@@ -656,8 +689,3 @@ def test_casadi_and_jax(make: Callable[[], kc.CompiledModel]) -> None:
     assert_allclose(jax.jacfwd(lambda s: g(0.1, s, r, p))(x), jacobian, rtol=1e-12, atol=1e-12)
     assert_allclose(jax.hessian(lambda s: w @ g(0.1, s, r, p))(x), hessian, rtol=1e-11, atol=1e-9)
     assert_allclose(jax.jacfwd(lambda s: dyn.jax("zdot")(0.1, s, r, p))(x), jacobian[dyn.n_q + dyn.n_u :], atol=1e-12)
-
-
-def test_pages_refuse_states() -> None:
-    with pytest.raises(kc.ModelError, match="'filter' cannot run in a page: its first-order states, z,"):
-        filtered().play()

@@ -128,6 +128,29 @@ def test_a_motion_is_that_of_simulate(name: str, tmp_path: Path) -> None:
 
 
 @in_node
+def test_first_order_states_run_in_a_page(tmp_path: Path) -> None:
+    """A motor with a current, pulled by hand as well; rates that hold u̇ would not know of the hand."""
+    current, lag = me.dynamicsymbols("i a")
+    states = {current: (3 - current - u / 2) / sm.Symbol("tau"), lag: u**2 - lag}
+    dyn = pendulum(feedback={torque: current}, states=states)
+    dyn.parameters["tau"] = 0.2
+    x = [0.4, -0.3, 0.9, 0.1]
+    page = dyn.play(x, rtol=1e-12)
+    assert np.allclose(evaluated(page, tmp_path, SLOPES), dyn.rhs(0.0, x), rtol=1e-13, atol=1e-14)
+    script = "for (let i = 0; i < 60; i++) motion.go((i + 1) / 60 - machine.time);"
+    script += "return [machine.time, Array.from(machine.view('state')), motion.drift];"
+    t, found, drift = evaluated(page, tmp_path, script)
+    assert np.allclose(found, dyn.simulate((0.0, t), x, rtol=1e-12, atol=1e-12).x[-1], rtol=1e-9, atol=1e-9)
+    assert drift < 1e-8
+    held = "machine.grab(0, 0, [0, 0, 0], [9, 0, 0], 1.0, 0.5);" + SLOPES
+    pulled = evaluated(page, tmp_path, held)
+    assert pulled[1] != dyn.udot(0.0, x)[0]
+    assert np.allclose(pulled[2:], dyn.zdot(0.0, x), rtol=1e-13)
+    with pytest.raises(kc.ModelError, match=r"cannot run in a page: rates of its states \(a\) hold derivatives"):
+        pendulum(states={lag: u.diff() - lag}).play()
+
+
+@in_node
 def test_functions_travel(tmp_path: Path) -> None:
     """Splines are data, erf and its like are known to the page, and laws of the model run as they are."""
     f, k = sm.Function("f"), sm.Symbol("k")

@@ -80,7 +80,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
         ["singular", "derivative of"],
     ),
     "square of q'": (lambda d: {"kd_eqs": [d.q.diff() ** 2 - d.u]}, ["kinematical equation 0", "not linear"]),
-    "square of u": (lambda d: {"kd_eqs": [d.q.diff() - d.u**2]}, ["kinematical equation 0", "not linear"]),
+    "square of u": (lambda d: {"kd_eqs": [d.q.diff() - d.u**2]}, ["the rate of coordinate q", "not linear"]),
     "q' times u": (lambda d: {"kd_eqs": [d.q.diff() * (1 + d.u)]}, ["kinematical equation 0", "not linear"]),
     "with u'": (lambda d: {"kd_eqs": [d.q.diff() - d.u.diff()]}, ["Derivative(u(t), t)", "kinematical equation 0"]),
     "with q''": (lambda d: {"kd_eqs": [d.q.diff(t, 2) - d.u]}, ["(t, 2)", "u.diff()"]),

@@ -57,7 +57,7 @@ typedef struct kc_signal {
  * backwards in time du/dt - 2 alpha a + beta^2 b: constraints attract in the direction of the run.
  */
 typedef struct kc_system {
-    kc_kernel *rhs, *qdot;     /* qdot: of methods that advance speeds and coordinates in turn */
+    kc_kernel *rhs, *qdot;          /* qdot: of methods that advance speeds and coordinates in turn */
     uint32_t n_q, n_u, n_z, n_work; /* as in the model */
     const double *c;                /* prepared constants */
     const kc_signal *signal;

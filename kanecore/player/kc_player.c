@@ -73,13 +73,14 @@ enum kernel {
     OUTPUTS,
     LINEARIZE,
     RHS_TIME_DERIVATIVE,
+    ZDOT,
     N_KERNELS
 };
 
 /* The sizes of the model, in the order of the code. */
 static struct {
     uint32_t n_q, n_u, n_r, n_p, n_prepared, n_points, n_frames, n_joints, n_outputs, n_configuration,
-        n_velocity;
+        n_velocity, n_z;
 } size;
 
 /* Arrays that the page reads and writes, by the numbers of machine.js. */
@@ -300,7 +301,7 @@ static uint32_t n_work; /* of a kernel */
 static void make_room(uint32_t n_functions)
 {
     const uint32_t n_r = size.n_r, n_u = size.n_u;
-    n_x = size.n_q + n_u;
+    n_x = size.n_q + n_u + size.n_z;
     n_work = 2;
     for (uint32_t i = 0; i < n_functions; i++)
         n_work = 2 + rooms[i] > n_work ? 2 + rooms[i] : n_work;
@@ -631,6 +632,8 @@ static void right_hand_side(double t, const double *x, const double *r, const do
         status = evaluate(QDOT, t, x, r, w, out);
     if (!status)
         status = push(t, x, r, w, force, out + size.n_q);
+    if (!status && size.n_z)
+        status = evaluate(ZDOT, t, x, r, w, out + size.n_q + size.n_u);
     w[0] = status;
 }
 
@@ -909,6 +912,7 @@ int advance(double end, const char *method, double fixed, double rtol, double at
         .qdot = kernel_or_null(QDOT),
         .n_q = size.n_q,
         .n_u = size.n_u,
+        .n_z = size.n_z,
         .n_work = n_work,
         .c = prepared,
         .signal = &signal,

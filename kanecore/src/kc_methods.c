@@ -59,8 +59,8 @@ static void interpolate_hermite(const kc_step *step, double theta, double *x)
  */
 
 /*
- * Semi-implicit (symplectic) Euler: speeds and first-order states, then the coordinates by them (Hairer, Lubich &
- * Wanner, Geometric Numerical Integration, 2nd ed. 2006, section I.1.2).
+ * Semi-implicit (symplectic) Euler: speeds and first-order states, then the coordinates by them (Hairer,
+ * Lubich & Wanner, Geometric Numerical Integration, 2nd ed. 2006, section I.1.2).
  */
 static kc_status step_euler(const kc_stride *s)
 {

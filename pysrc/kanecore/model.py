@@ -323,6 +323,7 @@ class Model(Expressions):
         functions: Mapping[Any, Spline | CFunction] | None = None,
         unit: Sequence[Any] | None = None,
         origin: Any = None,
+        states: Mapping[Any, Any] | Sequence[Any] | None = None,
         name: str | None = None,
     ) -> Model:
         """The model of a Lagrangian: d/dt ∂L/∂q̇ − ∂L/∂q = Q − ∂R/∂q̇ + Gᵀλ (Goldstein, Poole & Safko 2002, chapter 2).
@@ -350,7 +351,7 @@ class Model(Expressions):
             c(q, q̇, t), each equal to zero, of ∂c/∂q̇ᵀ μ among the generalized forces.
         holonomic_constraints : sequence of expressions, optional
             φ(q, t), each equal to zero, of ∂φ/∂qᵀ λ.
-        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, name : optional
+        parameters, inputs, outputs, feedback, points, frames, guess, functions, unit, origin, states, name : optional
             As for :class:`Model`; an input whose rate the equations need is followed by it.
 
         Returns

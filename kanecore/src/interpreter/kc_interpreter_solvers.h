@@ -129,8 +129,9 @@ static const kc_coded_member of_chain[] = {
     NUMBER(kc_chain, n_y),    NUMBER(kc_chain, n_q),         NUMBER(kc_chain, n),        NUMBER(kc_chain, k),
     FUNCTION(kc_chain, udot), FUNCTION(kc_chain, linearize), FUNCTION(kc_chain, slopes), NO_MORE};
 static const kc_coded_member of_state_rows[] = {
-    NUMBER(kc_state_rows, n_z),      NUMBER(kc_state_rows, n_q),    NUMBER(kc_state_rows, n),
-    NUMBER(kc_state_rows, k),        FUNCTION(kc_state_rows, udot), FUNCTION(kc_state_rows, motion),
+    NUMBER(kc_state_rows, n_z),      NUMBER(kc_state_rows, n_q),
+    NUMBER(kc_state_rows, n),        NUMBER(kc_state_rows, k),
+    FUNCTION(kc_state_rows, udot),   FUNCTION(kc_state_rows, motion),
     FUNCTION(kc_state_rows, slopes), NO_MORE};
 static const kc_coded_member of_motion[] = {EQUATIONS,
                                             NUMBER(kc_motion, rank),

@@ -277,8 +277,8 @@ static int KC_TYPED(step_rk4)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 }
 
 /*
- * Semi-implicit Euler, as step_euler() of kc_methods.c: speeds and states, then the coordinates by the new ones.
- * Returns 0: whether states are finite is not known.
+ * Semi-implicit Euler, as step_euler() of kc_methods.c: speeds and states, then the coordinates by the new
+ * ones. Returns 0: whether states are finite is not known.
  */
 static int KC_TYPED(step_euler)(KC_TYPED(group) * g, const kc_stretch_of_time *s)
 {

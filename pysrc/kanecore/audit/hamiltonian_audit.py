@@ -31,7 +31,7 @@ def _kinetic_part(b: Bodies, t: Array, x: Array, r: Array) -> Array:
     def value(kernel: str) -> Array:
         return b.states.call(kernel, t=t, x=x, r=r)
 
-    u = x[..., b.dyn.n_q :]
+    u = x[..., b.dyn._speeds]
     if len(b.point):
         return value("kinetic_energy")
     if b.dyn._has("momenta"):

@@ -32,8 +32,8 @@ from kanecore.derive.forces.generalized_forces import active_forces, central_ine
 from kanecore.derive.formulations.lagrange_equations import Lagrange
 from kanecore.derive.kinematics import Accelerations, Kinematics
 from kanecore.describe.description import Body
-from kanecore.graph.calculus import Tangent
-from kanecore.graph.expression_graph import PARAMETER, Op
+from kanecore.graph.calculus import Tangent, is_affine
+from kanecore.graph.expression_graph import PARAMETER, SPEED, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, unit
 from kanecore.graph.zero_tests import equal
 from kanecore.kernels import ENTRIES
@@ -215,6 +215,10 @@ def why_no_joint_regressor(derivation: Derivation) -> str:
     """Reason why friction and rotors have no generalized forces; empty if they have."""
     if derivation.description.first_order is not None:
         return "its equations are of first order, in q and p: ask the model that they were made of"
+    d, g = derivation.description, derivation.graph
+    for name, rate in zip(d.coordinate_names, d.rates, strict=True):
+        if not is_affine(g, [rate], lambda i: g.depends[i] & SPEED):
+            return f"the rate of coordinate {name} is not linear in the speeds"
     return ""
 
 

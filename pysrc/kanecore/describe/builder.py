@@ -552,6 +552,7 @@ class Builder(Variables):
         for x, name in self._coordinates.items():
             if x not in self._rates:
                 raise ModelError(f"coordinate {name} has no rate: give one rate for each coordinate")
+        self._check_moving_rates()
         for x, name in self._states.items():
             if x not in self._state_rates:
                 raise ModelError(f"state {name} has no rate: give one rate for each state")
@@ -561,6 +562,14 @@ class Builder(Variables):
                 raise ModelError(f"frame {f.name} turns and has no angular velocity: give it one")
         check_ring(self._joints)
         self._check_shapes()
+
+    def _check_moving_rates(self) -> None:
+        """Check that rates of coordinates are linear in the speeds, where they make partial velocities or forces."""
+        energies = [*self._potentials, *(body.potential for body in self.bodies)]
+        moving = set(self.graph.below([*self._places(), *energies]))
+        for x, rate in self._rates.items():
+            if x in moving:
+                check_velocity(self.graph, [rate], f"the rate of coordinate {self._coordinates[x]}")
 
     def _check_shapes(self) -> None:
         for body, shape in self._shapes:

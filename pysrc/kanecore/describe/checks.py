@@ -38,6 +38,7 @@ __all__ = [
     "check_number",
     "check_pair",
     "check_place",
+    "check_rate",
     "check_ring",
     "check_rotation",
     "check_symbols",
@@ -284,6 +285,13 @@ def check_velocity(g: Graph, nodes: Sequence[int], what: str) -> None:
     check_still(g, nodes, what)
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
         raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
+
+
+def check_rate(g: Graph, node: int, what: str) -> None:
+    """Check that the rate of a coordinate holds neither derivatives of speeds nor first-order states."""
+    check_still(g, [node], what)
+    if g.depends[node] & ACCELERATION:
+        raise ModelError(f"{what} holds derivatives of speeds: it is a function of coordinates, speeds and time")
 
 
 def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanecore.describe.checks import check_constant, check_count, check_name, check_nodes, check_velocity
+from kanecore.describe.checks import check_constant, check_count, check_name, check_nodes, check_rate
 from kanecore.errors import ModelError
 from kanecore.functions.c_functions import External
 from kanecore.graph.expression_graph import (
@@ -199,7 +199,7 @@ class Variables:
             name = self._coordinates[x]
             if x in self._rates:
                 raise ModelError(f"coordinate {name} has two rates: give it one")
-            check_velocity(self.graph, [derivative], f"the rate of coordinate {name}")
+            check_rate(self.graph, derivative, f"the rate of coordinate {name}")
             self._rates[x] = derivative
         elif x in self._states:
             if x in self._state_rates:

@@ -28,13 +28,13 @@ STIFF = ("linearize", "rhs_time_derivative")
 KERNELS = (
     *("rhs", "qdot", "forward_dynamics", "project", "kinetic_energy", "potential_energy", "power", "positions"),
     *("orientations", "joint_positions", "partial_velocities", "partial_angular_velocities"),
-    *("configuration_residual", "velocity_residual", "outputs", *STIFF),
+    *("configuration_residual", "velocity_residual", "outputs", *STIFF, "zdot"),
 )
 """Kernels of a page, by whose numbers the player calls them."""
 
 _SIZES = (
     *("n_q", "n_u", "n_r", "n_p", "n_prepared", "n_points", "n_frames", "n_joints", "n_outputs"),
-    *("n_configuration", "n_velocity"),
+    *("n_configuration", "n_velocity", "n_z"),
 )
 _NONE = 0xFFFFFFFF
 _PLAYER = Path(__file__).with_name("player.wasm")
@@ -66,7 +66,7 @@ def _operations() -> str:
 def _written(of: Code) -> bytes:
     words = _Words()
     words.text(_operations())
-    words.numbers(*(of.sizes[name] for name in _SIZES))
+    words.numbers(*(of.sizes.get(name, 0) for name in _SIZES))
     words.array(of.numbers["unit"], np.uint32)
     words.numbers(len(of.splines))
     for knots, hermite, outside in of.splines:

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 import kanecore
+from kanecore.describe.description import Description
 from kanecore.errors import ModelError, unknown_name
 from kanecore.export.exported_library import description_of
+from kanecore.graph.expression_graph import ACCELERATION
 from kanecore.show.movies import PICTURE, script_data
 
 from .live_code import player, words_of
@@ -38,7 +40,7 @@ _SCRIPTS = ("machine.js", "motion.js", "plots.js", "controls.js", "hands.js", "s
 METHODS = {"euler": 1e-3, "rk4": 1e-3, "dopri5": 0.0, "dop853": 0.0, "auto": 0.0, "rosenbrock": 0.0}
 """Methods of a page, with the step of those that do not choose it, in seconds of the page."""
 
-PLOTS = ("coordinates", "speeds", "outputs", "inputs", "energies", "power", "residuals", "phase")
+PLOTS = ("coordinates", "speeds", "states", "outputs", "inputs", "energies", "power", "residuals", "phase")
 PULL = 1.5  # Hz, of what swings on the mouse
 
 
@@ -128,14 +130,10 @@ def play(
         pull = PULL
     if not (isinstance(pull, Real) and 0.0 <= pull < math.inf):
         raise ValueError(f"pull is {pull!r}; it must be a frequency in Hz, or 0 for none")
-    if dyn.n_z:
-        raise ModelError(
-            f"{dyn.name!r} cannot run in a page: its first-order states, {', '.join(dyn.state_names)}, are integrated "
-            "by simulate alone; draw() shows a state, and sol.animate() a run"
-        )
     if dyn.n_x == 0:
         raise ModelError(f"{dyn.name!r} has no coordinate and no speed, so that nothing can run")
     description = description_of(dyn, "a live page")
+    _refuse_measured_rates(dyn, description)
     start = started(dyn, t0, x0, inputs)
     pace = float(speed) * start.pace
     law = feedback_of(dyn, feedback, start.x)
@@ -165,6 +163,7 @@ def play(
         "sizes": _sizes(dyn),
         "coordinates": dyn.coordinate_names,
         "speeds": dyn.speed_names,
+        "states": dyn.state_names,
         "outputs": dyn.output_names,
         "constraints": [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]],
         "parameters": _rows(dyn.parameter_names, start.p, ranges, range(dyn.n_p)),
@@ -185,6 +184,15 @@ def play(
     return LivePage(dyn.name, data, words_of(description, stiff))
 
 
+def _refuse_measured_rates(dyn: Any, description: Description) -> None:
+    """Raise ModelError where rates of states hold u̇, which a hand in the page changes."""
+    if any(description.graph.depends[rate] & ACCELERATION for rate in description.state_rates):
+        raise ModelError(
+            f"{dyn.name!r} cannot run in a page: rates of its states ({', '.join(dyn.state_names)}) hold derivatives "
+            "of speeds or multipliers; simulate() integrates them, and sol.animate() shows a run"
+        )
+
+
 def _check(method: str, **positive: float) -> None:
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; a page has {', '.join(map(repr, METHODS))}")
@@ -194,7 +202,7 @@ def _check(method: str, **positive: float) -> None:
 
 
 def _sizes(dyn: Any) -> dict[str, int]:
-    names = ("n_q", "n_u", "n_r", "n_p", "n_points", "n_frames", "n_joints", "n_outputs")
+    names = ("n_q", "n_u", "n_z", "n_r", "n_p", "n_points", "n_frames", "n_joints", "n_outputs")
     return {name: getattr(dyn, name) for name in names} | {"n_residuals": dyn.n_configuration + dyn.n_velocity}
 
 
@@ -210,19 +218,20 @@ def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered:
 
 
 def _plots(dyn: Any, plots: Any) -> list[Any]:
-    """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, outputs and inputs."""
+    """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, states, outputs and inputs."""
     if plots is None:
         return ["coordinates", "energies"]
     names = (*dyn._x_names, *dyn.output_names, *dyn.input_names)
+    kinds = [kind for kind in PLOTS if dyn.n_z or kind != "states"]
     result: list[Any] = []
     for each in [plots] if isinstance(plots, str) else plots:
-        if isinstance(each, str) and each in PLOTS:
+        if isinstance(each, str) and each in kinds:
             result.append(each)
             continue
         wanted = [str(name) for name in ([each] if isinstance(each, str) or not hasattr(each, "__iter__") else each)]
         for name in wanted:
             if name not in names:
-                raise unknown_name("plot, coordinate, speed, output or input is called", name, (*PLOTS, *names))
+                raise unknown_name("plot, coordinate, speed, output or input is called", name, (*kinds, *names))
         result.append(wanted)
     return result
 

@@ -194,7 +194,10 @@ def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
 
 
 def _independent(dyn: Any, errors: ErrorStates) -> Array:
-    dependent = {*range(dyn.n_q - dyn.n_q_dependent, dyn.n_q), *range(dyn.n_x - dyn.n_u_dependent, dyn.n_x)}
+    dependent = {
+        *range(dyn.n_q - dyn.n_q_dependent, dyn.n_q),
+        *range(dyn.n_q + dyn.n_u - dyn.n_u_dependent, dyn.n_q + dyn.n_u),
+    }
     return np.asarray(errors.of_places(i for i in range(dyn.n_x) if i not in dependent))
 
 

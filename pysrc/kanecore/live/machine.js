@@ -36,7 +36,8 @@ class Machine {
         this.wasm = wasm;
         const trouble = wasm.open_code(this.lay(code));
         if (trouble) throw Error(trouble === 1 ? "the code is for another version of the player" : "the code is broken");
-        const {n_q, n_u, n_r, n_p, n_points, n_frames, n_joints, n_residuals, n_outputs} = sizes, n_x = n_q + n_u;
+        const {n_q, n_u, n_z, n_r, n_p, n_points, n_frames, n_joints, n_residuals, n_outputs} = sizes;
+        const n_x = n_q + n_u + n_z;
         const lengths = [1, n_x, n_p, n_r, n_r, 3 * n_points, 9 * n_frames, 3 * n_joints, 3, 1, n_residuals, n_outputs,
             n_x, n_r * n_x, n_x, 6];
         this.addresses = VIEWS.map((_, i) => [wasm.view_of(i), lengths[i]]);

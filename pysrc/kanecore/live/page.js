@@ -163,7 +163,7 @@ function setInput(i, value) {
 }
 
 function setState(i, value) {
-    const names = [...model.coordinates, ...model.speeds], there = () => machine.view("state")[i];
+    const names = [...model.coordinates, ...model.speeds, ...model.states], there = () => machine.view("state")[i];
     if (value === undefined || !Number.isFinite(value)) return there();
     say(motion.setState(i, value) ? "" : `${names[i]} cannot be ${short(value)} here: ${motion.trouble}`);
     motion.trouble = "";
@@ -188,7 +188,8 @@ function side() {
         parent.append(element("label", {}, box, " feedback r − K (x − x₀)"));
     }
     sliders("parameters", parameters, "p", setParameter, 16);
-    const names = [...model.coordinates, ...model.speeds], state = section(parent, "state", names.length <= 16);
+    const names = [...model.coordinates, ...model.speeds, ...model.states];
+    const state = section(parent, "state", names.length <= 16);
     names.forEach((name, i) => {
         const show = boxRow(state, name, units[name], value => setState(i, value));
         refresh.push(() => { if (state.open) show(machine.view("state")[i]); });

@@ -63,13 +63,14 @@ class Plot {
     }
 }
 
-function kindsOfPlots({coordinates, speeds, outputs, inputs, constraints}) {
+function kindsOfPlots({coordinates, speeds, states, outputs, inputs, constraints}) {
     const column = (names, key, offset = 0) => names.map((name, i) => ({name, value: sample => sample[key][offset + i]}));
     const n_q = coordinates.length;
     const energy = pick => ({energies: [T, U, W]}) => pick(T, U, W);
     const kinds = [
         {name: "coordinates", series: column(coordinates, "x")},
         {name: "speeds", series: column(speeds, "x", n_q)},
+        ...(states.length ? [{name: "states", series: column(states, "x", n_q + speeds.length)}] : []),
         {name: "outputs", series: column(outputs, "y")},
         {name: "inputs", series: column(inputs.map(each => each.name), "r")},
         {name: "energies", series: [
@@ -88,8 +89,8 @@ function kindsOfPlots({coordinates, speeds, outputs, inputs, constraints}) {
     return kinds.filter(({series}) => series.length);
 }
 
-function namedSeries({coordinates, speeds, outputs, inputs}, names) {
-    const all = [[[...coordinates, ...speeds], "x"], [outputs, "y"], [inputs.map(each => each.name), "r"]];
+function namedSeries({coordinates, speeds, states, outputs, inputs}, names) {
+    const all = [[[...coordinates, ...speeds, ...states], "x"], [outputs, "y"], [inputs.map(each => each.name), "r"]];
     return names.map(name => {
         const [among, key] = all.find(([each]) => each.includes(name));
         const i = among.indexOf(name);

@@ -3,7 +3,7 @@
 
 // What is not as the page was written: time, state, and parameters and inputs that were moved.
 function valuesNow({machine, model, held}) {
-    const names = [...model.coordinates, ...model.speeds], p = machine.view("parameters"), x = machine.view("state");
+    const names = [...model.coordinates, ...model.speeds, ...model.states], p = machine.view("parameters"), x = machine.view("state");
     const moved = (rows, values) => rows.map(({name, value}, i) => [name, values[i], value])
         .filter(([, now, before]) => now !== before).map(([name, now]) => [name, now]);
     return {
@@ -36,7 +36,7 @@ function follow(link, motion, setParameter, setInput) {
     each("p", model.parameters.map(({name}) => name), setParameter);
     each("r", model.inputs.map(({name}) => name), setInput);
     const x = machine.view("state");
-    each("s", [...model.coordinates, ...model.speeds], (i, value) => { x[i] = value; });
+    each("s", [...model.coordinates, ...model.speeds, ...model.states], (i, value) => { x[i] = value; });
     machine.time = number("t") ?? machine.time;
     motion.check(machine.project());
     motion.beginHere();
@@ -53,7 +53,7 @@ function pythonLine(motion) {
 
 // All that is remembered, as comma-separated values (RFC 4180).
 function tableOf({history, model}) {
-    const names = ["t", ...model.coordinates, ...model.speeds, ...model.inputs.map(({name}) => name), ...model.outputs,
+    const names = ["t", ...model.coordinates, ...model.speeds, ...model.states, ...model.inputs.map(({name}) => name), ...model.outputs,
         "T", "U", "W"];
     const quoted = name => /[",\r\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name;
     const rows = history.map(({t, x, r, y, energies}) => [t, ...x, ...r, ...y, ...energies].join(","));

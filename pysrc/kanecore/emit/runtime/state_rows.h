@@ -7,7 +7,8 @@ typedef struct kc_state_rows {
     int n_z, n_q, n, k;
     kc_function *motion; /* the rows of q and u (n_q + n, k) */
     kc_function *udot;   /* NULL where the rows do not hold udot */
-    kc_function *slopes; /* reads udot in w; the rows (n_z, k) at constant udot, then their slopes by it (n_z, n) */
+    kc_function
+        *slopes; /* reads udot in w; the rows (n_z, k) at constant udot, then their slopes by it (n_z, n) */
 } kc_state_rows;
 
 #define KC_STATE_ROWS_ROOM(n_z, n, k) ((n) + (n_z) * ((k) + (n)))

@@ -10,12 +10,10 @@
  *     as often as you like:          status = MODEL_rhs(t, x, r, c, work, xdot);
  *
  *     t     time
- *     x     n_x: coordinates, speeds, first-order states; for functions that say so n_u derivatives of the speeds behind
- *           them, then n_constraints multipliers, then directions
- *     r     n_r: inputs (forces, prescribed motions and their rates)
- *     c     n_prepared: the parameters, and what depends on them alone
- *     work  n_work: scratch of any function, never read before it is written
- *     out   results, row by row
+ *     x     n_x: coordinates, speeds, first-order states; for functions that say so n_u derivatives of the
+ * speeds behind them, then n_constraints multipliers, then directions r     n_r: inputs (forces, prescribed
+ * motions and their rates) c     n_prepared: the parameters, and what depends on them alone work  n_work:
+ * scratch of any function, never read before it is written out   results, row by row
  *
  * The library has constants, and no variables: static memory 0. `x`, `r` and `c` are only read, and may not
  * overlap `work` or `out`. Functions return a status, see below. Where it is `nonfinite`, what is infinite or

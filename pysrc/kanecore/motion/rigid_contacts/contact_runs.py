@@ -119,6 +119,11 @@ class Modes:
                 f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
                 "such as with model.free(...)"
             )
+        if dyn.n_z:
+            raise ModelError(
+                f"{dyn.name!r} has the first-order states {', '.join(dyn.state_names)}, and Modes moves coordinates "
+                "and speeds alone: take compliant contacts, kc.Contact, with simulate"
+            )
         named = {contacts: {}} if isinstance(contacts, str) else contacts
         named = named if isinstance(named, Mapping) else {name: {} for name in named}
         if 2 * len(named) > MOST_ROWS:
