@@ -133,3 +133,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_parameter_tangent
         kc_kernel *rhs_parameter_gradient
         kc_kernel *mass_matrix_inverse
+        kc_kernel *rhs_gradient_change

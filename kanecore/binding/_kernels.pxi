@@ -76,6 +76,7 @@ KERNELS = (
     "rhs_parameter_tangent",
     "rhs_parameter_gradient",
     "mass_matrix_inverse",
+    "rhs_gradient_change",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -156,4 +157,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x,),
         (m.n_p,),
         (m.n_u, m.n_u,),
+        (m.n_x + m.n_r,),
     )

@@ -594,6 +594,15 @@ KERNELS: tuple[Kernel, ...] = (
         "The inverse of a mass matrix that is positive definite, and in no doubt",
         internal=True,
     ),
+    Kernel(
+        *("rhs_gradient_change", "gradient_change", ("n_x + n_r",), "", "change of the gradient of w xdot"),
+        "The change of the gradient of weights times `rhs` along a direction (dx, dr)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x", "n_x + n_r"),
+        counts=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}
