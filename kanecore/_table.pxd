@@ -135,3 +135,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_parameter_gradient
         kc_kernel *mass_matrix_inverse
         kc_kernel *zdot
+        kc_kernel *rhs_gradient_change

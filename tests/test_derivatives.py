@@ -16,6 +16,7 @@ from oracle.precise import Precise, curvature, jacobian
 from sweep import part
 
 import kanecore as kc
+from kanecore.control import derivative_products
 from kanecore.gallery import MODELS
 
 Array = npt.NDArray[np.float64]
@@ -278,6 +279,7 @@ def test_second_derivatives(name: str) -> None:
     for direction in directions:
         expected = curvature(lambda z: precise.rhs(time, z[: dyn.n_x], z[dyn.n_x :], p), w, np.append(x, r), direction)
         assert abs(direction @ found @ direction - expected) < 1e-10 * n * size
+    np.testing.assert_array_equal(found, dyn.rhs_hessian(time, x, w, r=r))  # now of plain arrays, in lanes
     batch = dyn.rhs_hessian(time, [x, x], [w, -w], r=[r, r])
     np.testing.assert_allclose(batch, [found, -found], rtol=0, atol=1e-13 * size)
     several = dyn.rhs_hessian(time, x, [w, 2 * w, -w], r=r, p=[p, p, p])
@@ -303,6 +305,36 @@ def test_sparsity(name: str) -> None:
         outside[rows, columns] = False
         assert not value[outside].any(), kernel
         assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["anymal_c", "g1"])
+def test_second_derivatives_of_floating_bases(name: str) -> None:
+    """Along a curve on which the quaternion keeps length one: d² along it is dᵀ H d − |δe|² e · ∇, as e″ = −|δe|² e."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng, unit = np.random.default_rng(6), list(dyn.unit[0])
+    w, d = rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, dyn.n_x + dyn.n_r)
+    d[unit] -= x[unit] * (x[unit] @ d[unit])
+
+    def rhs(z: list[Any]) -> list[Any]:
+        norm = sum(z[i] ** 2 for i in unit) ** 0.5
+        state = [value / norm if i in unit else value for i, value in enumerate(z)]
+        return precise.rhs(time, state[: dyn.n_x], state[dyn.n_x :], p)
+
+    hessian, gradient = dyn.rhs_hessian(time, x, w, r=r), dyn.rhs_vjp(time, x, w, r=r)
+    found = d @ hessian @ d - d[unit] @ d[unit] * (x[unit] @ gradient[unit])
+    assert abs(found - curvature(rhs, w, np.append(x, r), d)) < 1e-10 * np.max(np.abs(hessian)) * len(d)
+
+
+@pytest.mark.parametrize("name", ["rrp", "slider_crank"])
+def test_second_derivatives_from_matrices(name: str) -> None:
+    """The way of models that have no kernel of changes of gradients, or for which it has no result."""
+    dyn, _, (time, x, r, _) = case(name)
+    w = np.linspace(-1.0, 1.0, dyn.n_x)
+    found, other = dyn.rhs_hessian(time, x, w, r=r), derivative_products._from_matrices(dyn, time, x, w, r, None)
+    np.testing.assert_allclose(found, other, rtol=0, atol=1e-12 * np.max(np.abs(other)))
+    assert dyn._rhs_hessian_at_once(time, np.append(x[1:], np.nan), w, r, None) is None
+    assert np.isnan(dyn.rhs_hessian(time, np.append(x[1:], np.nan), w, r=r)).any()
 
 
 @pytest.mark.long

@@ -257,6 +257,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_tangent",
         "parameter_gradient",
         "inverse",
+        "gradient_change",
     ]  # it has no constraints, no auxiliary speeds
     assert lazy.info["kernels"] == [
         "core",
@@ -273,6 +274,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_tangent",
         "parameter_gradient",
         "inverse",
+        "gradient_change",
     ]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):

@@ -77,6 +77,7 @@ KERNELS = (
     "rhs_parameter_gradient",
     "mass_matrix_inverse",
     "zdot",
+    "rhs_gradient_change",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -158,4 +159,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_p,),
         (m.n_u, m.n_u,),
         (m.n_z,),
+        (m.n_x + m.n_r,),
     )

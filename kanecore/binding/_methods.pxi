@@ -519,6 +519,10 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_ZDOT, t, x, None, r, p, out, threads)
 
+    def _rhs_gradient_change(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of the gradient of weights times `rhs` along a direction (dx, dr), (..., n_x + n_r)."""
+        return self.evaluate(K_RHS_GRADIENT_CHANGE, t, x, beyond, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

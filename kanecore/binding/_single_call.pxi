@@ -195,6 +195,10 @@ cdef class Model(Parametrized):
         memcpy(data(by_x), data(gradient), self.n_x * sizeof(double))
         return by_x
 
+    def _rhs_hessian_at_once(self, t, x, weights, r, p):
+        """`rhs_hessian`, likewise; None as well where its kernel is not open, or has no result."""
+        return hessian_at_once(self, t, x, weights, r, p)
+
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
         """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
         cdef Arguments at

@@ -76,3 +76,4 @@ kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + 
 kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by p [udot, lambda, n_x]: n_p */
 kc_kernel *mass_matrix_inverse; /* inverse of M: n_u * n_u */
 kc_kernel *zdot; /* as described: n_z */
+kc_kernel *rhs_gradient_change; /* change of the gradient of w xdot [udot, lambda, n_x, n_x + n_r]: n_q + n_u + n_z + n_r */

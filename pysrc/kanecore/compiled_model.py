@@ -349,7 +349,7 @@ class CompiledModel(_native.Kernels):
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
             "hamilton", "derivatives", "forward", "tangent", "gradient", "parameter_tangent", "parameter_gradient",
-            "inverse"; default, and "all": every one in which the model has kernels.
+            "inverse", "gradient_change"; default, and "all": every one in which the model has kernels.
 
         Raises
         ------

@@ -600,6 +600,15 @@ KERNELS: tuple[Kernel, ...] = (
         "At the udot and the multipliers of the motion, where rates hold these.",
         part_of="rhs",
     ),
+    Kernel(
+        *("rhs_gradient_change", "gradient_change", ("n_x + n_r",), "", "change of the gradient of w xdot"),
+        "The change of the gradient of weights times `rhs` along a direction (dx, dr)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x", "n_x + n_r"),
+        counts=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

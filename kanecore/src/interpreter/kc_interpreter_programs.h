@@ -195,6 +195,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(product, kc_product, product, 3)                                                                     \
     WAY(general_product, kc_product, product, 3)                                                             \
     WAY(free_product, kc_product, product, 3)                                                                \
+    WAY(gradient_change, kc_product, product, 3)                                                             \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

@@ -104,6 +104,7 @@ SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(inverse, kc_inversion, kc_invert)
 SOLVING(product, kc_product, kc_multiply)
+SOLVING(gradient_change, kc_product, kc_change_gradient)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
@@ -176,6 +177,7 @@ static const kc_coded_member of_product[] = {EQUATIONS,
                                              PARTS(kc_product),
                                              FUNCTION(kc_product, sides),
                                              FUNCTION(kc_product, gradient),
+                                             FUNCTION(kc_product, changes),
                                              FUNCTION(kc_product, otherwise),
                                              NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,

@@ -5,8 +5,11 @@ Products are kernels of their own, one pass over the operations each (Griewank &
 ed., 2008, chapter 3).  Those for `rhs` solve for u̇ and for its change, or the multipliers, with one factorization;
 with first-order states they multiply the matrices of `linearize`.
 
-With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
-second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
+Columns of Hessians are changes of gradients along units: a kernel as well, as many columns at once as there are lanes.
+Where rows of G are zero, where M is not symmetric or not positive definite, and where this kernel would be long in
+compilation, they are found from matrices.  With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of
+`linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0, second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along
+the motion,
 
     H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
 """
@@ -21,7 +24,7 @@ import numpy.typing as npt
 
 from kanecore.constraints.allowed_motions import allowed_motions, counted_rows
 from kanecore.constraints.constraint_values import Constraints
-from kanecore.errors import ModelError, unknown_name
+from kanecore.errors import ModelError, SingularError, unknown_name
 from kanecore.run.call_arguments import direction_of, joined, leading
 from kanecore.tolerances import RANK
 
@@ -56,9 +59,37 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     ValueError, TypeError, KeyError
         Weights of another shape, no numbers, or no such name.
     """
-    w = direction_of(dyn, "state", "weights", weights)
+    found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
+    if found is None:
+        w = direction_of(dyn, "state", "weights", weights)
+        found = _from_changes(dyn, t, x, w, r=r, p=p)
+    return _from_matrices(dyn, t, x, w, r, p) if found is None else found
+
+
+def _from_changes(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, **values: Any) -> Array | None:
+    """Hessians from changes of gradients; None where their kernel has no result, or the model has no such kernel."""
+    kernel = "rhs_gradient_change"
+    if not dyn._has(kernel):
+        dyn._find(kernel)
+    if not dyn._has(kernel):
+        return None
+    n = dyn.n_x + dyn.n_r
+    states = dyn._rows("state", x, "x")
+    lead = leading(x=states.shape[:-1], weights=w.shape[:-1])
+    solution = np.zeros(dyn.n_u + dyn.n_constraints)
+    axes = tuple(range(1, 1 + len(lead)))
+    beyond = joined(solution=solution, weights=w, units=np.expand_dims(np.eye(n), axes))
+    try:
+        columns = np.moveaxis(dyn._rhs_gradient_change(t, x, beyond, **values), 0, -1)
+    except SingularError:
+        return None
+    return np.asarray((columns + np.swapaxes(columns, -1, -2)) / 2)
+
+
+def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any, p: Any) -> Array:
+    """Hessians from derivatives of u̇ and λ, and second derivatives of F."""
     values = {"r": r, "p": p}
-    slopes = dyn._linearize(t, x, **values)
+    slopes = _slopes(dyn, t, x, **values)
     lead = leading(x=slopes.shape[:-2], weights=w.shape[:-1])
     udot = dyn.udot(t, x, **values)
     mass = dyn.mass_matrix(t, x, **values)
@@ -85,6 +116,16 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     gradient = changes(of_y)
     hessian = gradient[..., :n, :] + np.swapaxes(of_y, -1, -2) @ gradient[..., n : n + width, :]
     return np.asarray((hessian + np.swapaxes(hessian, -1, -2)) / 2)
+
+
+def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
+    """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
+    if not dyn.unit:
+        return dyn._linearize(t, x, **values)
+    axes = tuple(range(1, dyn._rows("state", x, "x").ndim))
+    units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), axes)
+    directions = joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), units=units)
+    return np.moveaxis(dyn._rhs_tangent(t, x, directions, **values), 0, -1)
 
 
 def _independent(at: Constraints) -> Constraints:

@@ -29,7 +29,7 @@ from kanecore.graph.vectors import dot
 from .derivation import Derivation
 from .kernel_registry import Derived
 
-__all__ = ["VARIABLES", "Product", "is_tangent", "product", "written"]
+__all__ = ["VARIABLES", "Product", "at_solution", "equations", "is_tangent", "product", "written"]
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_tangent": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
@@ -84,7 +84,7 @@ def is_tangent(kernel: str) -> bool:
 
 
 def _forwards(d: Derivation, variables: Sequence[int]) -> Product:
-    along, (balance, levels) = _along(d, variables), _equations(d)
+    along, (balance, levels) = _along(d, variables), equations(d)
     return Product(tuple(map(along, (*balance, *levels))), rates=tuple(map(along, d.description.rates)))
 
 
@@ -92,7 +92,7 @@ def _backwards(d: Derivation, variables: Sequence[int]) -> Product:
     n_q, n, m = len(d.description.rates), len(d.description.speeds), len(d.rows)
     symbols = d.vector_symbols(n_q + 2 * n + m)
     weights, multipliers = symbols[: n_q + n], symbols[n_q + n :]
-    balance, levels = _equations(d)
+    balance, levels = equations(d)
     pairs = zip([*d.description.rates, *balance, *levels], [*weights[:n_q], *multipliers], strict=True)
     gradient = accumulate(d.graph, list(pairs), variables, limits=True)
     return Product((*weights[n_q:], *[0] * m), multipliers=tuple(multipliers), gradient=tuple(gradient))
@@ -100,23 +100,23 @@ def _backwards(d: Derivation, variables: Sequence[int]) -> Product:
 
 def _written_tangent(d: Derivation, variables: Sequence[int]) -> Derived:
     """The change of ẋ along a direction, where u̇ and λ have expressions."""
-    along, (balance, levels) = _along(d, variables), _equations(d)
-    sides = _at_solution(d, [along(x) for x in (*balance, *levels)])
+    along, (balance, levels) = _along(d, variables), equations(d)
+    sides = at_solution(d, [along(x) for x in (*balance, *levels)])
     change, _ = d.solve(sides[: len(balance)], sides[len(balance) :])
     return Derived((*map(along, d.description.rates), *change), d.solution.pivots, d.solution.limits)
 
 
 def _written_gradient(d: Derivation, variables: Sequence[int]) -> Derived:
     """The gradient of w · ẋ, where u̇ and λ have expressions."""
-    rates, (balance, levels) = d.description.rates, _equations(d)
+    rates, (balance, levels) = d.description.rates, equations(d)
     weights = d.vector_symbols(len(rates) + len(balance))
     mu, nu = d.solve(weights[len(rates) :], [0] * len(levels))
     pairs = zip([*rates, *balance, *levels], [*weights[: len(rates)], *mu, *nu], strict=True)
     gradient = accumulate(d.graph, list(pairs), variables, limits=True)
-    return Derived(tuple(_at_solution(d, gradient)), d.solution.pivots, d.solution.limits)
+    return Derived(tuple(at_solution(d, gradient)), d.solution.pivots, d.solution.limits)
 
 
-def _at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
+def at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
     """Nodes with the expressions of u̇ and λ in place of their symbols."""
     udot = d.solution.roots
     known = dict(zip(d.description.accelerations, udot, strict=True))
@@ -130,7 +130,7 @@ def _along(d: Derivation, variables: Sequence[int]) -> Callable[[int], int]:
     return Tangent(d.graph, dict(zip(variables, d.vector_symbols(len(variables)), strict=True))).of
 
 
-def _equations(d: Derivation) -> tuple[list[int], list[int]]:
+def equations(d: Derivation) -> tuple[list[int], list[int]]:
     """R and S."""
     g, udot = d.graph, d.description.accelerations
     balance = d.residual(udot)

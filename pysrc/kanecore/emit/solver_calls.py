@@ -76,6 +76,10 @@ WAYS = {
         *("kc_product", "kc_multiply", "KC_PRODUCT_ROOM"),
         ("constraint_solver.h", "motion_products.h", "factored_products.h"),
     ),
+    "gradient_change": Way(
+        *("kc_product", "kc_change_gradient", "KC_PRODUCT_ROOM"),
+        ("constraint_solver.h", "motion_products.h", "factored_products.h"),
+    ),
     "general_product": Way(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),
         {"solve": "kc_solve_with_forces"},

@@ -17,6 +17,7 @@ from functools import partial
 from kanecore.derive.constraint_elimination import Solving
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import ARTICULATED
+from kanecore.derive.gradient_changes import change
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
@@ -71,6 +72,7 @@ class Functions:
             "stabilization": self._stabilization,
             "project": self._projected,
             "mass_matrix_inverse": self._inverse,
+            "rhs_gradient_change": self._change,
             **{kernel: partial(self._slopes_of_rhs, kernel) for kernel in VARIABLES},
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
@@ -372,6 +374,27 @@ class Functions:
         else:
             members |= self._at_solution
         return self._solved(name, "general_product" if self.m else "free_product", members, self.n, self.m, n_q)
+
+    def _change(self) -> Function:
+        """The change of a gradient: a program, or four solutions with one factorization; where it fails, none."""
+        name, derivation, kernel = "compute_rhs_gradient_change", self.derivation, "rhs_gradient_change"
+        if derivation.has_expression:
+            return self._straight(name, derivation.kernel(kernel), in_core=True)
+        found, size = change(derivation), self.n + self.m
+        given = [*self._solution, *found.multipliers]
+        weights = Derived((*found.weights, *[0] * self.m))
+        members: dict[str, Member] = {
+            "equations": Equations(self.n, self.m),
+            "n_q": 3 * size,  # room for two more solutions, and the sides of both
+            "rank": self.rank,
+            **self._filled(kernel, derivation, derivation.general),
+            "sides": self._once(f"sides_{kernel}", weights, self._solution, 2 * size, in_core=True),
+            "changes": self._once(f"changes_{kernel}", Derived(found.sides), given, 4 * size, in_core=True),
+            "gradient": self._once(
+                f"gradient_{kernel}", Derived(found.gradient), [*given, *found.changes], in_core=True
+            ),
+        }
+        return self._solved(name, "gradient_change", members, self.n, self.m, 3 * size)
 
     def _sides(self, kernel: str) -> dict[str, Member]:
         """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""

@@ -10,16 +10,20 @@ from __future__ import annotations
 from itertools import chain
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.gradient_changes import change, written_change
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.kernels.motion_kernels import without_masses
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import product, written
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, STATE, Op
 from kanecore.graph.vectors import dot
 
 __all__: list[str] = []
+
+COMPILED_SOON = 5_000  # operations of u̇; the change of a gradient takes five times as many
 
 
 def _forces(d: Derivation) -> list[int]:
@@ -84,6 +88,21 @@ def _product(d: Derivation, kernel: str) -> Derived:
         return written(d, kernel)
     system = (*(x for row in d.mass_matrix for x in row), *(x for row in d.rows for x in row.jacobian))
     return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
+
+
+def _few(d: Derivation) -> bool:
+    """Test whether the change of a gradient is soon compiled, and solved with pivots on the diagonal."""
+    if d.without_masses or d.description.states or not d.symmetric:
+        return False
+    return count_in_call(d.graph, d.solution.roots if d.has_expression else d.general.derived.roots) <= COMPILED_SOON
+
+
+@derives("rhs_gradient_change", applies=_few)
+def _rhs_gradient_change(d: Derivation) -> Derived:
+    if d.has_expression:
+        return written_change(d)
+    found = change(d)
+    return Derived((*d.general.system, *found.sides, *found.gradient), after_udot=True, with_multipliers=True)
 
 
 def _rates_beyond_the_state(d: Derivation) -> str:
