@@ -19,6 +19,7 @@ from gallery_states import c_text
 import kanecore as kc
 from kanecore.build.c_compiler import find_compiler
 from kanecore.gallery._motions import MOTIONS
+from kanecore.run.public_names import FACTS, TABLES
 
 pytestmark = pytest.mark.compiler
 
@@ -173,10 +174,34 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
     assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
 
 
+def listed(page: Path) -> set[str]:
+    """Names in the tables of a page of the reference: each has a page of its own."""
+    tables = re.findall(r"^.. autosummary::\n((?: .*\n|\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {line.strip() for table in tables for line in table.splitlines() if re.fullmatch(r" +[\w.]+", line)}
+
+
 def test_reference_lists_every_public_name(root: Path) -> None:
-    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"`kanecore\.(\w+)`", page)) | set(re.findall(r"^.. autoexception:: (\w+)$", page, re.M))
-    assert listed == set(kc.__all__)
+    index = root / "docs/reference/index.md"
+    assert set(re.findall(r"`kanecore\.(\w+)`", index.read_text(encoding="utf-8"))) | listed(index) == set(kc.__all__)
+
+
+def documented(kind: type) -> set[str]:
+    """Public members of a class that have a docstring."""
+    names = [name for name in vars(kind) if not name.startswith("_")]
+    return {f"{kind.__name__}.{name}" for name in names if getattr(kind, name).__doc__}
+
+
+def test_each_object_has_a_page_with_an_example(root: Path) -> None:
+    """The build executes the cells, and fails where a page has none."""
+    folder = root / "docs/reference"
+    pages = set().union(*(listed(page) for page in folder.glob("*.md")))
+    facts = {"ABI_VERSION", "__version__", "gallery", "robots", "shapes"}  # are on the first page
+    methods = {f"CompiledModel.{name}" for names in TABLES.values() for name in names.split() if name not in FACTS}
+    properties = {"Trajectory.with_sensitivities"}  # made by `simulate`
+    expected = (set(kc.__all__) - facts) | methods | documented(kc.Model) | documented(kc.Trajectory) - properties
+    assert expected - pages == set()
+    cells = re.findall(r"^# %% (.*)$", (folder / "examples.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(cells) == sorted(pages)
 
 
 def test_named_tests_exist(root: Path) -> None:
