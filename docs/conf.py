@@ -21,6 +21,7 @@ extensions = [
     "moved",
     "notebooks",
     "searched",
+    "translated",
     "unlisted",
     "used_in",
     "myst_parser",
@@ -31,7 +32,10 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories"]
+locale_dirs = ["locale"]
+gettext_compact = False
+gettext_location = False
+exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories", "locale"]
 default_role = "code"  # in docstrings, `name` is code
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]

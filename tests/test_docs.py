@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gallery_states import c_text
@@ -333,6 +335,47 @@ def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path:
     rare = {"constraints/newton_iteration.py"}
     assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
     assert {file for file in of_check if file.startswith(("run/", "constraints/"))} <= set(named)
+
+
+def catalogues(folder: Path, suffix: str) -> dict[str, Any]:
+    """Messages of the catalogues in a folder, by the name of their page."""
+    pofile = pytest.importorskip("babel.messages.pofile")
+    files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in folder.rglob(f"*.{suffix}")}
+    return {name: pofile.read_po(io.BytesIO(file.read_bytes())) for name, file in files.items()}
+
+
+def parts(text: str) -> list[tuple[str, str]]:
+    """Formulas, code and targets of links in a message, sorted."""
+    quoted = re.findall(r"({\w+})?`([^`]+)`", text)
+    links = [(role, link.rpartition("<")[2].rstrip(">") if role else link) for role, link in quoted]
+    return sorted(links + [("$", formula) for formula in re.findall(r"\$([^$]+)\$", text)])
+
+
+@pytest.mark.parametrize("language", ["es", "pt"])
+def test_catalogues_are_complete(language: str, root: Path) -> None:
+    pages = catalogues(root / f"docs/locale/{language}/LC_MESSAGES", "po")
+    assert sorted(pages) == ["index", "start/quickstart", "tutorials/kane_by_hand"]
+    for name, catalogue in pages.items():
+        messages = [message for message in catalogue if message.id]
+        assert len(messages) > 20
+        assert [message.id for message in messages if message.fuzzy or not message.string] == [], name
+        assert list(catalogue.obsolete) == [], name
+
+
+@pytest.mark.long
+def test_catalogues_have_the_messages_of_the_pages(root: Path, tmp_path: Path) -> None:
+    """Each message, and in it the same code, formulas and links."""
+    pytest.importorskip("furo")
+    command = [sys.executable, "-m", "sphinx", "-q", "-bgettext", "-ten", f"-d{tmp_path}/trees"]
+    environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
+    subprocess.run([*command, str(root / "docs"), str(tmp_path / "pot")], env=environment, check=True)
+    pages = catalogues(tmp_path / "pot", "pot")
+    for language in ("es", "pt"):
+        translated = catalogues(root / f"docs/locale/{language}/LC_MESSAGES", "po")
+        found, expected = ({name: {m.id for m in page} for name, page in all_.items()} for all_ in (translated, pages))
+        assert found == expected
+        for message in (message for page in translated.values() for message in page if message.id):
+            assert parts(message.string) == parts(message.id), message.id
 
 
 CODE = re.compile(
