@@ -21,26 +21,54 @@ extensions = [
     "moved",
     "notebooks",
     "searched",
+    "translated",
     "unlisted",
     "used_in",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["reference/kernels.*", "_build", "_extra"]
+locale_dirs = ["locale"]
+gettext_compact = False
+gettext_location = False
+exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories", "locale"]
 default_role = "code"  # in docstrings, `name` is code
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 
+templates_path = ["_templates"]
+autosummary_context = {
+    "listed_members": [
+        "kanecore.CompiledModel",
+        "kanecore.Model",
+        "kanecore.Trajectory",
+    ],  # which have pages of their own
+    "compiled_examples": [
+        "kanecore.CompiledModel.casadi",
+        "kanecore.CompiledModel.export_fmu",
+    ],
+}
+autosummary_filename_map = {
+    "kanecore.sweep": "kanecore.sweep-function"
+}  # beside Sweep, where case does not matter
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings give types with shapes and units
 autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes are no targets: words such as `point` in types would refer to several
+
+# Inventories that are kept here, so that no build asks for one: _inventories/renew.py.
+intersphinx_mapping = {
+    "sympy": ("https://docs.sympy.org/latest/", "_inventories/sympy.txt"),
+    "scipy": ("https://docs.scipy.org/doc/scipy/", "_inventories/scipy.txt"),
+    "numpy": ("https://numpy.org/doc/stable/", "_inventories/numpy.txt"),
+}
 
 html_theme = "furo"
 html_title = f"kanecore {version}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gallery_states import c_text
@@ -19,6 +21,7 @@ from gallery_states import c_text
 import kanecore as kc
 from kanecore.build.c_compiler import find_compiler
 from kanecore.gallery._motions import MOTIONS
+from kanecore.run.public_names import FACTS, TABLES
 
 pytestmark = pytest.mark.compiler
 
@@ -173,10 +176,34 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
     assert f"`kanecore.ABI_VERSION` ({kc.ABI_VERSION})" in page
 
 
+def listed(page: Path) -> set[str]:
+    """Names in the tables of a page of the reference: each has a page of its own."""
+    tables = re.findall(r"^.. autosummary::\n((?: .*\n|\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {line.strip() for table in tables for line in table.splitlines() if re.fullmatch(r" +[\w.]+", line)}
+
+
 def test_reference_lists_every_public_name(root: Path) -> None:
-    page = (root / "docs/reference/index.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"`kanecore\.(\w+)`", page)) | set(re.findall(r"^.. autoexception:: (\w+)$", page, re.M))
-    assert listed == set(kc.__all__)
+    index = root / "docs/reference/index.md"
+    assert set(re.findall(r"`kanecore\.(\w+)`", index.read_text(encoding="utf-8"))) | listed(index) == set(kc.__all__)
+
+
+def documented(kind: type) -> set[str]:
+    """Public members of a class that have a docstring."""
+    names = [name for name in vars(kind) if not name.startswith("_")]
+    return {f"{kind.__name__}.{name}" for name in names if getattr(kind, name).__doc__}
+
+
+def test_each_object_has_a_page_with_an_example(root: Path) -> None:
+    """The build executes the cells, and fails where a page has none."""
+    folder = root / "docs/reference"
+    pages = set().union(*(listed(page) for page in folder.glob("*.md")))
+    facts = {"ABI_VERSION", "__version__", "gallery", "robots", "shapes"}  # are on the first page
+    methods = {f"CompiledModel.{name}" for names in TABLES.values() for name in names.split() if name not in FACTS}
+    properties = {"Trajectory.with_sensitivities"}  # made by `simulate`
+    expected = (set(kc.__all__) - facts) | methods | documented(kc.Model) | documented(kc.Trajectory) - properties
+    assert expected - pages == set()
+    cells = re.findall(r"^# %% (.*)$", (folder / "examples.py").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(cells) == sorted(pages)
 
 
 def test_named_tests_exist(root: Path) -> None:
@@ -308,6 +335,47 @@ def test_the_ways_through_the_house_are_those_of_the_calls(root: Path, tmp_path:
     rare = {"constraints/newton_iteration.py"}
     assert [file for file in named if file not in rare] == [file for file in of_check if file in named]
     assert {file for file in of_check if file.startswith(("run/", "constraints/"))} <= set(named)
+
+
+def catalogues(folder: Path, suffix: str) -> dict[str, Any]:
+    """Messages of the catalogues in a folder, by the name of their page."""
+    pofile = pytest.importorskip("babel.messages.pofile")
+    files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in folder.rglob(f"*.{suffix}")}
+    return {name: pofile.read_po(io.BytesIO(file.read_bytes())) for name, file in files.items()}
+
+
+def parts(text: str) -> list[tuple[str, str]]:
+    """Formulas, code and targets of links in a message, sorted."""
+    quoted = re.findall(r"({\w+})?`([^`]+)`", text)
+    links = [(role, link.rpartition("<")[2].rstrip(">") if role else link) for role, link in quoted]
+    return sorted(links + [("$", formula) for formula in re.findall(r"\$([^$]+)\$", text)])
+
+
+@pytest.mark.parametrize("language", ["es", "pt"])
+def test_catalogues_are_complete(language: str, root: Path) -> None:
+    pages = catalogues(root / f"docs/locale/{language}/LC_MESSAGES", "po")
+    assert sorted(pages) == ["index", "start/quickstart", "tutorials/kane_by_hand"]
+    for name, catalogue in pages.items():
+        messages = [message for message in catalogue if message.id]
+        assert len(messages) > 20
+        assert [message.id for message in messages if message.fuzzy or not message.string] == [], name
+        assert list(catalogue.obsolete) == [], name
+
+
+@pytest.mark.long
+def test_catalogues_have_the_messages_of_the_pages(root: Path, tmp_path: Path) -> None:
+    """Each message, and in it the same code, formulas and links."""
+    pytest.importorskip("furo")
+    command = [sys.executable, "-m", "sphinx", "-q", "-bgettext", "-ten", f"-d{tmp_path}/trees"]
+    environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
+    subprocess.run([*command, str(root / "docs"), str(tmp_path / "pot")], env=environment, check=True)
+    pages = catalogues(tmp_path / "pot", "pot")
+    for language in ("es", "pt"):
+        translated = catalogues(root / f"docs/locale/{language}/LC_MESSAGES", "po")
+        found, expected = ({name: {m.id for m in page} for name, page in all_.items()} for all_ in (translated, pages))
+        assert found == expected
+        for message in (message for page in translated.values() for message in page if message.id):
+            assert parts(message.string) == parts(message.id), message.id
 
 
 CODE = re.compile(

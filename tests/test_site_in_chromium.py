@@ -62,7 +62,7 @@ def test_page_runs_alone_and_fits(page: str, width: int, browser: Browser) -> No
     assert browser.evaluate(f"{CUT}({width})") == []
 
 
-@pytest.mark.parametrize("page", ["index.html", "gallery/four_bar.html", "howto/pictures.html"])
+@pytest.mark.parametrize("page", ["gallery/four_bar.html", "howto/pictures.html"])
 def test_film_moves(page: str, browser: Browser) -> None:
     """Pictures of the screen differ while a film plays; one that waits is started by a click."""
     browser.open(SITE / page)
@@ -80,7 +80,7 @@ def test_film_moves(page: str, browser: Browser) -> None:
         assert attempt == 0, f"the film of {page} stands still"
 
 
-@pytest.mark.parametrize("page", ["gallery/cart_pole.html", "gallery/panda.html"])
+@pytest.mark.parametrize("page", ["index.html", "gallery/cart_pole.html", "gallery/panda.html"])
 def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
     browser.open(SITE / page)
     count = browser.evaluate("document.querySelectorAll('iframe').length")

@@ -83,7 +83,9 @@ class Run(SphinxDirective):
             _, file = self.env.relfn2path(self.arguments[0])
             self.env.note_dependency(file)
             code = _cell(Path(file), self.options.get("cell"))
-        page = self.env.temp_data.setdefault("executed", Page(Path(self.env.doctreedir, "executed")))
+        page = self.env.temp_data.setdefault(
+            "executed", Page(Path(self.config.executed_folder or self.env.doctreedir, "executed"))
+        )
         result = page.result(self._block(code))
         shown = [] if "hide-code" in self.options else [nodes.literal_block(code, code, language="python")]
         output = self._nodes(result)
@@ -257,5 +259,6 @@ def _picture(figure: Figure) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_config_value("executed_folder", "", "", str)  # with the results, instead of the doctrees'
     app.add_directive("run", Run)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

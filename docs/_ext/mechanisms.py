@@ -19,6 +19,7 @@ from kanecore.gallery._motions import MOTIONS
 
 SECONDS = 4.0  # of each film
 FRAMES, WIDTH, HEIGHT, TRIAD = 24, 150.0, 110.0, 0.07  # of each small picture of the index
+FINE = 20.0  # frames a second of a poster
 
 
 def module(name: str) -> ModuleType:
@@ -77,25 +78,32 @@ def film(name: str, fps: float = 25.0) -> Any:
 
 
 class OnClick:
-    """A live page behind a button: browsers load what stands in a template when it leaves it."""
+    """A live page behind a button, which may be a picture: browsers load a template when it is put into the page."""
 
-    def __init__(self, page: Any) -> None:
-        self._page = page
+    def __init__(self, page: Any, words: str, poster: str = "") -> None:
+        self._page, self._words, self._poster = page, html.escape(words), poster
 
     def _repr_html_(self) -> str:
         show = "this.replaceWith(this.nextElementSibling.content)"
-        name = html.escape(self._page.name)
-        button = f'<button type="button" class="live" onclick="{show}">Run {name} here</button>'
+        kind = "live poster" if self._poster else "live"
+        shown = f"{self._poster}<span>{self._words}</span>" if self._poster else self._words
+        button = f'<button type="button" class="{kind}" onclick="{show}">{shown}</button>'
         return f"<div>{button}<template>{self._page._repr_html_()}</template></div>"
 
 
-def on_click(page: Any) -> OnClick:
-    return OnClick(page)
+def on_click(page: Any, words: str = "") -> OnClick:
+    return OnClick(page, words or f"Run {page.name} here")
+
+
+def poster(page: Any, sol: kc.Trajectory, trace: str) -> OnClick:
+    """A live page behind a moving picture of one of its motions."""
+    motion = sol.animate(fps=FINE, trace=trace, labels=False)
+    return OnClick(page, "\u25b6 Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
 
 
 def live(name: str) -> OnClick:
     """The page in which a mechanism runs as it is shown, or held."""
-    return OnClick(kc.load(name).play())
+    return on_click(kc.load(name).play())
 
 
 def facts(name: str) -> None:
@@ -141,14 +149,19 @@ def title(name: str) -> str:
 
 
 def small(name: str) -> str:
-    """The lines of a film, axes and mass centres of bodies, the way of one alone, as a picture that moves by itself."""
-    film_ = film(name, fps=FRAMES / SECONDS)
+    """A small picture: lines, axes and mass centres of bodies, the way of one alone."""
+    return moving(name, film(name, fps=FRAMES / SECONDS), SECONDS)
+
+
+def moving(name: str, film_: Any, seconds: float) -> str:
+    """The lines of a film as one picture in SVG that moves by itself."""
     scene, (right, up, _) = film_.scene, film_.view.basis
     shapes = [line[:, :: 6 if line.shape[1] == 49 else 1] for line in scene.shapes]  # circles by fewer points
     lines = [*shapes, *(scene.places[:, list(pair)] for pair in scene.lines)]
     if len(scene.rigid) < BUSY:
         lines += [axis for body in scene.rigid for axis in scene.triad(body, TRIAD * scene.size)]
     dots = [scene.places[:, [place, place]] for place in scene.centres]
+    traces: list[np.ndarray] = []
     if name in SCATTERED:
         lines.append(scene.places[:, [0, *scene.centres]])
     if name in FOLLOWED:
@@ -156,22 +169,23 @@ def small(name: str) -> str:
         middle = scene.places[:, list(scene.centres)].mean(axis=1)[:, np.newaxis]
         lines, dots = [line - middle for line in lines], [dot - middle for dot in dots]
     else:
-        lines += [scene.places[np.newaxis, :, place] for place in film_.traces]
-    flat, dots = ([line @ np.stack([right, -up], axis=-1) for line in each] for each in (lines, dots))
-    places = np.concatenate([line.reshape(-1, 2) for line in flat + dots])
+        traces = [scene.places[np.newaxis, :, place] for place in film_.traces]
+    flat, paths, dots = ([line @ np.stack([right, -up], axis=-1) for line in each] for each in (lines, traces, dots))
+    places = np.concatenate([line.reshape(-1, 2) for line in flat + paths + dots])
     low, extent = places.min(axis=0), np.ptp(places, axis=0)
     scale = 0.9 * min(WIDTH / (extent[0] or 1e-300), HEIGHT / (extent[1] or 1e-300))
     shift = np.array([WIDTH, HEIGHT]) / 2.0 - scale * (low + extent / 2.0)
-    drawn = "".join(_moving(scale * line + shift) for line in flat)
-    drawn += "".join(_moving(scale * dot + shift, ' class="centre"') for dot in dots)
+    drawn = "".join(_moving(scale * line + shift, seconds, ' class="trace"') for line in paths)
+    drawn += "".join(_moving(scale * line + shift, seconds) for line in flat)
+    drawn += "".join(_moving(scale * dot + shift, seconds, ' class="centre"') for dot in dots)
     return f'<svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{html.escape(name)}">{drawn}</svg>'
 
 
-def _moving(line: np.ndarray, kind: str = "") -> str:
+def _moving(line: np.ndarray, seconds: float, kind: str = "") -> str:
     """A line (N, k, 2) over the frames."""
     frames = [" ".join(f"{x:.1f},{y:.1f}" for x, y in points) for points in line]
     if len(set(frames)) == 1:
         return f'<polyline{kind} points="{frames[0]}"/>'
     values = ";".join(frames)
-    animate = f'<animate attributeName="points" dur="{SECONDS:g}s" repeatCount="indefinite" values="{values}"/>'
+    animate = f'<animate attributeName="points" dur="{seconds:g}s" repeatCount="indefinite" values="{values}"/>'
     return f'<polyline{kind} points="{frames[0]}">{animate}</polyline>'

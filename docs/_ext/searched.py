@@ -93,7 +93,7 @@ def _listed(pages: int | list[int]) -> list[int]:
 
 
 def try_after(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
-    if app.builder.format == "html" and set(names) == env.found_docs:
+    if app.builder.format == "html" and app.config.language == "en" and set(names) == env.found_docs:
         app.connect("build-finished", try_queries)
 
 

@@ -2,5 +2,12 @@
 // Small moving pictures stand still for readers who asked their system for less motion.
 document.addEventListener("DOMContentLoaded", () => {
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const picture of document.querySelectorAll("div.mechanisms svg")) picture.pauseAnimations();
+  for (const picture of document.querySelectorAll("div.mechanisms svg, button.poster svg")) picture.pauseAnimations();
+});
+// An object that was on this page has one of its own: the address of its place here leads to it.
+document.addEventListener("DOMContentLoaded", () => {
+  const name = decodeURIComponent(location.hash.slice(1));
+  if (!name || document.getElementById(name)) return;
+  for (const link of document.querySelectorAll("article a.reference.internal"))
+    if (link.hash.slice(1) === name) { location.replace(link.href); return; }
 });
