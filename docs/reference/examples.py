@@ -23,6 +23,27 @@ dyn = kc.load("cart_pole")
 x = dyn.state(theta=0.1)
 dyn.qdot(0.0, dyn.state(v=0.3))
 
+# %% CompiledModel.zdot
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+(x,), (v,), F = me.dynamicsymbols("x,"), me.dynamicsymbols("v,"), me.dynamicsymbols("F")
+N, O = me.ReferenceFrame("N"), me.Point("O")
+O.set_vel(N, 0)
+P = O.locatenew("P", x * N.x)
+P.set_vel(N, v * N.x)
+model = kc.Model(
+    *(N, [x], [v], [x.diff() - v]),
+    bodies=[me.Particle("cart", P, 2)],
+    forcelist=[(P, F * N.x)],
+    states={F: (5 * sm.sin(x) - F) / sm.Symbol("tau")},  # a force that lags
+    name="lag",
+)
+dyn = kc.compile(model, parameters={"tau": 0.2})
+dyn.zdot(0.0, dyn.state(x=0.4, F=1.0))
+
 # %% CompiledModel.mass_matrix
 import kanecore as kc
 
