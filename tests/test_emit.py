@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,7 @@ def test_opening(built: dict[str, kc.Model]) -> None:
 DIGEST = """
 import hashlib, sys
 from importlib import import_module
+from itertools import accumulate
 from kanecore.emit.kernel_groups import emit_group, emit_library
 from kanecore.kernels import GROUPS
 from kanecore.program import parts
@@ -283,6 +285,13 @@ def test_cut_programs_give_the_same_bits(
 
 
 @pytest.mark.long
+def test_macros_are_not_nested_deeply() -> None:
+    """KC_MOST repeats its arguments: a chain of twenty became 200 MB of text before it was compiled."""
+    for line in c_text("rolling_disc").splitlines():
+        depths = accumulate({"(": 1, ")": -1}.get(c, 0) for c in line) if "KC_MOST(" in line else [0]
+        assert max(depths) <= 8, line
+
+
 def test_no_function_is_longer_than_a_compiler_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function_parts, "WHOLE", 1000)
     module = import_module("kanecore.gallery.cart_pendulum")

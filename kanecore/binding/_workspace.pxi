@@ -78,7 +78,7 @@ cdef class Buffers:
     t : float
         Time; like x, r and p, every method reads it.
     x : ndarray, (n_x,)
-        State [q, u].
+        State [q, u, z].
     r : ndarray, (n_r,)
         Inputs.
     p : ndarray, (n_p,)

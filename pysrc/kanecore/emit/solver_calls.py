@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kanecore.program.function_parts import Equations, Function, Member, Solved, Straight
@@ -199,15 +199,23 @@ _CALLING = {"after_motion": _after_motion, "short_way": _short_way}
 # ---------------------------------------------------------------------------------------------------- scratch
 def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
     """Scratch that serves each of some functions: a constant expression, of the widest."""
-    widths, expression = [0], ""
+    widths, rooms = [0], list[str]()
     for name in dict.fromkeys(names):
         each = functions.get(name)
         if isinstance(each, Straight):
             widths.append(each.parts.width)
         elif each is not None:
-            expression = f"KC_MOST({expression}, {_room_name(name)})" if expression else _room_name(name)
-    number = str(max(widths))
-    return number if not expression else expression if number == "0" else f"KC_MOST({number}, {expression})"
+            rooms.append(_room_name(name))
+    number = max(widths)
+    return _most([str(number), *rooms] if number or not rooms else rooms)
+
+
+def _most(sizes: Sequence[str]) -> str:
+    """The largest of some sizes, by halves: the macro repeats what it is given, so a chain would double each time."""
+    if len(sizes) == 1:
+        return sizes[0]
+    half = len(sizes) // 2
+    return f"KC_MOST({_most(sizes[:half])}, {_most(sizes[half:])})"
 
 
 def _room_name(name: str) -> str:
