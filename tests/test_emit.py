@@ -284,7 +284,6 @@ def test_cut_programs_give_the_same_bits(
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.long
 def test_macros_are_not_nested_deeply() -> None:
     """KC_MOST repeats its arguments: a chain of twenty became 200 MB of text before it was compiled."""
     for line in c_text("rolling_disc").splitlines():
@@ -292,6 +291,7 @@ def test_macros_are_not_nested_deeply() -> None:
         assert max(depths) <= 8, line
 
 
+@pytest.mark.long
 def test_no_function_is_longer_than_a_compiler_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(function_parts, "WHOLE", 1000)
     module = import_module("kanecore.gallery.cart_pendulum")
