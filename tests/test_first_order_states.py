@@ -366,6 +366,66 @@ def test_mass_that_is_a_state() -> None:
     assert dyn.audit().passed
 
 
+def test_rocket() -> None:
+    """Tsiolkovsky: v = c ln(m₀/m) − g t; the exhaust, at u − c, takes ṁ (c − u) from what F* holds."""
+    _q, u, (P, N), arguments = slider()
+    M, (k, c) = me.dynamicsymbols("M"), sm.symbols("k c")
+    loads = [(P, -M * G * N.x), (P, k * (c - u) * N.x)]
+    model = kc.Model(**{**arguments, "bodies": [me.Particle("rocket", P, M)]}, forcelist=loads, states={M: -k})
+    dyn = kc.compile(model, parameters={"k": 0.1, "c": 50.0})
+    sol = dyn.simulate((0.0, 5.0), [0.0, 0.0, 2.0], rtol=1e-11, atol=1e-11)
+    assert_allclose(sol["u"][-1], 50.0 * np.log(2.0 / 1.5) - G * 5.0, rtol=1e-10)
+    assert sol.energy_drift < 1e-9
+    assert dyn.audit().passed
+
+
+def test_load_cell_of_a_mass_that_grows() -> None:
+    """A bob that gathers mass: no force acts across its rod, whatever ṁ is; along it, M (g cos θ + l θ̇²)."""
+    th, w, M, z = me.dynamicsymbols("theta w M z")
+    N, O = ground()  # noqa: E741
+    A = N.orientnew("A", "Axis", [th, N.z])
+    A.set_ang_vel(N, w * N.z)
+    P = O.locatenew("P", -A.y)
+    bob = me.Particle("bob", P, M)
+    force = kc.reaction("pin", N).force
+    model = kc.Model(
+        *(N, [th], [w], [th.diff() - w]),
+        bodies=[bob],
+        forcelist=[(P, -M * G * N.y)],
+        joints={"pin": (N, bob, O)},
+        states={M: 0.4 + 0.4 * w**2, z: force.dot(A.x) + 10 * force.dot(A.y) - z},
+    )
+    found = kc.compile(model).zdot(0.0, [0.3, 0.8, 1.5, 0.2])
+    assert_allclose(found, [0.4 * 1.64, 15 * (G * np.cos(0.3) + 0.64) - 0.2], rtol=1e-12)
+
+
+def test_parameters_of_rates_are_asked_for() -> None:
+    *_, arguments = slider()
+    dyn = kc.compile(kc.Model(**arguments, states={z: -sm.Symbol("k") * z}), parameters={"m": 1.0})
+    assert dyn.udot(0.0, [0.0, 0.0, 1.0]) == 0.0  # which does not read it
+    for call in (dyn.rhs, dyn.zdot, dyn.linearize):
+        with pytest.raises(ValueError, match="parameter 'k' of 'model' was never set"):
+            call(0.0, [0.0, 0.0, 1.0])
+
+
+def test_freed_constraint() -> None:
+    """Without its blade, and with the blade's force as an input, the particle goes the same way."""
+    x, y, u1, u2, heading, cell = me.dynamicsymbols("x y u1 u2 z c")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", x * N.x + y * N.y)
+    whole = kc.Model(
+        *(N, [x, y], [u1, u2], [x.diff() - u1, y.diff() - u2]),
+        velocity_constraints={"blade": -sm.sin(heading) * u1 + sm.cos(heading) * u2},
+        bodies=[me.Particle("bob", P, 2)],
+        states={heading: 1 - heading, cell: kc.multiplier("blade") - cell},
+    )
+    state = [0.1, 0.2, 3 * np.cos(0.3), 3 * np.sin(0.3), 0.3, 0.7]
+    held, free = kc.compile(whole), kc.compile(whole.free("blade"))
+    force = held.multipliers(0.0, state)
+    assert free.input_names == ("lambda_blade",)
+    assert_allclose(free.rhs(0.0, state, r=force), held.rhs(0.0, state), rtol=1e-12)
+
+
 def test_potential_that_holds_a_state() -> None:
     """d(T + U)/dt = ∂U/∂z ż = −k (q − z) ż: a spring whose end z creeps after the speed."""
     q, u, _, arguments = slider()

@@ -40,7 +40,7 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
 def _roots(derivation: Derivation, name: str) -> list[int]:
     d = derivation.description
     if name == "rhs":
-        return [*_roots(derivation, "udot"), *d.rates]
+        return [*_roots(derivation, "udot"), *d.rates, *d.state_rates]
     if name == "project":
         parts = list(derivation.projections.values())
     else:

@@ -268,7 +268,7 @@ def _with_joint_outputs(d: Description) -> Description:
     held = {i: key for i, key in keys.items() if key[0] == "R" or (key[0] == "λ" and isinstance(key[1], str))}
     if not held:
         return d
-    derivation = Derivation(replace(d, outputs=(), state_rates=(0,) * len(d.states)))
+    derivation = Derivation(replace(d, outputs=()))
     swap = {}
     for i, (kind, name, *component) in held.items():
         if kind == "λ":

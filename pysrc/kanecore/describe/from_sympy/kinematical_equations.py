@@ -80,7 +80,10 @@ def _coefficients(symbols: Symbols, kd_eqs: Sequence[Any], equations: Sequence[i
     g = symbols.graph
     columns = [Tangent(g, {rate: g.one}) for rate in symbols.rates]
     matrix = [[column.of(e) for column in columns] for e in equations]
+    by_speed = [Tangent(g, {u: g.one}) for u in symbols.speeds]
     for i, row in enumerate(matrix):
+        for column in by_speed:  # read by none: the C of a model follows the order in which nodes were made
+            column.of(equations[i])
         if any(g.depends[a] & SPEED for a in row):
             raise ModelError(
                 f"kinematical equation {i}, {kd_eqs[i]}, is not linear in the derivatives of the coordinates, which it "
