@@ -83,8 +83,9 @@ def test_film_moves(page: str, browser: Browser) -> None:
 @pytest.mark.parametrize("page", ["index.html", "gallery/cart_pole.html", "gallery/panda.html"])
 def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
     browser.open(SITE / page)
-    count = browser.evaluate("document.querySelectorAll('iframe').length")
+    frames = "document.querySelectorAll('iframe').length"
+    count = browser.evaluate(frames)
     browser.evaluate("document.querySelector('button.live').click()")
-    assert browser.evaluate("document.querySelectorAll('iframe').length") == count + 1
+    browser.wait(lambda: browser.evaluate(frames) == count + 1)
     browser.evaluate("new Promise(done => setTimeout(done, 1000))")
     assert browser.complaints == []
