@@ -18,6 +18,7 @@ extensions = [
     "executed",
     "formulas",
     "keywords",
+    "live_pages",
     "moved",
     "notebooks",
     "searched",

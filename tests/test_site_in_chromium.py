@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, Browser
 
-SITE = Path(os.environ.get("KANECORE_SITE", Path(__file__).parent.parent / "docs/_build/html"))
+SITE = Path(os.environ.get("KANECORE_SITE", Path(__file__).parent.parent / "docs/_build/html")).resolve()
+LEADING = 3.0  # s, for a page to load and to lead on to another
 MOVED = "<title>Moved</title>"  # of pages that lead to their present address at once
 PAGES = sorted(
     page.relative_to(SITE).as_posix()
@@ -83,8 +85,27 @@ def test_film_moves(page: str, browser: Browser) -> None:
 @pytest.mark.parametrize("page", ["index.html", "gallery/cart_pole.html", "gallery/panda.html"])
 def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
     browser.open(SITE / page)
-    count = browser.evaluate("document.querySelectorAll('iframe').length")
+    frames = "document.querySelectorAll('iframe').length"
+    count = browser.evaluate(frames)
     browser.evaluate("document.querySelector('button.live').click()")
-    assert browser.evaluate("document.querySelectorAll('iframe').length") == count + 1
+    browser.wait(lambda: browser.evaluate(frames) == count + 1)
     browser.evaluate("new Promise(done => setTimeout(done, 1000))")
     assert browser.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("place", "page"),
+    [
+        ("reference/compiled.html#kanecore.CompiledModel.rhs", "reference/api/kanecore.CompiledModel.rhs.html"),
+        ("reference/simulate.html#kanecore.Trajectory", "reference/api/kanecore.Trajectory.html"),
+        ("howto/motion.html#a-rimless-wheel", "howto/impacts.html"),
+        ("background/theory.html#reactions", "background/theory_constraints.html"),
+    ],
+)
+def test_earlier_places_lead_on(place: str, page: str, browser: Browser) -> None:
+    """Objects and sections that were part of a page, and have one of their own."""
+    browser.open(SITE / "404.html")
+    browser.call("Page.navigate", url=f"{SITE.as_uri()}/{place}")
+    time.sleep(LEADING)  # what is evaluated meanwhile would be lost with the page
+    fragment = place.partition("#")[2]
+    assert browser.evaluate("location.href").endswith(f"/{page}#{fragment}")

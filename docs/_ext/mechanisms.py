@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 
 import kanecore as kc
 from kanecore.gallery._motions import MOTIONS
+from kanecore.live.live_code import player
+from kanecore.live.live_page import _packed as packed
 
 SECONDS = 4.0  # of each film
 FRAMES, WIDTH, HEIGHT, TRIAD = 24, 150.0, 110.0, 0.07  # of each small picture of the index
@@ -43,6 +45,7 @@ FOLLOWED = ("rolling_disc", "whipple_bicycle", "car", "snakeboard")  # the pictu
 SCATTERED = ("rrp_redundant",)  # bodies with coordinates of their own: lines join them in their order
 LONG = 2500  # characters of LaTeX
 PLOTTED = 6  # coordinates in a plot
+PLAYER = "{{player}}"  # in its place
 BUSY = 8  # bodies, from which on their axes would hide them
 
 
@@ -78,17 +81,19 @@ def film(name: str, fps: float = 25.0) -> Any:
 
 
 class OnClick:
-    """A live page behind a button, which may be a picture: browsers load a template when it is put into the page."""
+    """A live page behind a button, which may be a picture.
+
+    The player is the same in all pages of the site: ``kanecore.js`` puts it in from ``player.js``.
+    """
 
     def __init__(self, page: Any, words: str, poster: str = "") -> None:
         self._page, self._words, self._poster = page, html.escape(words), poster
 
     def _repr_html_(self) -> str:
-        show = "this.replaceWith(this.nextElementSibling.content)"
         kind = "live poster" if self._poster else "live"
         shown = f"{self._poster}<span>{self._words}</span>" if self._poster else self._words
-        button = f'<button type="button" class="{kind}" onclick="{show}">{shown}</button>'
-        return f"<div>{button}<template>{self._page._repr_html_()}</template></div>"
+        frame = self._page._repr_html_().replace(packed(player()), PLAYER)
+        return f'<div><button type="button" class="{kind}">{shown}</button><template>{frame}</template></div>'
 
 
 def on_click(page: Any, words: str = "") -> OnClick:

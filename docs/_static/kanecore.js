@@ -11,3 +11,20 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const link of document.querySelectorAll("article a.reference.internal"))
     if (link.hash.slice(1) === name) { location.replace(link.href); return; }
 });
+// A live page waits in a template, without the player, which all of the site share.
+let player;
+const loaded = () => player ??= new Promise((resolve, reject) => {
+  const root = document.documentElement.dataset.content_root ?? "";
+  const script = document.createElement("script");
+  script.src = `${root}_static/player.js`;
+  script.onload = () => resolve(window.kanecorePlayer);
+  script.onerror = reject;
+  document.head.append(script);
+});
+document.addEventListener("click", async event => {
+  const button = event.target.closest("button.live");
+  if (!button) return;
+  const frame = button.nextElementSibling.content.firstElementChild;
+  frame.srcdoc = frame.srcdoc.replace("{{player}}", await loaded());
+  button.replaceWith(frame);
+});
