@@ -66,7 +66,17 @@ MODULES = {
         "-O0",
         dict.fromkeys(
             (
-                *("rollout", "rollout_v3", "rollout_v4", "rosenbrock", "events", "zeros", "methods", "integrate"),
+                *(
+                    "rollout",
+                    "rollout_gradient",
+                    "rollout_v3",
+                    "rollout_v4",
+                    "rosenbrock",
+                    "events",
+                    "zeros",
+                    "methods",
+                    "integrate",
+                ),
                 *("interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu"),
             ),
             AS_MODELS,

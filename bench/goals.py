@@ -61,6 +61,7 @@ class Goal(NamedTuple):
 IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python"), ("batch", "u̇ per state")
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
 ROLLOUT, FROM_FILE = ("rollout", "a step of RK4"), ("compile", "file to machine code")
+DERIVATIVES = ("derivatives", "derivatives from Python")
 INTEGRATION, STIFF = ("integrate", "integration"), ("stiff", "ours over theirs at equal errors")
 FRICTION = ("friction", "friction of reactions")
 CART = "cart 5 relative numbers"
@@ -141,6 +142,38 @@ GOALS = (
         )
     ),
     _goal("slider-crank, 4 frictions, C", 2.5, FRICTION, "slider-crank: 4 frictions", ("without", ("0 frictions",))),
+    *(
+        _goal(f"{model}, {call}", most, DERIVATIVES, f"{model}: {call}", ("rhs", ("rhs",)))
+        for model, most in (("arm7", 3.0), ("anymal_c", 3.0), ("four_bar", 4.0))
+        for call in ("rhs_jvp", "rhs_vjp")
+    ),
+    *(
+        Goal(
+            f"{model}, {call}, Python",
+            f"{most} µs",
+            1.0,
+            DERIVATIVES,
+            f"{model}: {call}",
+            (),
+            in_units("ns_min", 1e3 * most),
+        )
+        for model, call, most in (
+            ("arm7", "rhs_jvp", 1),
+            ("arm7", "rhs_vjp", 1),
+            ("arm7", "rhs_hessian", 15),
+            ("four_bar", "rhs_hessian", 4),
+            ("anymal_c", "rhs_hessian", 20),
+        )
+    ),
+    *(
+        _goal(f"{model}, {call}{rows}", 6.0, DERIVATIVES, f"{model}: {call}{rows}", ("rollout", (f"rollout{rows}",)))
+        for model in ("arm7", "anymal_c")
+        for call, rows in (
+            ("rollout_vjp", ""),
+            ("rollout_vjp", ", 512 rows"),
+            ("rollout_vjp by parameters", ", 512 rows"),
+        )
+    ),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),
 )

@@ -10,6 +10,7 @@
 `_events.pxi`         `Watch`: the events of a run
 `_batch_integration.pxi`           integration of many starts
 `_rollout.pxi`        fixed steps of many rows side by side
+`_rollout_gradient.pxi`  gradients of costs over these
 `_callables.pxi`      kernels as functions of C with other arguments
 `_xla.pxi`            kernels as functions of JAX's compiler
 ====================  ====================================================================================
@@ -46,5 +47,6 @@ include "binding/_tableau.pxi"
 include "binding/_events.pxi"
 include "binding/_batch_integration.pxi"
 include "binding/_rollout.pxi"
+include "binding/_rollout_gradient.pxi"
 include "binding/_callables.pxi"
 include "binding/_xla.pxi"

@@ -50,7 +50,10 @@ FIELDS = {
         "u̇ in C": SIDES,
         "u̇ from Python": SIDES,
     },
-    "derivatives": {"derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"}},
+    "derivatives": {
+        "derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"},
+        "derivatives from Python": {"case", "ns", "ns_min", "rhs"},
+    },
     "friction": {"friction of reactions": {"case", "ns", "ns_min", "ops", "chains", "error"}},
     "batch": {"u̇ per state": SIDES},
     "integrate": {"integration": SLOW_SIDES | {"drift"}},

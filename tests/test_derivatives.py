@@ -307,6 +307,27 @@ def test_sparsity(name: str) -> None:
         assert len({*zip(rows.tolist(), columns.tolist(), strict=True)}) == len(rows)
 
 
+@pytest.mark.parametrize("name", ["free_body", pytest.param("anymal_c", marks=pytest.mark.long)])
+def test_all_derivatives_along_the_unit_sphere_agree(name: str) -> None:
+    """[A, B], products with vectors, and differences of rhs at 50 digits along a curve of unit quaternions."""
+    dyn, precise, (time, x, r, p) = case(name)
+    rng, unit = np.random.default_rng(7), list(dyn.unit[0])
+    w, d, dr = rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, dyn.n_r)
+    d[unit] -= x[unit] * (x[unit] @ d[unit])
+
+    def rhs(time: Any, state: list[Any], inputs: list[Any], p: Any) -> list[Any]:
+        norm = sum(state[i] ** 2 for i in unit) ** 0.5
+        return precise.rhs(time, [value / norm if i in unit else value for i, value in enumerate(state)], inputs, p)
+
+    slopes = np.concatenate([jacobian(rhs, (time, x, r, p), k) for k in (1, 2)], axis=1)
+    expected = slopes @ np.append(d, dr)
+    A, B = dyn.linearize(time, x, r=r)
+    close(A @ d + B @ dr, expected)
+    close(dyn.rhs_jvp(time, x, d, dr=dr, r=r), expected)
+    by_x, by_r = dyn.rhs_vjp(time, x, w, full=True, r=r)
+    np.testing.assert_allclose(by_x @ d + by_r @ dr, w @ expected, rtol=1e-10)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["anymal_c", "g1"])
 def test_second_derivatives_of_floating_bases(name: str) -> None:

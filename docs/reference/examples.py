@@ -535,6 +535,17 @@ starts = np.tile(x, (100, 1))
 forces = np.linspace(-1.0, 1.0, 100)[:, None, None] * np.ones((1, 50, 1))
 dyn.rollout(starts, forces, dt=0.02).shape  # runs, times, states
 
+# %% CompiledModel.rollout_vjp
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+weights = np.zeros((51, dyn.n_x))
+weights[-1, 0] = 1.0  # of the cart's place at the end
+found = dyn.rollout_vjp(dyn.state(theta=0.1), np.zeros((50, 1)), weights, dt=0.02)
+found.inputs[:3, 0]  # by the first three forces
+
 # %% CompiledModel.step
 import kanecore as kc
 
@@ -1252,6 +1263,20 @@ import kanecore as kc
 dyn = kc.load("cart_pole")
 states, status = dyn.rollout(np.zeros((2, 4)), dt=0.01, steps=5, return_status=True)
 status.codes, status.last_good_step
+
+# %% RolloutGradient
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+found = dyn.rollout_vjp(
+    *(dyn.state(theta=0.1), None, lambda states: 2 * states),  # of the sum of squares
+    dt=0.02,
+    steps=50,
+    by_parameters=True,
+)
+found.x0, found.parameters
 
 # %% PeriodicMotion
 import sympy as sm

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kanecore.audit.equivalence import equivalent
     from kanecore.compiled_model import CompiledModel
     from kanecore.control.identification import Identification
+    from kanecore.control.rollout_gradients import RolloutGradient
     from kanecore.describe.from_sympy.contacts import Contact, HeightField, Plane, Sphere
     from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
     from kanecore.describe.from_sympy.joint_friction import JointFriction
@@ -82,6 +83,7 @@ __all__ = [
     "NonFiniteError",
     "PeriodicMotion",
     "Plane",
+    "RolloutGradient",
     "RolloutStatus",
     "Samples",
     "Signal",
@@ -137,6 +139,7 @@ _HOMES = {
     "Samples": "kanecore.motion.samples",
     "PeriodicMotion": "kanecore.motion.periodic_motion",
     "Plane": "kanecore.describe.from_sympy.contacts",
+    "RolloutGradient": "kanecore.control.rollout_gradients",
     "RolloutStatus": "kanecore.motion.rollout",
     "Signal": "kanecore.motion.signals",
     "SingularError": "kanecore.errors",

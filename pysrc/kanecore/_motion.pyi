@@ -137,6 +137,20 @@ def roll_out(
     out: np.ndarray[Any, Any],
     threads: int | None = None,
 ) -> Rollout: ...
+def roll_back(
+    model: Model,
+    method: str,
+    t0: float,
+    dt: float,
+    steps: int,
+    shape: tuple[int, ...],
+    states: _Array,
+    weights: _Array,
+    r: _Array,
+    c: _Array,
+    parameters: bool,
+    threads: int | None = None,
+) -> RolloutGradient: ...
 def parameters_of_rows(model: Model, parameters: _Values) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...
 def result_for(
     model: Model, out: Any, shape: tuple[int, ...], operands: Mapping[str, np.ndarray[Any, Any]]
@@ -168,6 +182,12 @@ class Rollout:
     codes: npt.NDArray[np.uint8]
     numbers: npt.NDArray[np.int32]
     last: npt.NDArray[np.int64]
+
+@final
+class RolloutGradient:
+    by_start: _Array
+    by_inputs: _Array
+    by_parameters: _Array | None
 
 @final
 class FixedKernel:

@@ -45,6 +45,7 @@ from kanecore.control.inverse_dynamics import solve_inverse
 from kanecore.control.linear_system import linear_system, state_error
 from kanecore.control.linearization import linearize as differentiate
 from kanecore.control.operational_space import mass_matrix_inverse, momentum_matrix, operational_inertia
+from kanecore.control.rollout_gradients import rollout_vjp
 from kanecore.errors import CompileError, ModelError, warn
 from kanecore.export.jax_function import jax
 from kanecore.export.scipy_and_numba import lowlevel_callable, numba
@@ -605,6 +606,7 @@ class CompiledModel(_native.Kernels):
 
     simulate = integrate
     rollout = rollout
+    rollout_vjp = rollout_vjp
     step = step
 
     # Control --------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from kanecore.statuses import BY_NUMBER, NUMBER_OF
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
 
-__all__ = ["RolloutStatus", "rollout", "step"]
+__all__ = ["RolloutStatus", "read", "rollout", "step", "steps_of", "times"]
 
 Array = npt.NDArray[Any]
 
@@ -110,17 +110,17 @@ def rollout(
     KeyboardInterrupt
         Ctrl-C was pressed; ``out`` holds the rows that were finished.
     """
-    first, step, count = _times(t0, dt, _steps_of(dyn, inputs) if steps is None else steps)
+    first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     if method not in _motion.FIXED_STEP_METHODS:
         known = " or ".join(map(repr, _motion.FIXED_STEP_METHODS))
         hint = ": of other methods take simulate" if method in _motion.METHODS else ""
         raise ValueError(f"method is {method!r}; it must be {known}{hint}")
-    rows = _read(dyn, x0, inputs, parameters, (first, step, count))
-    read = {"inputs": rows.r}
+    rows = read(dyn, x0, inputs, parameters, (first, step, count))
+    operands = {"inputs": rows.r}
     rows = replace(rows, x=starts(rows))
     if count > 1:
         warn_of_other_rates_in_rows(rows, count)
-    result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), read)
+    result = _motion.result_for(dyn, out, (*rows.shape, count + 1, dyn.n_x), operands)
     run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:
 
@@ -182,7 +182,7 @@ def step(
 # -------------------------------------------------------------------------------------------------- arguments
 
 
-def _steps_of(dyn: Kernels, inputs: Any) -> int:
+def steps_of(dyn: Kernels, inputs: Any) -> int:
     """Number of sets of inputs; TypeError if the inputs do not tell the number of steps."""
     if isinstance(inputs, Mapping):
         lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
@@ -199,7 +199,7 @@ def _steps_of(dyn: Kernels, inputs: Any) -> int:
     return int(lengths.pop())
 
 
-def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
+def times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     """Start, step and number of steps."""
     n = positive_count("steps", steps)
     numbers = []
@@ -219,7 +219,7 @@ def _times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     return first, step, n
 
 
-def _read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
+def read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
     """Operands as arrays of the model's type, with consistent shapes."""
     first, step, count = times
     x = dyn._rows("state", x0, "x0")

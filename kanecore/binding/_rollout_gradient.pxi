@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Gradients of costs over rollouts, in lanes and threads; included by _motion.pyx.  The steps are kc_rollout_gradient.h's.
+
+cdef extern from "rollout/kc_rollout_gradient.h" nogil:
+    ctypedef struct kc_pair_of_kernels:
+        kc_kernel *one
+        kc_lane_kernel *in_lanes
+    ctypedef struct kc_rollout_gradient:
+        kc_pair_of_kernels rhs, qdot, gradient, parameter_gradient
+        uint32_t n_q, n_u, n_r, n_p, n_solution, n_work, n_unit
+        const uint32_t *unit
+        const kc_lanes *lanes
+        uint32_t n_prepared, n_lane_work
+        int semi_implicit
+        double t0, dt
+        uint64_t steps
+        const double *states
+        const double *weights
+        const char *r
+        const char *c
+        const int64_t *r_at
+        const int64_t *c_at
+        int64_t r_step
+        double *by_start
+        double *by_inputs
+        double *by_parameters
+        int (*interrupted)(void *context) noexcept
+        void *context
+
+    size_t kc_roll_back_work(const kc_rollout_gradient *plan)
+    void kc_roll_back(const kc_rollout_gradient *plan, size_t first, size_t end, void *work)
+
+
+@cython.final
+cdef class RolloutGradient:
+    """Rows of a rollout, whose gradients are found from the last step to the first.
+
+    Attributes
+    ----------
+    by_start, by_inputs : ndarray, (..., n_x), (..., steps, n_r)
+    by_parameters : ndarray, (..., n_p), or None
+    """
+
+    cdef Model model
+    cdef kc_rollout_gradient plan
+    cdef list owners                    # of all memory that the plan points at
+    cdef Py_ssize_t n_rows
+    cdef readonly object by_start, by_inputs, by_parameters
+    cdef bint stop
+
+    def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, states, weights,
+                 r, c, bint parameters):
+        """Operands as `roll_back` takes them."""
+        cdef kc_rollout_gradient *plan = &self.plan
+        memset(plan, 0, sizeof(kc_rollout_gradient))
+        self.model, self.n_rows = model, 1
+        for length in shape:
+            self.n_rows *= length
+        self.by_start, self.by_inputs = np.zeros((*shape, model.n_x)), np.zeros((*shape, steps, model.n_r))
+        self.by_parameters = np.zeros((*shape, model.n_p)) if parameters else None
+        places = [row_offsets(r, shape, 2), row_offsets(c, shape, 1)]
+        self.owners = [states, weights, r, c, *places]
+        plan.semi_implicit, plan.t0, plan.dt, plan.steps = method == "euler", t0, dt, steps
+        plan.states, plan.weights = data(states), data(weights)
+        plan.r, plan.c, plan.r_at = <char *>data(r), <char *>data(c), <int64_t *>data(places[0])
+        plan.c_at = <int64_t *>data(places[1]) if c.ndim > 1 and places[1].any() else NULL
+        plan.r_step = r.strides[r.ndim - 2] if r.shape[r.ndim - 2] > 1 else 0
+        plan.by_start, plan.by_inputs = data(self.by_start), data(self.by_inputs)
+        if parameters:
+            plan.by_parameters = data(self.by_parameters)
+        self.take_kernels(steps, parameters and model.n_p > 0)
+
+    cdef int take_kernels(self, uint64_t steps, bint parameters) except -1:
+        cdef Model m = self.model
+        cdef kc_rollout_gradient *plan = &self.plan
+        cdef bint in_lanes = self.n_rows > 1
+        cdef list wanted = [K_RHS, K_QDOT, K_RHS_GRADIENT] + ([K_RHS_PARAMETER_GRADIENT] if parameters else [])
+        cdef int k
+        for k in wanted:
+            m.kernel(k)
+            if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, <uint64_t>m.rows_for_lanes):
+                m.open_lanes(k)
+            in_lanes = in_lanes and m.lane_kernels[k] != NULL
+        plan.rhs.one, plan.qdot.one, plan.gradient.one = m.kernels[K_RHS], m.kernels[K_QDOT], m.kernels[K_RHS_GRADIENT]
+        if parameters:
+            plan.parameter_gradient.one = m.kernels[K_RHS_PARAMETER_GRADIENT]
+        plan.n_q, plan.n_u, plan.n_r, plan.n_p = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, <uint32_t>m.n_p
+        plan.n_solution, plan.n_unit, plan.unit = <uint32_t>(m.n_u + m.n_constraints), m.table.n_unit, m.table.unit
+        plan.n_prepared, plan.n_work = <uint32_t>m.n_prepared, <uint32_t>m.n_work
+        if in_lanes:
+            plan.lanes, plan.n_lane_work = m.lanes, <uint32_t>m.n_lane_work
+            plan.rhs.in_lanes, plan.qdot.in_lanes = m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
+            plan.gradient.in_lanes = m.lane_kernels[K_RHS_GRADIENT]
+            if parameters:
+                plan.parameter_gradient.in_lanes = m.lane_kernels[K_RHS_PARAMETER_GRADIENT]
+        return 0
+
+    cdef int run(self, int threads) except -1:
+        """All rows, shared among threads."""
+        cdef Py_ssize_t n_lanes = 1 if self.plan.lanes == NULL else self.plan.lanes.n_lanes
+        cdef Py_ssize_t groups = (self.n_rows + n_lanes - 1) // n_lanes, i
+        enough = 8 * self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
+        n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
+        bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
+        Shared(self, bounds).run(threads)
+        return 0
+
+    def end(self):
+        """The threads of this call stop where they can."""
+        self.stop = True
+
+    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+        """Some of the rows."""
+        cdef kc_rollout_gradient plan = self.plan
+        cdef Interruption interruption
+        cdef char *memory
+        interruption.error, interruption.stop = NULL, &self.stop
+        plan.interrupted, plan.context = rollout_stopped, &interruption
+        memory = <char *>PyMem_Malloc(kc_roll_back_work(&plan) + ALIGNMENT)
+        if memory == NULL:
+            raise MemoryError
+        try:
+            with nogil:
+                kc_roll_back(&plan, first, end, <char *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+        finally:
+            PyMem_Free(memory)
+        if interruption.error != NULL:
+            raise taken_exception(&interruption.error)
+        return 0
+
+
+def roll_back(Model model, str method, double t0, double dt, uint64_t steps, tuple shape, states, weights, r, c,
+              bint parameters, threads=None):
+    """Gradients of costs over rollouts, from those by the states.
+
+    Parameters
+    ----------
+    states, weights : ndarray, shape + (steps + 1, n_x)
+        The result of `roll_out`, and the gradient of the cost by it; contiguous.
+    parameters : bool
+        Whether gradients by parameters are wanted.
+
+    Returns
+    -------
+    RolloutGradient
+    """
+    run = RolloutGradient(model, method, t0, dt, steps, shape, states, weights, r, c, parameters)
+    run.run(1 if threads is None else thread_count(threads))
+    return run

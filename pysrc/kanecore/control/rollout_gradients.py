@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients of costs over rollouts: backwards through the steps that were taken, as many rows at once as are lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore import _motion
+from kanecore.errors import ModelError
+from kanecore.motion.rollout import read, rollout, steps_of, times
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels, _Values
+
+__all__ = ["RolloutGradient", "rollout_vjp"]
+
+Array = npt.NDArray[Any]
+
+
+class RolloutGradient(NamedTuple):
+    """Gradients of a cost over a rollout.
+
+    Attributes
+    ----------
+    x0 : ndarray, (..., n_x)
+        By the start.
+    inputs : ndarray, (..., steps, n_r)
+        By the inputs of each step; where they are held throughout, their sum over the steps is the gradient.
+    parameters : ndarray, (..., n_p), or None
+        By the parameters, if they were asked for.
+    states : ndarray, (..., steps + 1, n_x)
+        The result of `rollout`.
+    """
+
+    x0: Array
+    inputs: Array
+    parameters: Array | None
+    states: Array
+
+
+def rollout_vjp(
+    dyn: Kernels,
+    x0: _Values,
+    inputs: _Values | None,
+    weights: npt.ArrayLike | Callable[[Array], npt.ArrayLike],
+    *,
+    dt: float,
+    steps: int | None = None,
+    t0: float = 0.0,
+    method: str = "rk4",
+    parameters: _Values | None = None,
+    by_parameters: bool = False,
+    threads: int | None = None,
+) -> RolloutGradient:
+    """The gradient of a cost over a rollout by its start, the inputs of each step, and the parameters.
+
+    The cost is a function of the states X of `rollout`, and ``weights`` is its gradient ∂cost/∂X: so the result is the
+    gradient of weights · X at constant weights.  The derivative of each step is that of its formulas, from one product
+    of `rhs_vjp` for each stage; no Jacobian is formed.
+
+    Parameters
+    ----------
+    x0, inputs, dt, steps, t0, method, parameters, threads
+        As for `rollout`.
+    weights : array_like, (..., steps + 1, n_x), or callable
+        ∂cost/∂X, or a function that takes X and returns it.  Leading axes broadcast to those of X.
+    by_parameters : bool
+        Give the gradient by the parameters as well.
+
+    Returns
+    -------
+    RolloutGradient
+        Its x0 (..., n_x), inputs (..., steps, n_r), parameters (..., n_p) or None, and states (..., steps + 1, n_x).
+
+    Raises
+    ------
+    IntegrationError
+        Rows failed, as in `rollout`.
+    ModelError
+        The model has constraints, to which states come back after each step, or first-order states, or it is in single
+        precision.
+    ValueError, TypeError, KeyError
+        As for `rollout`; weights of another shape.
+
+    Notes
+    -----
+    All states are kept, 8 (steps + 1) n_x bytes a row; nothing else grows with the steps.  Stages are computed again on
+    the way back.  Off unit length the derivative of a step by a quaternion is that of `rhs_vjp`, which differs from
+    that of `rhs` by the order of the method.
+    """
+    if dyn.n_configuration or dyn.n_constraints:
+        raise ModelError(
+            f"rollout_vjp: {dyn.name!r} has constraints, to which states are brought back after every step: take "
+            'simulate(sensitivities=["x0", "p", "r"]), which differentiates that as well'
+        )
+    if dyn.n_z:
+        raise ModelError(
+            f"rollout_vjp: {dyn.name!r} has first-order states ({', '.join(dyn.state_names)}), whose products have no "
+            'kernel: take simulate(sensitivities=["x0", "p", "r"])'
+        )
+    if dyn.single:
+        raise ModelError(f"rollout_vjp: {dyn.name!r} is in single precision: compile it with real='double'")
+    first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
+    states = rollout(dyn, x0, inputs, dt=dt, steps=count, t0=t0, method=method, parameters=parameters, threads=threads)
+    rows = read(dyn, x0, inputs, parameters, (first, step, count))
+    given = np.asarray(weights(states) if callable(weights) else weights, dtype=np.float64)
+    try:
+        wide = np.ascontiguousarray(np.broadcast_to(given, states.shape))
+    except ValueError:
+        raise ValueError(
+            f"weights has shape {given.shape}, expected {states.shape}: ∂cost/∂X, of each state of the rollout"
+        ) from None
+    run = _motion.roll_back(
+        *(dyn, method, first, step, count, rows.shape, states, wide, rows.r, rows.c, by_parameters, threads)
+    )
+    return RolloutGradient(run.by_start, run.by_inputs, run.by_parameters, states)

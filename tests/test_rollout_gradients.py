@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Gradients over rollouts: of an oscillator, whose steps are powers of a matrix, and by differences of rollouts."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+from kanecore.gallery import free_body, slider_crank
+
+Array = npt.NDArray[Any]
+STEPS, H = 7, 0.3
+
+
+@pytest.fixture(scope="module")
+def oscillator() -> kc.CompiledModel:
+    """m q̈ = F − k q − c q̇."""
+    q, u, F = me.dynamicsymbols("q u F")
+    k, c = sm.symbols("k c")
+    N, O, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")  # noqa: E741
+    O.set_vel(N, 0)
+    P.set_pos(O, q * N.x)
+    P.set_vel(N, u * N.x)
+    load = (P, (F - k * q - c * u) * N.x)
+    model = kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=[load])
+    return kc.compile(model, parameters={"k": 2.0, "c": 0.4})
+
+
+def step_matrices(method: str, k: complex, c: complex) -> tuple[Array, Array]:
+    """R and S of x⁺ = R x + S F: of order 4 the Taylor polynomial of exp(H A); of Euler u⁺ first, then q + H u⁺."""
+    a, b = np.array([[0, 1], [-k, -c]]), np.array([0, 1])
+    if method == "euler":
+        row, push = np.array([-H * k, 1 - H * c]), H
+        return np.array([[1, 0] + H * row, row]), np.array([H * push, push])
+    powers = [np.linalg.matrix_power(H * a, i) for i in range(5)]
+    whole = sum(power / factorial(i) for i, power in enumerate(powers))
+    return np.asarray(whole), H * sum(power / factorial(i + 1) for i, power in enumerate(powers[:4])) @ b
+
+
+def cost(method: str, x0: Array, inputs: Array, weights: Array, k: complex = 2.0, c: complex = 0.4) -> Any:
+    """Weights · X."""
+    R, S = step_matrices(method, k, c)
+    total, x = weights[0] @ x0, x0
+    for force, w in zip(inputs[:, 0], weights[1:], strict=True):
+        x = R @ x + S * force
+        total = total + w @ x
+    return total
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+def test_powers_of_a_matrix(oscillator: kc.CompiledModel, method: str) -> None:
+    """The oracle is differentiated by complex steps, exactly to rounding."""
+    rng = np.random.default_rng(1)
+    x0, inputs, weights = rng.normal(size=2), rng.normal(size=(STEPS, 1)), rng.normal(size=(STEPS + 1, 2))
+    found = oscillator.rollout_vjp(x0, inputs, weights, dt=H, method=method, by_parameters=True)
+    tiny = 1e-30j
+    by_x = [cost(method, x0 + tiny * unit, inputs, weights).imag / 1e-30 for unit in np.eye(2)]
+    by_r = [cost(method, x0, inputs + tiny * unit[:, np.newaxis], weights).imag / 1e-30 for unit in np.eye(STEPS)]
+    by_k = cost(method, x0, inputs, weights, k=2.0 + tiny).imag / 1e-30
+    by_c = cost(method, x0, inputs, weights, c=0.4 + tiny).imag / 1e-30
+    np.testing.assert_allclose(found.x0, by_x, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.inputs[:, 0], by_r, rtol=1e-12, atol=1e-12)
+    assert found.parameters is not None
+    names = oscillator.parameter_names
+    np.testing.assert_allclose(found.parameters[[names.index("k"), names.index("c")]], [by_k, by_c], rtol=1e-12)
+    np.testing.assert_array_equal(found.states, oscillator.rollout(x0, inputs, dt=H, method=method))
+
+
+def test_rows(oscillator: kc.CompiledModel) -> None:
+    """Rows in lanes and threads have the bits of rows alone; a function gives the weights; inputs may be held."""
+    rng = np.random.default_rng(2)
+    x0, inputs = rng.normal(size=(300, 2)), rng.normal(size=(300, STEPS, 1))
+    p = np.column_stack([np.linspace(1.0, 3.0, 300)] * 2)
+
+    def weights(states: Array) -> Array:
+        return np.asarray(np.cos(states))
+
+    many = oscillator.rollout_vjp(x0, inputs, weights, dt=H, parameters=p, by_parameters=True, threads=2)
+    assert many.parameters is not None
+    for i in (0, 7, 299):
+        one = oscillator.rollout_vjp(x0[i], inputs[i], weights, dt=H, parameters=p[i], by_parameters=True)
+        for name in ("x0", "inputs", "parameters"):
+            np.testing.assert_array_equal(getattr(many, name)[i], getattr(one, name))
+    held = oscillator.rollout_vjp(x0[0], [0.5], np.ones(2), dt=H, steps=STEPS)
+    each = oscillator.rollout_vjp(x0[0], np.full((STEPS, 1), 0.5), np.ones((STEPS + 1, 2)), dt=H)
+    np.testing.assert_array_equal(held.inputs, each.inputs)
+    assert held.parameters is None
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+def test_unit_quaternions(method: str) -> None:
+    """Along changes of a start that is brought back to unit length, by differences of order four."""
+    dyn = kc.compile(free_body.build(), parameters=free_body.PARAMETERS)
+    rng, e = np.random.default_rng(3), list(dyn.unit[0])
+    x, d, r = rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, (20, dyn.n_r))
+    target = rng.uniform(-1, 1, (21, dyn.n_x))
+
+    def start(s: float) -> Array:
+        y = x + s * d
+        y[e] /= np.linalg.norm(y[e])
+        return y
+
+    def value(s: float) -> float:
+        return float(np.sum((dyn.rollout(start(s), r, dt=0.02, method=method) - target) ** 2))
+
+    x = start(0.0)
+    d[e] -= x[e] * (x[e] @ d[e])
+    h = 1e-3
+    expected = (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h)
+    found = dyn.rollout_vjp(x, r, lambda states: 2 * (states - target), dt=0.02, method=method)
+    np.testing.assert_allclose(found.x0 @ d, expected, rtol=1e-9)
+    assert abs(found.x0[e] @ x[e]) < 1e-12 * np.linalg.norm(found.x0)
+
+
+def test_errors(oscillator: kc.CompiledModel) -> None:
+    with pytest.raises(ValueError, match=r"weights has shape \(3,\), expected \(8, 2\)"):
+        oscillator.rollout_vjp([1.0, 0.0], None, np.ones(3), dt=H, steps=STEPS)
+    with pytest.raises(kc.IntegrationError, match="rollout"):
+        oscillator.rollout_vjp([np.nan, 0.0], None, np.ones(2), dt=H, steps=STEPS)
+    crank = kc.compile(slider_crank.build(), parameters=slider_crank.PARAMETERS)
+    with pytest.raises(kc.ModelError, match="rollout_vjp: 'slider_crank' has constraints"):
+        crank.rollout_vjp(np.zeros(crank.n_x), None, np.zeros(crank.n_x), dt=H, steps=1)
