@@ -380,8 +380,8 @@ Parameters
 t : float or array_like, (...)
     Time.
 x : array_like, (..., n_x), or mapping
-    State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what `CompiledModel.state`
-    makes of it: what it does not name is zero.
+    State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what
+    `CompiledModel.state` makes of it: what it does not name is zero.
 r : array_like, (..., n_r), or mapping, optional
     Inputs; default the current ones. A mapping overrides some of them.
 p : array_like, (..., n_p), or mapping, optional
