@@ -311,7 +311,8 @@ def test_several_directions(n: int) -> None:
 
 
 def test_the_same_function_for_the_same_arguments() -> None:
-    dyn = kc.compile(kc.gallery.rrp.build(), parameters=kc.gallery.rrp.PARAMETERS)
+    rrp = importlib.import_module("kanecore.gallery.rrp")
+    dyn = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
     f = dyn.casadi()
     dyn.parameters["m1"] = 1.5  # which is an argument of the function
     assert dyn.casadi("rhs", wrt=("x", "t", "r", "p")) is f
