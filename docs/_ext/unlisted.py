@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 from sphinx.domains.python import PythonDomain
 from sphinx.ext.autosummary import autosummary_toc
 
-FOLDER, REFERENCE, LEFT_OUT, AFTER_TITLES = "developers/", "reference/", -1, 2  # priorities of Sphinx's search
+FOLDER, REFERENCE, OBJECTS = "developers/", "reference/", "reference/api/"
+LEFT_OUT, AFTER_TITLES = -1, 2  # priorities of Sphinx's search
 
 
 class Domain(PythonDomain):
@@ -35,8 +36,27 @@ def leave_objects_out_of_menus(app: Sphinx, doctree: nodes.document) -> None:
             listed.parent.remove(listed)
 
 
+MENUS: dict[tuple[tuple[str, Any], ...], str] = {}  # beside pages of one object, by options
+
+
+def share_menus(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """The menu is the same beside all pages of one object, since none is in it: making it is most of their writing."""
+    if not page.startswith(OBJECTS) or "toctree" not in context:
+        return
+    toctree = context["toctree"]
+
+    def shared(**options: Any) -> str:
+        key = tuple(sorted(options.items()))
+        if key not in MENUS:
+            MENUS[key] = toctree(**options)
+        return MENUS[key]
+
+    context["toctree"] = shared
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_domain(Domain, override=True)
     app.connect("doctree-read", leave_out_of_menus, priority=400)  # before the contents are collected
+    app.connect("html-page-context", share_menus, priority=100)  # before the theme asks for the menu
     app.connect("doctree-read", leave_objects_out_of_menus, priority=400)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
