@@ -78,8 +78,9 @@ def simulate(
         Start and end, s; the end may come first.
     x0 : array_like, (n_x,) or (..., n_x), or mapping by name
         State [q, u, z] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1
-        within 1e-6 and is divided by its norm, as are those after every step and of interpolated states.  The state must
-        satisfy the constraints within 1e-6, in units of the coordinates and of the speeds: ``dyn.consistent(t0, x0)``.
+        within 1e-6 and is divided by its norm, as are those after every step and of interpolated states.  The state
+        must satisfy the constraints within 1e-6, in units of the coordinates and of the speeds:
+        ``dyn.consistent(t0, x0)``.
     method : {"dop853", "dopri5", "auto", "rosenbrock", "radau", "bdf", "cvode", "rk4", "euler"}
         Adaptive: Dormand and Prince's methods of order 8 and 5, with dense output (Hairer, Nørsett & Wanner, *Solving
         Ordinary Differential Equations I*, 1993, II.5).  With fixed steps: the classical method of order 4, and the
