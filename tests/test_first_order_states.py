@@ -358,6 +358,18 @@ def rain() -> kc.CompiledModel:
     return kc.compile(model, parameters={"k": 0.3})
 
 
+def test_products_are_those_of_matrices() -> None:
+    dyn = rain()
+    x, dx, w = [0.1, 2.0, 1.5], np.array([0.3, -0.2, 0.7]), np.array([0.5, 1.1, -0.4])
+    slopes, by_p = dyn.linearize(0.0, x)[0], dyn.rhs_parameter_jacobian(0.0, x)
+    assert_allclose(dyn.rhs_jvp(0.0, x, dx, dp=[2.0]), slopes @ dx + 2.0 * by_p[:, 0], rtol=1e-14)
+    gradient, of_p = dyn.rhs_vjp(0.0, x, w, parameters=True)
+    assert_allclose(gradient, slopes.T @ w, rtol=1e-14)
+    assert_allclose(of_p, by_p.T @ w, rtol=1e-14)
+    with pytest.raises(kc.ModelError, match=r"rollout_vjp: .* has first-order states \(M\)"):
+        dyn.rollout_vjp(x, None, np.ones(3), dt=0.1, steps=3)
+
+
 def test_mass_that_is_a_state() -> None:
     dyn = rain()
     sol = dyn.simulate((0.0, 2.0), [0.0, 2.0, 1.5], rtol=1e-11, atol=1e-11)

@@ -59,7 +59,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     ValueError, TypeError, KeyError
         Weights of another shape, no numbers, or no such name.
     """
-    found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
+    found = None if dyn.n_z else dyn._rhs_hessian_at_once(t, x, weights, r, p)
     if found is None:
         w = direction_of(dyn, "state", "weights", weights)
         found = _from_changes(dyn, t, x, w, r=r, p=p)
@@ -69,6 +69,8 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
 def _from_changes(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, **values: Any) -> Array | None:
     """Hessians from changes of gradients; None where their kernel has no result, or the model has no such kernel."""
     kernel = "rhs_gradient_change"
+    if dyn.n_z:
+        return None
     if not dyn._has(kernel):
         dyn._find(kernel)
     if not dyn._has(kernel):
@@ -120,7 +122,7 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
 
 def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
     """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
-    if not dyn.unit:
+    if not dyn.unit or dyn.n_z:
         return dyn._linearize(t, x, **values)
     axes = tuple(range(1, dyn._rows("state", x, "x").ndim))
     units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), axes)
