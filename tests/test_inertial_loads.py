@@ -192,7 +192,6 @@ def test_what_is_not_affine_names_its_load(load: Any) -> None:
     ("options", "message"),
     [
         ({"potentials": [c * u1.diff()]}, r"u1\(t\), t\) in potential 0: the derivative of a speed.*potentials"),
-        ({"feedback": {F: c * u1.diff()}}, r"in the feedback for F: the derivative of a speed.*into forcelist"),
         ({"velocity_constraints": [c * u1.diff() - u2]}, r"in velocity constraint 0: the derivative of a speed"),
         ({"points": "late"}, r"in the velocity of point late: the derivative of a speed"),
     ],

@@ -959,6 +959,26 @@ from kanecore.gallery import cart_pole
 model = cart_pole.build()
 model.inputs
 
+# %% Model.states
+import sympy as sm
+import sympy.physics.mechanics as me
+
+import kanecore as kc
+
+(x,), (v,), F = me.dynamicsymbols("x,"), me.dynamicsymbols("v,"), me.dynamicsymbols("F")
+N, O = me.ReferenceFrame("N"), me.Point("O")
+O.set_vel(N, 0)
+P = O.locatenew("P", x * N.x)
+P.set_vel(N, v * N.x)
+model = kc.Model(
+    *(N, [x], [v], [x.diff() - v]),
+    bodies=[me.Particle("cart", P, 2)],
+    forcelist=[(P, F * N.x)],
+    states={F: (5 * sm.sin(x) - F) / sm.Symbol("tau")},  # a force that lags
+    name="lag",
+)
+model.states
+
 # %% Model.n_constraints
 from kanecore.gallery import four_bar
 
