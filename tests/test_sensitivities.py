@@ -217,7 +217,7 @@ def test_steps_in_several_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     dyn = kc.load("rrp")
     x0, times = some_start(dyn, np.random.default_rng(1)), np.linspace(0, 1, 23)
     whole = dyn.simulate((0, 1), x0, method="rk4", dt=0.01, t_eval=times, sensitivities=["x0"])
-    monkeypatch.setattr("kanecore.motion.sensitivities._ROOM", 8 * 6 * 6 * 24 * 7)
+    monkeypatch.setattr("kanecore.motion.derivatives.sensitivities._ROOM", 8 * 6 * 6 * 24 * 7)
     parts = dyn.simulate((0, 1), x0, method="rk4", dt=0.01, t_eval=times, sensitivities=["x0"])
     assert whole.sensitivities is not None
     assert parts.sensitivities is not None

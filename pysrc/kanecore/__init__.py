@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kanecore.audit.equivalence import equivalent
     from kanecore.compiled_model import CompiledModel
     from kanecore.control.identification import Identification
-    from kanecore.control.rollout_gradients import RolloutGradient
     from kanecore.describe.from_sympy.contacts import Contact, HeightField, Plane, Sphere
     from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
     from kanecore.describe.from_sympy.joint_friction import JointFriction
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from kanecore.kanes_method.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.motion.batch_simulation import Trajectories
+    from kanecore.motion.derivatives.rollout_gradients import RolloutGradient
     from kanecore.motion.events import Event
     from kanecore.motion.parameter_sweeps import Sweep, sweep
     from kanecore.motion.periodic_motion import PeriodicMotion
@@ -139,7 +139,7 @@ _HOMES = {
     "Samples": "kanecore.motion.samples",
     "PeriodicMotion": "kanecore.motion.periodic_motion",
     "Plane": "kanecore.describe.from_sympy.contacts",
-    "RolloutGradient": "kanecore.control.rollout_gradients",
+    "RolloutGradient": "kanecore.motion.derivatives.rollout_gradients",
     "RolloutStatus": "kanecore.motion.rollout",
     "Signal": "kanecore.motion.signals",
     "SingularError": "kanecore.errors",

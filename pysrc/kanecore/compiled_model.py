@@ -45,12 +45,12 @@ from kanecore.control.inverse_dynamics import solve_inverse
 from kanecore.control.linear_system import linear_system, state_error
 from kanecore.control.linearization import linearize as differentiate
 from kanecore.control.operational_space import mass_matrix_inverse, momentum_matrix, operational_inertia
-from kanecore.control.rollout_gradients import rollout_vjp
 from kanecore.errors import CompileError, ModelError, warn
 from kanecore.export.jax_function import jax
 from kanecore.export.scipy_and_numba import lowlevel_callable, numba
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.motion.derivatives.rollout_gradients import rollout_vjp
 from kanecore.motion.impact import impact
 from kanecore.motion.periodic_motion import periodic
 from kanecore.motion.rollout import rollout, step

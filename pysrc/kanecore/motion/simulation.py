@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kanecore import _motion
 from kanecore.errors import warn
 from kanecore.motion.batch_simulation import Control, by_row, simulate_rows
+from kanecore.motion.derivatives.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
 from kanecore.motion.events import Events
 from kanecore.motion.external_integration import AnyRun, integrate_outside
 from kanecore.motion.initial_value_problem import InitialValueProblem, posed, with_known_derivatives
@@ -21,7 +22,6 @@ from kanecore.motion.integration_failures import failure, outcome, refuse_contra
 from kanecore.motion.prescribed_rates import warn_of_other_rates
 from kanecore.motion.progress import reporting_time
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS, Steps, require_package
-from kanecore.motion.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
 from kanecore.motion.simulation_options import (
     gains,
     longest_step,

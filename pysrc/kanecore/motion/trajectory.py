@@ -21,9 +21,9 @@ from kanecore.run.numerical_derivatives import derivative
 from kanecore.show.state_pictures import animate
 
 if TYPE_CHECKING:
+    from kanecore.motion.derivatives.sensitivities import Sensitivities
     from kanecore.motion.events import Events
     from kanecore.motion.initial_value_problem import InitialValueProblem
-    from kanecore.motion.sensitivities import Sensitivities
 
 __all__ = ["Trajectory"]
 

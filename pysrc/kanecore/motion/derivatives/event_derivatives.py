@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.motion.derivatives.step_derivatives import Flow, along
 from kanecore.motion.events import Events
 from kanecore.motion.run_inputs import event_in_python
-from kanecore.motion.step_derivatives import Flow, along
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels

@@ -4,8 +4,8 @@
     S(0) = ∂x(0)/∂(x0, p, r),    S after a step = ∂x1/∂x S + ∂x1/∂(p, r)
 
 x1 is the end of a step of the method as it was taken, of the length that it had, brought back to the constraints
-(`kanecore.motion.step_derivatives`).  At a zero g = 0 where steps end, the time τ of the zero varies, and so does x
-after a reset R (Aizerman & Gantmakher 1958; Leine & Nijmeijer, *Dynamics and Bifurcations of Non-Smooth Mechanical
+(:mod:`.step_derivatives`).  At a zero g = 0 where steps end, the time τ of the zero varies, and so does x after a
+reset R (Aizerman & Gantmakher 1958; Leine & Nijmeijer, *Dynamics and Bifurcations of Non-Smooth Mechanical
 Systems*, 2004, section 7.2):
 
     dτ = −(g_x S + g_p) / (g_t + g_x ẋ),    S after = R_x (S + ẋ dτ) + R_t dτ + R_p − ẋ_after dτ
@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from kanecore import _motion
 from kanecore.errors import IntegrationError, ModelError
-from kanecore.motion.event_derivatives import EventSlopes
+from kanecore.motion.derivatives.event_derivatives import EventSlopes
+from kanecore.motion.derivatives.step_derivatives import Flow, StepSlopes, scales_of
 from kanecore.motion.events import Events, Zero
 from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
-from kanecore.motion.step_derivatives import Flow, StepSlopes, scales_of
 
 __all__ = ["Sensitivities", "find_sensitivities", "require_derivatives", "wanted_sensitivities"]
 
