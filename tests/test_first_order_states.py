@@ -537,7 +537,7 @@ def test_sensitivities() -> None:
 @pytest.mark.compiler
 def test_compiled_lanes_code_and_floats_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """One state, a batch, the machine without a compiler, a pickle: the same bits; floats to their digits."""
-    for make in (motor, steering, oscillator):
+    for make in (motor, steering):
         dyn = make()
         rng = np.random.default_rng(2)
         x, r = rng.uniform(0.2, 1.0, (300, dyn.n_x)), rng.uniform(0.2, 1.0, dyn.n_r)
@@ -703,7 +703,7 @@ def test_exported_c(tmp_path: Path) -> None:
 
     if shutil.which("make") is None:
         pytest.skip("no make")
-    for dyn in (motor(), steering(), oscillator()):
+    for dyn in (motor(), steering()):
         dyn.export_c(tmp_path / dyn.name)
         done = subprocess.run(["make", "test"], cwd=tmp_path / dyn.name, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

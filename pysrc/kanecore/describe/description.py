@@ -429,8 +429,10 @@ class Description:
     found_with_motion : bool
         These reactions are those of the motion of the model at a state, not of any other u̇.
     frictions : tuple of JointFriction
-    states, state_rates : tuple of int
-        The nodes of z, first-order states that stand behind q and u in x; and of ż, in t, x, r, u̇, multipliers.
+    states : tuple of int
+        Nodes of z, which stand behind q and u in x.
+    state_rates : tuple of int
+        Nodes of ż, in t, x, r, u̇ and multipliers.
     state_names : tuple of str
     """
 
