@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.gallery import free_body, slider_crank
@@ -127,3 +128,18 @@ def test_errors(oscillator: kc.CompiledModel) -> None:
     crank = kc.compile(slider_crank.build(), parameters=slider_crank.PARAMETERS)
     with pytest.raises(kc.ModelError, match="rollout_vjp: 'slider_crank' has constraints"):
         crank.rollout_vjp(np.zeros(crank.n_x), None, np.zeros(crank.n_x), dt=H, steps=1)
+
+
+def test_derivatives_that_do_not_exist() -> None:
+    """A force √x at x = 0."""
+    N, O = ground()  # noqa: E741
+    x, v = me.dynamicsymbols("x v")
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    model = kc.Model(*(N, [x], [v], [x.diff() - v]), bodies=[me.Particle("P", P, 1)], forcelist=[(P, sm.sqrt(x) * N.x)])
+    dyn = kc.compile(model)
+    with pytest.raises(kc.NonFiniteError, match="the gradient is not finite: .*root at 0"):
+        dyn.rollout_vjp(np.zeros(2), None, np.ones(2), dt=H, steps=3)
+    with pytest.raises(kc.NonFiniteError, match="of row 1 and 0 others") as caught:
+        dyn.rollout_vjp([[1.0, 0.0], [0.0, 0.0]], None, np.ones(2), dt=H, steps=3)
+    assert caught.value.rows.tolist() == [1]

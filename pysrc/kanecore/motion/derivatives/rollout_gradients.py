@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, NonFiniteError
 from kanecore.motion.rollout import read, rollout, steps_of, times
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def rollout_vjp(
     ------
     IntegrationError
         Rows failed, as in `rollout`.
+    NonFiniteError
+        A gradient is not finite for finite weights; with ``rows`` and the result, ``out``.
     ModelError
         The model has constraints, to which states come back after each step, or first-order states, or it is in single
         precision.
@@ -117,4 +119,22 @@ def rollout_vjp(
     run = _motion.roll_back(
         *(dyn, method, first, step, count, rows.shape, states, wide, rows.r, rows.c, by_parameters, threads)
     )
-    return RolloutGradient(run.by_start, run.by_inputs, run.by_parameters, states)
+    found = RolloutGradient(run.by_start, run.by_inputs, run.by_parameters, states)
+    if np.isfinite(wide).all():
+        _refuse_infinite(dyn, found)
+    return found
+
+
+def _refuse_infinite(dyn: Kernels, found: RolloutGradient) -> None:
+    """Raise NonFiniteError where a gradient is not finite, as where a derivative does not exist."""
+    gradients = [found.x0, found.inputs.sum(axis=-2), *([] if found.parameters is None else [found.parameters])]
+    lost = ~np.logical_and.reduce([np.isfinite(each).all(axis=-1) for each in gradients])
+    if lost.any():
+        rows = np.flatnonzero(lost)
+        where = f" of row {rows[0]} and {len(rows) - 1} others" if lost.ndim else ""
+        raise NonFiniteError(
+            f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow, or a derivative of rhs is not "
+            "defined at a state of the rollout, as that of a root at 0; rhs_vjp at the states says where",
+            rows=rows if lost.ndim else None,
+            out=found,
+        )
