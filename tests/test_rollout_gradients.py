@@ -138,7 +138,7 @@ def test_derivatives_that_do_not_exist() -> None:
     P.set_vel(N, v * N.x)
     model = kc.Model(*(N, [x], [v], [x.diff() - v]), bodies=[me.Particle("P", P, 1)], forcelist=[(P, sm.sqrt(x) * N.x)])
     dyn = kc.compile(model)
-    with pytest.raises(kc.NonFiniteError, match="the gradient is not finite: .*root at 0"):
+    with pytest.raises(kc.NonFiniteError, match=r"the gradient is not finite: .*root at 0"):
         dyn.rollout_vjp(np.zeros(2), None, np.ones(2), dt=H, steps=3)
     with pytest.raises(kc.NonFiniteError, match="of row 1 and 0 others") as caught:
         dyn.rollout_vjp([[1.0, 0.0], [0.0, 0.0]], None, np.ones(2), dt=H, steps=3)

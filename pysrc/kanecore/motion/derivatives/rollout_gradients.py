@@ -133,8 +133,8 @@ def _refuse_infinite(dyn: Kernels, found: RolloutGradient) -> None:
         rows = np.flatnonzero(lost)
         where = f" of row {rows[0]} and {len(rows) - 1} others" if lost.ndim else ""
         raise NonFiniteError(
-            f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow, or a derivative of rhs is not "
-            "defined at a state of the rollout, as that of a root at 0; rhs_vjp at the states says where",
+            f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow, or a derivative of rhs is "
+            "not defined at a state of the rollout, as that of a root at 0; rhs_vjp at the states says where",
             rows=rows if lost.ndim else None,
             out=found,
         )
