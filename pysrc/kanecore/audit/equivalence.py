@@ -15,7 +15,7 @@ import numpy.typing as npt
 import sympy as sm
 
 from kanecore._compile import compile
-from kanecore.audit.audit_states import Places, States, random_states, whole_number
+from kanecore.audit.audit_states import Places, Slope, States, random_states, whole_number
 from kanecore.audit.force_audit import inertia_works, potential_works
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, FAILS, NotApplicable, Row, Verdicts, found, judged
@@ -293,7 +293,7 @@ class _Pair:
         moved = np.concatenate([np.zeros((*zero.shape[:-1], ours.dyn.n_q)), ours.virtual], axis=-1)
         virtual = ours.along(self.speeds, moved, 0.0, np.zeros_like(ours.r)).value
         sizes = np.maximum(np.max(np.abs(x), axis=0), 1e-3)
-        udot, none = self.accelerations(ours.udot), np.zeros((len(x), dyn.n_u, 0))
+        udot, none = self.accelerations(ours.udot).value, np.zeros((len(x), dyn.n_u, 0))
         return States(dyn, ours.t, x, mapping.inputs(*arguments), sizes, udot, virtual, virtual, 0, none)
 
     def _finite(self, names: Sequence[str], values: Array) -> Array:
@@ -307,10 +307,10 @@ class _Pair:
             )
         return values
 
-    def accelerations(self, udot: Array) -> Array:
+    def accelerations(self, udot: Array) -> Slope:
         """u̇ of b by differences of the map, along the motion of a with some u̇."""
         motion = np.concatenate([self.ours.qdot, udot], axis=-1)
-        return self.ours.along(self.speeds, motion, 1.0, self.ours.input_rates).value
+        return self.ours.along(self.speeds, motion, 1.0, self.ours.input_rates)
 
     @cached_property
     def bodies(self) -> tuple[Bodies, Bodies]:
@@ -342,14 +342,14 @@ def _constraints(name: str, pair: _Pair) -> Row:
 
 
 def _accelerations(name: str, pair: _Pair) -> Row:
-    expected = pair.accelerations(pair.ours.call("udot"))
-    found = pair.theirs.call("udot")
+    slope = pair.accelerations(pair.ours.call("udot"))
+    expected, found = slope.value, pair.theirs.call("udot")
     size = np.maximum(np.abs(expected), np.abs(found))
     terms = size + 1e-3 * np.maximum(np.max(size, axis=0), _alike(pair, size))
     labels = [f"the rate of {speed}" for speed in pair.theirs.dyn.speed_names]
-    return judged(
-        name, found - expected, terms, BY_DIFFERENCES, labels=labels, reason="it is not that of the motion of a"
-    )
+    reason = "it is not that of the motion of a"
+    gaps = slope.uncertainty  # of a motion without accelerations all is rounding
+    return judged(name, found - expected, terms, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
 
 
 def _alike(pair: _Pair, values: Array) -> Array:
