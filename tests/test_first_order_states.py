@@ -537,27 +537,26 @@ def test_sensitivities() -> None:
 @pytest.mark.compiler
 def test_compiled_lanes_code_and_floats_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """One state, a batch, the machine without a compiler, a pickle: the same bits; floats to their digits."""
-    for make in (motor, steering):
-        dyn = make()
-        rng = np.random.default_rng(2)
-        x, r = rng.uniform(0.2, 1.0, (300, dyn.n_x)), rng.uniform(0.2, 1.0, dyn.n_r)
-        alone = np.array([dyn.rhs(0.1, row, r=r) for row in x])
-        assert (dyn.rhs(0.1, x, r=r) == alone).all()
-        assert (dyn.zdot(0.1, x, r=r) == alone[:, dyn.n_q + dyn.n_u :]).all()
-        slopes = dyn.linearize(0.1, x, r=r)[0]
-        assert (slopes[7] == dyn.linearize(0.1, x[7], r=r)[0]).all()
-        ws = dyn.workspace()
-        ws.t, ws.x[:], ws.r[:] = 0.1, x[3], r
-        ws.rhs()
-        assert (np.concatenate([ws.qdot, ws.udot, ws.zdot]) == alone[3]).all()
-        again = pickle.loads(pickle.dumps(dyn))
-        assert again.state_names == dyn.state_names
-        assert (again.rhs(0.1, x, r=r) == alone).all()
-        with monkeypatch.context() as patched:
-            patched.setenv("CC", "none")
-            interpreted = make()
-            assert (interpreted.rhs(0.1, x, r=r) == alone).all()
-            assert (interpreted.linearize(0.1, x, r=r)[0] == slopes).all()
+    dyn = steering()
+    rng = np.random.default_rng(2)
+    x, r = rng.uniform(0.2, 1.0, (300, dyn.n_x)), rng.uniform(0.2, 1.0, dyn.n_r)
+    alone = np.array([dyn.rhs(0.1, row, r=r) for row in x])
+    assert (dyn.rhs(0.1, x, r=r) == alone).all()
+    assert (dyn.zdot(0.1, x, r=r) == alone[:, dyn.n_q + dyn.n_u :]).all()
+    slopes = dyn.linearize(0.1, x, r=r)[0]
+    assert (slopes[7] == dyn.linearize(0.1, x[7], r=r)[0]).all()
+    ws = dyn.workspace()
+    ws.t, ws.x[:], ws.r[:] = 0.1, x[3], r
+    ws.rhs()
+    assert (np.concatenate([ws.qdot, ws.udot, ws.zdot]) == alone[3]).all()
+    again = pickle.loads(pickle.dumps(dyn))
+    assert again.state_names == dyn.state_names
+    assert (again.rhs(0.1, x, r=r) == alone).all()
+    with monkeypatch.context() as patched:
+        patched.setenv("CC", "none")
+        interpreted = steering()
+        assert (interpreted.rhs(0.1, x, r=r) == alone).all()
+        assert (interpreted.linearize(0.1, x, r=r)[0] == slopes).all()
     values = {**MOTOR, **GAINS}
     _q, u, (P, N), arguments = slider()
     z = me.dynamicsymbols("z")
@@ -703,13 +702,13 @@ def test_exported_c(tmp_path: Path) -> None:
 
     if shutil.which("make") is None:
         pytest.skip("no make")
-    for dyn in (motor(), steering()):
-        dyn.export_c(tmp_path / dyn.name)
-        done = subprocess.run(["make", "test"], cwd=tmp_path / dyn.name, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "0 numbers differ" in done.stdout
-        header = next((tmp_path / dyn.name).glob("*.h")).read_text(encoding="utf-8")
-        assert f"_n_z = {dyn.n_z}" in header
+    dyn = steering()
+    dyn.export_c(tmp_path / dyn.name)
+    done = subprocess.run(["make", "test"], cwd=tmp_path / dyn.name, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 numbers differ" in done.stdout
+    header = next((tmp_path / dyn.name).glob("*.h")).read_text(encoding="utf-8")
+    assert f"_n_z = {dyn.n_z}" in header
 
 
 @pytest.mark.compiler
