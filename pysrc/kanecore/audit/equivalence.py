@@ -15,7 +15,7 @@ import numpy.typing as npt
 import sympy as sm
 
 from kanecore._compile import compile
-from kanecore.audit.audit_states import Places, Slope, States, random_states, whole_number
+from kanecore.audit.audit_states import Places, States, random_states, whole_number
 from kanecore.audit.force_audit import inertia_works, potential_works
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, FAILS, NotApplicable, Row, Verdicts, found, judged
@@ -24,6 +24,7 @@ from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
 from kanecore.model import Model
 from kanecore.run.call_arguments import real_numbers
+from kanecore.run.numerical_derivatives import Slope
 
 __all__ = ["Equivalence", "equivalent"]
 
