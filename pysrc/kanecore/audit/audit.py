@@ -31,7 +31,6 @@ from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.unit_audit import units_row
 from kanecore.audit.verdicts import SUSPICIOUS, NotApplicable, Row, Verdicts, found
 from kanecore.errors import ModelError
-from kanecore.kernels import GROUPS
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -40,8 +39,11 @@ __all__ = ["Audit", "audit", "suspicions"]
 
 _SAME = 1e-6  # of a potential's virtual work: tolerance for loads that double it
 
-UNASKED = ("tangent", "gradient", "parameter_tangent", "parameter_gradient", "gradient_change", "inverse")
-"""Groups of kernels that the rows ask for nothing: products of derivatives, and the inverse of M."""
+ASKED = (
+    *("core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies", "hamilton"),
+    *("derivatives", "forward"),
+)
+"""Groups of kernels that the rows ask: all but products of derivatives, and the inverse of M."""
 
 
 def suspicions(b: Bodies) -> list[Row]:
@@ -153,7 +155,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
         A parameter was never set; n is no whole number from 1 to 100000; units or x0 of something else.
     """
     n = whole_number(n)
-    dyn.build(*(group for group in GROUPS if group not in UNASKED))  # type: ignore[attr-defined]
+    dyn.build(*ASKED)  # type: ignore[attr-defined]
     dyn, assumed = _complete(dyn)
     states = random_states(dyn, n, x0, seed)
     bodies = Bodies(states)
