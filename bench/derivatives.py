@@ -69,7 +69,7 @@ def _products(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Callable[[], An
 
 
 def _rollouts(dyn: kc.CompiledModel, x: np.ndarray, steps: int) -> dict[str, Callable[[], Any]]:
-    """Of one row, and of as many as go in lanes."""
+    """A kernel for one row, and for as many rows as there are lanes."""
     weights, rows = np.ones(dyn.n_x), np.tile(x, (512, 1))
     calls: dict[str, Callable[[], Any]] = {}
     for name, start in (("", x), (", 512 rows", rows)):

@@ -109,7 +109,7 @@ def test_wrong_use(options: dict[str, object], words: str) -> None:
 
 @pytest.mark.parametrize("friction", [mu * sm.Abs(N), mu * sm.sqrt(N**2 + 1)])
 def test_loads_that_are_not_linear_in_a_reaction(friction: sm.Expr) -> None:
-    """Where N does not depend on u̇ they are loads as any others."""
+    """Reactions N that do not depend on u̇ are loads as any others."""
     dyn = kc.compile(block(friction), parameters={m: 2.0, g: 9.81, mu: 0.3, alpha: 0.7})
     expected = float(friction.subs({N: 2 * 9.81 * sm.cos(0.7), mu: 0.3}))
     assert 2 * dyn.udot(0.0, [0.1, 0.4])[0] == pytest.approx(2 * 9.81 * np.sin(0.7) - expected, rel=1e-13)

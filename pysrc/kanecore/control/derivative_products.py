@@ -69,8 +69,6 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
 def _from_changes(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, **values: Any) -> Array | None:
     """Hessians from changes of gradients; None where their kernel has no result, or the model has no such kernel."""
     kernel = "rhs_gradient_change"
-    if dyn.n_z:
-        return None
     if not dyn._has(kernel):
         dyn._find(kernel)
     if not dyn._has(kernel):

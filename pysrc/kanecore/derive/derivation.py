@@ -343,7 +343,7 @@ class Derivation:
 
     @property
     def _formed(self) -> str:
-        """How M and f are formed, in words."""
+        """Name of the way in which M and f are formed."""
         return f"{self.formulation.method} in short forms" if self._in_short_forms else self.formulation.method
 
     @property
