@@ -69,7 +69,7 @@ def _products(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Callable[[], An
 
 
 def _rollouts(dyn: kc.CompiledModel, x: np.ndarray, steps: int) -> dict[str, Callable[[], Any]]:
-    """A kernel for one row, and for as many rows as there are lanes."""
+    """Calls of rollouts and of their gradients, of one row and of 512, by name."""
     weights, rows = np.ones(dyn.n_x), np.tile(x, (512, 1))
     calls: dict[str, Callable[[], Any]] = {}
     for name, start in (("", x), (", 512 rows", rows)):
