@@ -17,7 +17,7 @@ from kanecore.build.c_compiler import NO_COMPILER, is_wanted
 from kanecore.build.groups import group_builders
 from kanecore.compiled_model import CompiledModel, class_of
 from kanecore.emit.sources import version
-from kanecore.errors import ModelError, require_sympy, unknown_name
+from kanecore.errors import ModelError, unknown_name
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.program.bytecode_format import Code
@@ -266,7 +266,6 @@ def unpickled(
 
 
 def _described(pickled: bytes, baked: Mapping[str, float]) -> Description:
-    require_sympy()
     from kanecore.describe.description import bake
 
     description: Description = pickle.loads(pickled)
@@ -274,7 +273,6 @@ def _described(pickled: bytes, baked: Mapping[str, float]) -> Description:
 
 
 def _groups_of(pickled: bytes, baked: Mapping[str, float], **options: Any) -> Groups:
-    require_sympy()
     from kanecore.emit.kernel_groups import Groups
 
     return Groups(pickle.loads(pickled), baked, **options)

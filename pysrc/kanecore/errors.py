@@ -184,7 +184,7 @@ _SYMPY = ("sympy", "mpmath")
 def require_sympy() -> None:
     """Raise ImportError, in one sentence, without SymPy: readers of descriptions and the derivation call this first."""
     for name in _SYMPY:
-        if sys.modules.get(name) is None:
+        if name not in sys.modules:
             try:
                 import_module(name)
             except ImportError as error:
