@@ -77,6 +77,7 @@ html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
 html_js_files = ["kanecore.js"]
 html_extra_path = ["_extra"]
+html_search_scorer = str(Path(__file__).parent / "_ext/search.js")
 html_show_sphinx = False
 html_math_renderer = "mathml"
 copybutton_prompt_text = "$ "

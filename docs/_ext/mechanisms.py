@@ -103,7 +103,7 @@ def on_click(page: Any, words: str = "") -> OnClick:
 def poster(page: Any, sol: kc.Trajectory, trace: str) -> OnClick:
     """A live page behind a moving picture of one of its motions."""
     motion = sol.animate(fps=FINE, trace=trace, labels=False)
-    return OnClick(page, "\u25b6 Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
+    return OnClick(page, "▶ Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
 
 
 def live(name: str) -> OnClick:
