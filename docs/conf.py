@@ -39,7 +39,7 @@ gettext_location = False
 exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories", "locale"]
 default_role = "code"  # in docstrings, `name` is code
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 templates_path = ["_templates"]
