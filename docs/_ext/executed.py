@@ -177,6 +177,8 @@ class Block:
             result = self._result(printed, value)
         if " at 0x" in result.printed:
             raise ExtensionError(f"a block prints an address, which is another in each build: {result.printed.strip()}")
+        if "[Text(" in result.printed:
+            raise ExtensionError(f"{self.place}: a block ends with labels of axes; end it with the figure")
         return result
 
     def _result(self, printed: str, value: Any) -> Result:

@@ -102,8 +102,8 @@ class OnClick:
         return f'<div><button type="button" class="{kind}">{shown}</button><template>{frame}</template></div>'
 
 
-def on_click(page: Any, words: str = "") -> OnClick:
-    return OnClick(page, words or f"Run {page.name} here")
+def on_click(page: Any) -> OnClick:
+    return OnClick(page, "▶ Run the model")
 
 
 def poster(page: Any, sol: kc.Trajectory, trace: str) -> OnClick:
