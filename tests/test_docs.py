@@ -309,7 +309,10 @@ def test_tutorials_are_scripts_and_notebooks(root: Path, monkeypatch: pytest.Mon
         (".. run::\n   :raises: ValueError\n\n   1 / 0", "ZeroDivisionError"),
         (".. run::\n   :raises: ValueError\n\n   1 + 1", "should raise ValueError"),
         (".. run::\n\n   object()", "prints an address"),
-        (".. run::\n\n   print('[Text(0, 0)]')", "end it with the figure"),
+        (
+            ".. run::\n\n   from matplotlib.figure import Figure\n   Figure().subplots().set(xlabel='t')",
+            "with the figure",
+        ),
         (".. run:: conf.py\n   :cell: nothing", "has no cell"),
     ],
 )

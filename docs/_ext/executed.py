@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 import matplotlib as mpl
 from docutils import nodes
 from docutils.parsers.rst import directives
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -176,9 +177,7 @@ class Block:
             printed, value = self._execute(namespace)
             result = self._result(printed, value)
         if " at 0x" in result.printed:
-            raise ExtensionError(f"a block prints an address, which is another in each build: {result.printed.strip()}")
-        if "[Text(" in result.printed:
-            raise ExtensionError(f"{self.place}: a block ends with labels of axes; end it with the figure")
+            raise ExtensionError(f"{self.place}: a block prints an address, another in each build: {result.printed.strip()}")
         return result
 
     def _result(self, printed: str, value: Any) -> Result:
@@ -188,6 +187,8 @@ class Block:
             return Result(printed, picture=_picture(value))
         if hasattr(value, "_repr_html_"):
             return Result(printed, html=value._repr_html_())
+        if isinstance(value[0] if isinstance(value, list) and value else value, Artist):
+            raise ExtensionError(f"{self.place}: a block ends with a part of a figure; end it with the figure")
         return Result(f"{printed}{value!r}\n")
 
     def _execute(self, namespace: dict[str, Any]) -> tuple[str, Any]:
