@@ -177,7 +177,7 @@ class Block:
             printed, value = self._execute(namespace)
             result = self._result(printed, value)
         if " at 0x" in result.printed:
-            raise ExtensionError(f"{self.place}: a block prints an address, another in each build: {result.printed.strip()}")
+            raise ExtensionError(f"{self.place}: a block prints an address: {result.printed.strip()}")
         return result
 
     def _result(self, printed: str, value: Any) -> Result:
