@@ -84,6 +84,8 @@ class Run(SphinxDirective):
             _, file = self.env.relfn2path(self.arguments[0])
             self.env.note_dependency(file)
             code = _cell(Path(file), self.options.get("cell"))
+        for helper in _helpers(f"{code}\n"):
+            self.env.note_dependency(str(helper))
         page = self.env.temp_data.setdefault(
             "executed", Page(Path(self.config.executed_folder or self.env.doctreedir, "executed"))
         )
@@ -133,8 +135,7 @@ class Page:
 
     def result(self, block: Block) -> Result:
         """The result of a block: its key is of the package, the blocks above it, itself and helpers that it imports."""
-        helpers = [file for file in Path(__file__).parent.glob("*.py") if f"import {file.stem}\n" in block.code]
-        texts = [file.read_text(encoding="utf-8") for file in helpers]
+        texts = [file.read_text(encoding="utf-8") for file in _helpers(block.code)]
         self.key = hashlib.sha256(f"{self.key}{block.without_place()}{texts}".encode()).hexdigest()
         file = self.folder / f"{self.key}.json"
         if file.is_file():
@@ -236,6 +237,11 @@ def _compiler(wanted: bool) -> Iterator[None]:
         os.environ.pop("CC", None)
         if before is not None:
             os.environ["CC"] = before
+
+
+def _helpers(code: str) -> list[Path]:
+    """Modules beside this one that a block imports."""
+    return [file for file in sorted(Path(__file__).parent.glob("*.py")) if f"import {file.stem}\n" in code]
 
 
 def _cell(file: Path, title: str | None) -> str:
