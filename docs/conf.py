@@ -39,7 +39,7 @@ gettext_location = False
 exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories", "locale"]
 default_role = "code"  # in docstrings, `name` is code
 
-myst_enable_extensions = ["attrs_inline", "colon_fence", "dollarmath"]
+myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
 templates_path = ["_templates"]
@@ -77,6 +77,7 @@ html_static_path = ["_static"]
 html_css_files = ["kanecore.css"]
 html_js_files = ["kanecore.js"]
 html_extra_path = ["_extra"]
+html_search_scorer = str(Path(__file__).parent / "_ext/search.js")
 html_show_sphinx = False
 html_math_renderer = "mathml"
 copybutton_prompt_text = "$ "

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -91,6 +93,22 @@ def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
     browser.wait(lambda: browser.evaluate(frames) == count + 1)
     browser.evaluate("new Promise(done => setTimeout(done, 1000))")
     assert browser.complaints == []
+
+
+RESULTS = """
+(query => [...new Set(Search._performSearch(...Search._parseQuery(query)).reverse().map(result => result[0]))])
+"""
+HARD = ("stop a simulation at an angle", "convert a sympy mechanics model to numba", "floating base humanoid", "noise")
+
+
+def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    index = importlib.import_module("searched").SearchIndex(SITE / "searchindex.js")
+    browser.open(SITE / "search.html")
+    browser.wait(lambda: browser.evaluate("Search.hasIndex()"))
+    lines = (root / "docs/search_queries.tsv").read_text(encoding="utf-8").splitlines()
+    for query in (*HARD, *(line.partition("\t")[0] for line in lines[::4])):
+        assert browser.evaluate(f"{RESULTS}({json.dumps(query)})")[:3] == index.pages(query)[:3], query
 
 
 @pytest.mark.parametrize(

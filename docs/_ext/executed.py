@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 import matplotlib as mpl
 from docutils import nodes
 from docutils.parsers.rst import directives
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -83,6 +84,8 @@ class Run(SphinxDirective):
             _, file = self.env.relfn2path(self.arguments[0])
             self.env.note_dependency(file)
             code = _cell(Path(file), self.options.get("cell"))
+        for helper in _helpers(f"{code}\n"):
+            self.env.note_dependency(str(helper))
         page = self.env.temp_data.setdefault(
             "executed", Page(Path(self.config.executed_folder or self.env.doctreedir, "executed"))
         )
@@ -132,8 +135,7 @@ class Page:
 
     def result(self, block: Block) -> Result:
         """The result of a block: its key is of the package, the blocks above it, itself and helpers that it imports."""
-        helpers = [file for file in Path(__file__).parent.glob("*.py") if f"import {file.stem}\n" in block.code]
-        texts = [file.read_text(encoding="utf-8") for file in helpers]
+        texts = [file.read_text(encoding="utf-8") for file in _helpers(block.code)]
         self.key = hashlib.sha256(f"{self.key}{block.without_place()}{texts}".encode()).hexdigest()
         file = self.folder / f"{self.key}.json"
         if file.is_file():
@@ -176,7 +178,7 @@ class Block:
             printed, value = self._execute(namespace)
             result = self._result(printed, value)
         if " at 0x" in result.printed:
-            raise ExtensionError(f"a block prints an address, which is another in each build: {result.printed.strip()}")
+            raise ExtensionError(f"{self.place}: a block prints an address: {result.printed.strip()}")
         return result
 
     def _result(self, printed: str, value: Any) -> Result:
@@ -186,6 +188,8 @@ class Block:
             return Result(printed, picture=_picture(value))
         if hasattr(value, "_repr_html_"):
             return Result(printed, html=value._repr_html_())
+        if isinstance(value[0] if isinstance(value, list) and value else value, Artist):
+            raise ExtensionError(f"{self.place}: a block ends with a part of a figure; end it with the figure")
         return Result(f"{printed}{value!r}\n")
 
     def _execute(self, namespace: dict[str, Any]) -> tuple[str, Any]:
@@ -233,6 +237,11 @@ def _compiler(wanted: bool) -> Iterator[None]:
         os.environ.pop("CC", None)
         if before is not None:
             os.environ["CC"] = before
+
+
+def _helpers(code: str) -> list[Path]:
+    """Modules beside this one that a block imports."""
+    return [file for file in sorted(Path(__file__).parent.glob("*.py")) if f"import {file.stem}\n" in code]
 
 
 def _cell(file: Path, title: str | None) -> str:

@@ -28,6 +28,12 @@ def module(name: str) -> ModuleType:
     return import_module(f"kanecore.gallery.{name}")
 
 
+@cache
+def model(name: str) -> kc.Model:
+    """The description of a mechanism, made once for all blocks of its page."""
+    return module(name).build()
+
+
 HELD = {  # by springs: nothing else keeps the fingers in their hand
     "panda": {"tau_panda_finger_joint1": lambda t, x: -500.0 * (x[7] - 0.02) - 20.0 * x[15]},
 }
@@ -96,14 +102,14 @@ class OnClick:
         return f'<div><button type="button" class="{kind}">{shown}</button><template>{frame}</template></div>'
 
 
-def on_click(page: Any, words: str = "") -> OnClick:
-    return OnClick(page, words or f"Run {page.name} here")
+def on_click(page: Any) -> OnClick:
+    return OnClick(page, "▶ Run the model")
 
 
 def poster(page: Any, sol: kc.Trajectory, trace: str) -> OnClick:
     """A live page behind a moving picture of one of its motions."""
     motion = sol.animate(fps=FINE, trace=trace, labels=False)
-    return OnClick(page, "\u25b6 Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
+    return OnClick(page, "▶ Run it here: drag the bobs, move the sliders", moving("", motion, sol.t[-1]))
 
 
 def live(name: str) -> OnClick:
@@ -115,7 +121,7 @@ def facts(name: str) -> None:
     """Print parameters and report."""
     values = ", ".join(f"{symbol} = {value:g}" for symbol, value in module(name).PARAMETERS.items())
     print(textwrap.fill(values, 80), end="\n\n")
-    lines = module(name).build().report().splitlines()
+    lines = model(name).report().splitlines()
     if len(lines) > 90:
         lines[30:-8] = [f"... {len(lines) - 38} more lines"]
     print("\n".join(line if len(line) < 120 else line[:100] + " ..." for line in lines))
@@ -131,9 +137,10 @@ def forcing(name: str) -> str:
 
 def shortest(name: str, kernel: str) -> str:
     """LaTeX by intermediate variables, or written out where that is shorter; of long ones it is not tried."""
-    model = module(name).build()
-    by_variables = model.latex(kernel)
-    return by_variables if len(by_variables) > LONG else min(by_variables, model.latex(kernel, nested=True), key=len)
+    by_variables = model(name).latex(kernel)
+    if len(by_variables) > LONG:
+        return by_variables
+    return min(by_variables, model(name).latex(kernel, nested=True), key=len)
 
 
 class Index:

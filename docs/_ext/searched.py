@@ -9,7 +9,9 @@ no index entries of the others, so there nothing is tried.  The ranking is that 
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from sphinx.util import logging
 
 FIRST = 3  # results that a reader looks at
 EXACT_NAME, PART_OF_NAME, PRIORITIES = 11, 6, {0: 15, 1: 5, 2: -5}
+FOR_A_FEW = ("developers/", "background/sources/", "reference/changelog")
 ENTRY, TITLE, PART_OF_TITLE, WORD, PART_OF_WORD = 100, 15, 7, 5, 2
 
 
@@ -36,9 +39,10 @@ class SearchIndex:
         """The pages of the results, best first, each once."""
         lower = query.lower()
         found = [*self._titles(lower), *self._entries(lower), *self._objects(lower.split()), *self._words(query)]
-        found.sort(key=lambda result: (-result[0], result[1].lower()))
+        found.sort(key=lambda result: result[1].lower(), reverse=True)
+        found.sort(key=lambda result: result[0])
         names = self.index["docnames"]
-        return list(dict.fromkeys(names[page] for _, _, page in found))
+        return list(dict.fromkeys(names[page] for _, _, page in reversed(found)))
 
     def _titles(self, query: str) -> Iterator[tuple[float, str, int]]:
         pages = self.index["titles"]
@@ -66,16 +70,26 @@ class SearchIndex:
                         yield score + PRIORITIES.get(priority, 0), full, page
 
     def _words(self, query: str) -> Iterator[tuple[float, str, int]]:
+        """Pages with half of the words or more, as in ``search.js``."""
         words = {word.lower() for word in re.findall(r"\w+", query)}
-        words = {word for word in words if word not in self.language.stopwords and not word.isdigit()}
-        stems = {self.language.stem(word) for word in words}
-        scores: dict[int, dict[str, float]] = {}
-        for stem in stems:
-            for page, score in self._pages_of(stem):
-                scores.setdefault(page, {})[stem] = score
-        for page, of_stems in scores.items():
-            if len(of_stems) in (len(stems), sum(len(stem) > 2 for stem in stems)):
-                yield max(of_stems.values()), self.index["titles"][page], page
+        stems = {self.language.stem(word) for word in words - self.language.stopwords if not word.isdigit()}
+        sums, counts, whole = Counter[int](), Counter[int](), 0.0
+        for stem in sorted(stems):
+            scores = dict(self._pages_of(stem)) | dict.fromkeys(self._pages_by_keyword(stem), TITLE)
+            weight = math.log(1 + len(self.index["docnames"]) / (len(scores) + 1))
+            whole += weight
+            for page, score in scores.items():
+                sums[page] += weight * score
+                counts[page] += 1
+        for page, count in counts.items():
+            if 2 * count >= len(stems):
+                share = 0.5 if self.index["docnames"][page].startswith(FOR_A_FEW) else 1.0
+                yield round(share * sums[page] / whole, 3), self.index["titles"][page], page
+
+    def _pages_by_keyword(self, stem: str) -> Iterator[int]:
+        for entry, places in self.index["indexentries"].items():
+            if stem in map(self.language.stem, re.findall(r"\w+", entry)):
+                yield from (page for page, _, is_main in places if is_main)
 
     def _pages_of(self, stem: str) -> Iterator[tuple[int, float]]:
         """As in the site a later, weaker match takes the place of a stronger one."""

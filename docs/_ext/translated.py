@@ -19,6 +19,14 @@ from sphinx.util import docname_join
 
 LANGUAGES = {"en": "English", "es": "Español", "pt": "Português"}
 PAGES = ("index", "start/quickstart", "tutorials/kane_by_hand")
+WORDS = {  # that no catalogue holds, as they are written in HTML
+    "Run it here: drag the bobs, move the sliders": {
+        "es": "Ejecútelo aquí: arrastre las masas, mueva los controles",
+        "pt": "Execute-o aqui: arraste as massas, mova os controles",
+    },
+    "This page as <a": {"es": "Esta página como <a", "pt": "Esta página como <a"},
+    ">notebook</a>": {"es": ">cuaderno</a>", "pt": ">notebook</a>"},
+}
 
 
 def translate(app: Sphinx, error: Exception | None) -> None:
@@ -59,9 +67,13 @@ def look_in_the_english_site(app: Sphinx, env: BuildEnvironment, node: nodes.Ele
 
 
 def link_languages(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Put links to the page in all languages above it, and `WORDS` into its language."""
     if page not in PAGES or app.builder.name != "html":
         return
     here = app.config.language
+    body = context["body"]
+    for words, translations in WORDS.items():
+        body = body.replace(words, translations.get(here, words))
     links = []
     for language, name in LANGUAGES.items():
         folder = "" if language == "en" else f"{language}/"
@@ -69,7 +81,7 @@ def link_languages(app: Sphinx, page: str, template: str, context: dict[str, Any
         target = posixpath.relpath(f"{folder}{page}.html", start or ".")
         attributes = ' aria-current="page"' if language == here else ""
         links.append(f'<a href="{target}" hreflang="{language}" lang="{language}"{attributes}>{name}</a>')
-    context["body"] = f'<nav class="languages" aria-label="languages">{" · ".join(links)}</nav>{context["body"]}'
+    context["body"] = f'<nav class="languages" aria-label="languages">{" · ".join(links)}</nav>{body}'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
