@@ -29,6 +29,7 @@ from kanecore.constraints.consistent_states import consistent
 from kanecore.constraints.constraint_check import check
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.constraints.constraint_values import Constraints
+from kanecore.constraints.load_solutions import fault_of
 from kanecore.constraints.redundant_speeds import projected_efforts, speed_matrices
 from kanecore.control.derivative_products import (
     inverse_dynamics_jvp,
@@ -437,6 +438,9 @@ class CompiledModel(_native.Kernels):
 
     def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
         return ConstraintState(self, t, x, r, p).contradictory_rows(row)
+
+    def _load_fault(self, t: float, x: Array, r: Any, p: Any, unended: bool) -> str:
+        return fault_of(self, t, x, r, p, unended)
 
     def _nonholonomic(
         self,

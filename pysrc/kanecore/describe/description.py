@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Data, Graph
 from kanecore.graph.vectors import Components, Matrix, Vector
@@ -428,6 +429,8 @@ class Description:
         Numbers of loads whose reactions are found with the motion, and may not exist.
     found_with_motion : bool
         These reactions are those of the motion of the model at a state, not of any other u̇.
+    reaction_terms : ReactionTerms or None
+        Equations by which they are found.
     frictions : tuple of JointFriction
     states : tuple of int
         Nodes of z, which stand behind q and u in x.
@@ -480,6 +483,7 @@ class Description:
     functions: tuple[str, ...] = ()
     loads_of_reactions: tuple[int, ...] = ()
     found_with_motion: bool = False
+    reaction_terms: ReactionTerms | None = None
     frictions: tuple[JointFriction, ...] = ()
     states: tuple[int, ...] = ()
     state_rates: tuple[int, ...] = ()
@@ -582,6 +586,7 @@ def without_bodies(d: Description) -> Description:
         shown_frames=(),
         origin=-1,
         shapes=(),
+        reaction_terms=None,
     )
 
 
@@ -657,4 +662,5 @@ class Image:
             tendons=tuple(map(self.tendon, d.tendons)),
             lagrangian=None if d.lagrangian is None else self.node(d.lagrangian),
             first_order=None if d.first_order is None else self.first_order(d.first_order),
+            reaction_terms=None if d.reaction_terms is None else d.reaction_terms.mapped(self.nodes),
         )
