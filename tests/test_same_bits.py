@@ -35,9 +35,7 @@ IN_ANOTHER_ORDER = {
 def result(dyn: CompiledModel, kernel: str, x: Array) -> bytes:
     """What a kernel writes at x, behind which stands whatever else it reads."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address(kernel))
-    sizes = dict.fromkeys(("n_reactions", "n_shares"), 0) | {
-        name: getattr(dyn, name) for name in dir(type(dyn)) if name.startswith("n_")
-    }
+    sizes = {name: getattr(dyn, name) for name in dir(type(dyn)) if name.startswith("n_")}
     row = next(row for row in KERNELS if row.name == kernel)
     r, c, work = np.linspace(-1.0, 1.0, dyn.n_r + 1), dyn.prepared, np.zeros(dyn.n_work)
     out = np.zeros(int(np.prod(row.lengths(sizes))) + 1)

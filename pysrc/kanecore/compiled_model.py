@@ -147,7 +147,7 @@ Array = npt.NDArray[np.float64]
 
 _SIZES = (
     *("q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "potentials", "outputs", "constraints"),
-    *("configuration", "velocity", "q_dependent", "u_dependent", "z", "auxiliary", "prepared", "work"),
+    *("configuration", "velocity", "q_dependent", "u_dependent", "z", "auxiliary", "reactions", "shares", "prepared", "work"),
 )
 
 _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
@@ -333,7 +333,8 @@ class CompiledModel(_native.Kernels):
 
         "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
         "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
-        the numbers that C kernels take as constants and as scratch.
+        the numbers that C kernels take as constants and as scratch, "reactions" those that loads depend on, and "shares" the
+        parts of loads that do.
         """
         return MappingProxyType({name: getattr(self, f"n_{name}") for name in _SIZES})
 
