@@ -344,8 +344,8 @@ class CompiledModel(_native.Kernels):
 
         "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
         "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
-        the numbers that C kernels take as constants and as scratch; "reactions" those that loads depend on, "shares" parts
-        of loads that do.
+        the numbers that C kernels take as constants and as scratch; "reactions" what loads depend on, and "shares" the
+        parts of loads that do.
         """
         return MappingProxyType({name: getattr(self, f"n_{name}") for name in _SIZES})
 
