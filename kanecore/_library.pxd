@@ -143,6 +143,7 @@ cdef class Libraries(Hooks):
     cdef Py_ssize_t size[N_KERNELS]
     cdef readonly Py_ssize_t n_q, n_u, n_z, n_x, n_p, n_r, n_prepared, n_work, n_points, n_frames, n_outputs, n_joints
     cdef readonly Py_ssize_t n_bodies, n_loads, n_potentials
+    cdef readonly Py_ssize_t n_reactions, n_shares   # that loads depend on, and parts of loads that do
     cdef readonly Py_ssize_t n_constraints, n_configuration, n_velocity, n_auxiliary, n_q_dependent, n_u_dependent
     cdef readonly str name
     cdef readonly tuple coordinate_names, speed_names, state_names, parameter_names, input_names, output_names

@@ -32,13 +32,14 @@ from libc.stdint cimport uint32_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
 from kanecore cimport (
-    KC_CHATTER, KC_CONTRADICTORY, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_OK, KC_SINGULAR, KC_UNSATISFIED_CONFIGURATION,
-    kc_kernel, kc_lane_kernel, kc_lanes, kc_prepare,
+    KC_CHATTER, KC_CONTRADICTORY, KC_JAMMED, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_OK, KC_SINGULAR, KC_UNCONVERGED,
+    KC_UNSATISFIED_CONFIGURATION, kc_kernel, kc_lane_kernel, kc_lanes, kc_prepare,
 )
 from kanecore._library cimport *
 
 from kanecore._library import KERNELS, broadcast_shapes
 from kanecore.errors import ModelError, NonFiniteError, SingularError, unknown_name
+from kanecore.statuses import BY_NUMBER
 
 cnp.import_array()
 

@@ -17,6 +17,9 @@ cdef extern from "kanecore.h" nogil:
         KC_CHATTER
         KC_JUMP
         KC_STALLED
+        KC_NO_METHOD
+        KC_JAMMED
+        KC_UNCONVERGED
 
     ctypedef void kc_kernel(double t, const double *x, const double *r, const double *c, double *work,
                             double *out) noexcept nogil
@@ -41,7 +44,7 @@ cdef extern from "kanecore.h" nogil:
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
         uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_info, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
-        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z, n_reactions, n_shares
         const char *name
         const char *const *info
         const char *const *q_names
@@ -136,3 +139,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *mass_matrix_inverse
         kc_kernel *zdot
         kc_kernel *rhs_gradient_change
+        kc_kernel *reaction_shares
+        kc_kernel *share_laws

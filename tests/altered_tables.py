@@ -44,6 +44,8 @@ SIZES = (
         "n_q_dependent",
         "n_u_dependent",
         "n_z",
+        "n_reactions",
+        "n_shares",
     ),
 )
 LISTS = {

@@ -28,11 +28,9 @@ from kanecore.cli.commands import main
 from kanecore.emit.kernel_groups import Groups, whole
 from kanecore.emit.work_space import widest
 from kanecore.export.c_names import checked_function
-from kanecore.export.c_source import NO_METHOD
 from kanecore.export.exported_library import library_of
 from kanecore.export.operation_bounds import COUNT, NEWTON, Bounds
 from kanecore.kernels import KERNEL_GROUPS
-from kanecore.statuses import BY_NUMBER
 
 Array = npt.NDArray[np.float64]
 
@@ -423,10 +421,6 @@ def test_bounds_know_the_runtime(root: Path) -> None:
         re.findall(pattern, text) for pattern in (r"trial < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
     )
     assert 2 * int(*trials) * int(*steps) * (1 + int(*lengths)) == COUNT  # of coordinates, then of speeds
-
-
-def test_status_of_integrate_is_no_other() -> None:
-    assert NO_METHOD not in BY_NUMBER
 
 
 @pytest.mark.long

@@ -371,6 +371,21 @@ def test_swing_up() -> None:
     assert results[0][1] == results[1][1]
 
 
+def test_rates_of_states_with_branches() -> None:
+    """A choice between a direction and what depends on it: ż = −z, or x − 2 z where x is positive."""
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    x, v, z = me.dynamicsymbols("x v z")
+    P = O.locatenew("P", x * N.x)
+    P.set_vel(N, v * N.x)
+    rate = sm.Piecewise((x - 2 * z, x > 0), (-z, True))
+    body = me.Particle("p", P, 1)
+    dyn = kc.compile(kc.Model(N, [x], [v], [x.diff() - v], bodies=[body], forcelist=[(P, -x * N.x)], states={z: rate}))
+    slopes = dyn.casadi().jacobian()
+    for place, row in ((0.5, [1, 0, -2]), (-0.5, [0, 0, -1])):
+        assert dense(slopes(0, [place, 0.1, 0.3], [], [], 0)[1])[2].tolist() == row
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [

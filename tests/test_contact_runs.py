@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs of contacts that open, close, stick and slide, against closed forms: blocks on a slope, a ball, Housner."""
+"""Runs of contacts that open, close, stick and slide, against closed forms and the literature's toys."""
 
 from __future__ import annotations
 
@@ -115,6 +115,132 @@ def test_a_smooth_block_slides_off_its_corner() -> None:
     assert run.modes[0][1]["left"].startswith("slide")
 
 
+# ------------------------------------------------------------------------------------------------- in space
+SPACE: dict[str, Any] = {"normal": (0, 0, 1), "along": ((1, 0, 0), (0, 1, 0))}
+
+
+def puck(angle: float, pull: Any = None) -> kc.CompiledModel:
+    """A particle of 2 kg over the plane z = 0; gravity leans along x by an angle."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u v w")
+    P = O.locatenew("P", sum((a * axis for a, axis in zip(q, N, strict=True)), me.Vector(0)))
+    P.set_vel(N, sum((a * axis for a, axis in zip(u, N, strict=True)), me.Vector(0)))
+    force = 2.0 * G * (np.sin(angle) * N.x - np.cos(angle) * N.z)
+    if pull is not None:
+        force += pull(N)
+    return compiled(kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, 2.0)], forcelist=[(P, force)]))
+
+
+def test_a_puck_that_is_pushed_across_a_slope() -> None:
+    """With μ = tan α, |v| + v_x is constant, since friction takes what gravity brings: at last v_x = v₀/2."""
+    run = kc.Modes(puck(0.5), "P", mu=np.tan(0.5), **SPACE).simulate((0.0, 3.0), [0.0, 0.0, 0.0, 0.0, 1.2, 0.0])
+    assert [mode["P"] for _, mode in run.modes] == ["slide"]
+    assert_allclose(np.hypot(run.x[:, 3], run.x[:, 4]) + run.x[:, 3], 1.2, rtol=1e-8)
+    assert_allclose(run.x[-1, 3:], [0.6, 0.0, 0.0], atol=1e-8)
+
+
+def test_a_puck_lands_slides_and_stops() -> None:
+    """The impulse of friction is μ times that of the ground, against the slip, and so is the force; then it sticks."""
+    mu, e, fall = 0.2, 0.5, np.sqrt(2 * 0.05 * G)
+    run = kc.Modes(puck(0.0), "P", mu=mu, e=e, **SPACE).simulate((0.0, 2.0), [0.0, 0.0, 0.05, 1.5, -2.0, 0.0])
+    _, before, after = run.impacts[0]
+    assert_allclose(before[3:], [1.5, -2.0, -fall], rtol=1e-9)
+    assert_allclose(after[3:], [*((2.5 - mu * (1 + e) * fall) * np.array([0.6, -0.8])), e * fall], rtol=1e-9)
+    (slides, _), (stops, last) = run.modes[-2:]
+    left = np.linalg.norm(run.impacts[-1][2][3:5])
+    assert last == {"P": "stick"}
+    assert_allclose(stops - slides, left / (mu * G), rtol=1e-4)
+    assert_allclose(run.x[-1, 2:], 0.0, atol=1e-6)
+
+
+def test_a_puck_breaks_loose_the_way_it_is_pulled() -> None:
+    """By a force that grows along (3, 4)/5, t₀ = μ m g; it lifts when it is pulled up as hard as it weighs."""
+    t = me.dynamicsymbols._t
+    dyn = puck(0.0, lambda N: t * (0.6 * N.x + 0.8 * N.y) + 2 * G * (t / 12) ** 2 * N.z)
+    run = kc.Modes(dyn, "P", mu=0.5, **SPACE).simulate((0.0, 14.0), np.zeros(6))
+    assert [mode["P"] for _, mode in run.modes] == ["stick", "slide", "open"]
+    starts = np.roots([2 * G * 0.5 / 144, 1.0, -0.5 * 2 * G]).max()
+    assert_allclose([time for time, _ in run.modes[1:]], [starts, 12.0], rtol=1e-8)
+    assert_allclose(run.x[-1, 4] / run.x[-1, 3], 4 / 3, rtol=1e-9)
+
+
+# ------------------------------------------------------------------------------------- mechanisms of the literature
+def woodpecker() -> kc.CompiledModel:
+    """A bird on a spring at a sleeve around a pole (Glocker 1995; Leine, Glocker & van Campen 2001)."""
+    r0, rm, hm, lm, lg, hs, ls = 2.5e-3, 3.1e-3, 5.8e-3, 0.010, 0.015, 0.02, 0.0201
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("y sleeve bird"), me.dynamicsymbols("uy us ub")
+    (y, s, b), speeds = q, dict(zip(q, u, strict=True))
+
+    def point(name: str, gap: Any, height: Any) -> Any:
+        place = O.locatenew(name, gap * N.x + height * N.y)
+        along = [sum(sm.diff(e, z) * speeds[z] for z in q) for e in (gap, height)]
+        place.set_vel(N, along[0] * N.x + along[1] * N.y)
+        return place
+
+    bodies, loads = [], []
+    centres = (point("S", sm.S.Zero, y), point("B", sm.S.Zero, y + lm * s + lg * b))
+    for centre, angle, other, mass, inertia in zip(centres, (s, b), (b, s), (3e-4, 4.5e-3), (5e-9, 7e-7), strict=True):
+        A = N.orientnew(centre.name, "Axis", [angle, N.z])
+        A.set_ang_vel(N, speeds[angle] * N.z)
+        bodies.append(me.RigidBody(centre.name, centre, A, mass, (me.inertia(A, 0, 0, inertia), centre)))
+        loads += [(centre, -mass * G * N.y), (A, 5.6e-3 * (other - angle) * N.z)]
+    contacts = [
+        point("beak", lm + lg - ls - r0 - hs * b, y + lm * s + (lg - ls) * b),
+        point("below", rm - r0 + hm * s, y + rm * s),
+        point("above", rm - r0 - hm * s, y + rm * s),
+    ]
+    return compiled(kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads, points=contacts, name="toy"))
+
+
+def test_the_woodpecker_comes_back_to_its_published_state() -> None:
+    """Its periodic motion passes φ_S = −0.2788 with ẏ = −0.3411 and φ̇_S = −7.4583; it hits and slips."""
+    laws: dict[str, dict[str, float]] = {"beak": {"e": 0.5}, "below": {}, "above": {}}
+    toy = kc.Modes(woodpecker(), laws, normal=(1, 0, 0), along=(0, 1, 0), mu=0.3)
+    run = toy.simulate((0.0, 0.15), [0.0, -0.6 / 5.8, -0.2788, -0.3411, 0.0, -7.4583], max_step=1e-3)
+    bird, rate = run.x[:, 2], run.x[:, 5]
+    [*_, last] = np.flatnonzero((bird[:-1] > -0.2788) & (bird[1:] <= -0.2788) & (rate[:-1] < 0.0))
+    share = (bird[last] + 0.2788) / (bird[last] - bird[last + 1])
+    speeds = run.x[last, 3:] + share * (run.x[last + 1, 3:] - run.x[last, 3:])
+    assert_allclose(speeds, [-0.3411, 0.0, -7.4583], rtol=1e-2, atol=1e-9)
+    assert_allclose(speeds[2], -7.4583, rtol=2e-3)
+    passed = {(name, mode) for _, modes in run.modes for name, mode in modes.items()}
+    assert {("below", "stick"), ("below", "slide -"), ("above", "slide +")} <= passed
+    assert sum(after[5] * before[5] < 0.0 for _, before, after in run.impacts) == 1  # of the beak
+
+
+def leaning(mu: float, speed: float) -> tuple[kc.Modes, list[float]]:
+    """Génot and Brogliato's rod of half-length 0.5 m, one radian from the ground, on which its end slides."""
+    N, O = ground()  # noqa: E741
+    q, u = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
+    A = N.orientnew("A", "Axis", [q[2], N.z])
+    A.set_ang_vel(N, u[2] * N.z)
+    C = O.locatenew("C", q[0] * N.x + q[1] * N.y)
+    C.set_vel(N, u[0] * N.x + u[1] * N.y)
+    P = C.locatenew("P", -0.5 * A.x)
+    body = me.RigidBody("rod", C, A, 1.3, (me.inertia(A, 0, 0, 1.3 / 12), C))
+    model = kc.Model(N, q, u, rates(q, u), bodies=[body], forcelist=[(C, -1.3 * G * N.y)], points=[P])
+    start = [0.5 * np.cos(1.0), 0.5 * np.sin(1.0), 1.0, speed, 0.0, 0.0]
+    return kc.Modes(compiled(model), "P", mu=mu), start
+
+
+def test_the_rod_of_genot_and_brogliato() -> None:
+    """Sliding it falls with F = m g/(1 + 3 cos θ (cos θ − s μ sin θ)); where that is negative no motion is found."""
+    modes, start = leaning(0.4, 2.0)
+    run = modes.simulate((0.0, 1e-3), start)
+    c, s = np.cos(1.0), np.sin(1.0)
+    force = 1.3 * G / (1 + 3 * c * (c + 0.4 * s))
+    assert run.modes[0][1] == {"P": "slide +"}
+    assert_allclose(
+        (run.x[-1, 3:] - start[3:]) / 1e-3,
+        [-0.4 * force / 1.3, force / 1.3 - G, -6 * force * (c + 0.4 * s) / 1.3],
+        rtol=1e-2,
+    )
+    modes, start = leaning(2.2, -2.0)
+    with pytest.raises(kc.ModelError, match=r"no modes of the contacts .* may have no motion .Painlevé."):
+        modes.simulate((0.0, 1e-3), start)
+
+
 def test_wrong_arguments_are_named() -> None:
     dyn = falling()
     with pytest.raises(KeyError, match="'Q'"):
@@ -125,6 +251,8 @@ def test_wrong_arguments_are_named() -> None:
         kc.Modes(dyn, "P", mu=-1)
     with pytest.raises(ValueError, match="normal and along must be two unit vectors"):
         kc.Modes(dyn, "P", normal=(0, 2, 0))
+    with pytest.raises(ValueError, match="in space along holds two"):
+        kc.Modes(dyn, "P", along=((1, 0, 0), (1, 0, 0)))
     with pytest.raises(kc.ModelError, match=r"contact 'P' is 0.1 m below the ground at t = 0: lift x0"):
         kc.Modes(dyn, "P").simulate((0.0, 1.0), [0.0, -0.1, 0.0, 0.0])
     held = falling(velocity_constraints=[me.dynamicsymbols("u")])

@@ -11,6 +11,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import compiled, ground, rates
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import kanecore as kc
@@ -130,6 +131,83 @@ def test_balls_that_collide_keep_their_momenta_and_lose_energy() -> None:
     assert (
         abs(sol.energy[-1] - sol.energy[0] - (dyn.kinetic_energy(0.0, sol.x[-1]) - dyn.kinetic_energy(0.0, x))) < 1e-12
     )
+
+
+def on_a_slope(angle: float, force: Any = 0, **law: Any) -> kc.CompiledModel:
+    """A block of 2 kg that lies on a slope, under a force along it; x is along the slope."""
+    (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, u * N.x + v * N.y)
+    weight = 2 * 9.81 * (np.sin(angle) * N.x - np.cos(angle) * N.y)
+    contact = kc.Contact(P, on=kc.Plane(O, N.y), stiffness=1e5, exponent=1, dissipation=1, **law)
+    loads = [contact, (P, weight + force * N.x)]
+    model = kc.Model(N, [x, y], [u, v], rates([x, y], [u, v]), bodies=[me.Particle("p", P, 2)], forcelist=loads)
+    return compiled(model)
+
+
+BRISTLES = {"bristle_stiffness": 1e4, "bristle_damping": 2 * np.sqrt(1e4 / 9.81)}
+
+
+def test_bristles_hold_on_a_slope() -> None:
+    """A block comes to rest and stays where regularised friction creeps: z = tan α/σ₀, with nothing left of u̇ and ż."""
+    angle, lies = 0.3, 2 * 9.81 * np.cos(0.3) / 1e5
+    holds = on_a_slope(angle, mu=0.6, **BRISTLES)
+    assert holds.state_names == ("P_bristle_1",)
+    z = np.tan(angle) / 1e4
+    assert_allclose(holds.rhs(0.0, [z, -lies, 0.0, 0.0, z]), 0.0, atol=1e-12)
+    sol = holds.simulate((0.0, 5.0), {"y": -lies}, method="rosenbrock", rtol=1e-9, atol=1e-12)
+    creeps = on_a_slope(angle, mu=0.6, transition_velocity=1e-3)
+    other = creeps.simulate((0.0, 5.0), {"y": -lies}, method="rosenbrock")
+    assert abs(sol.x[-1, 0] - sol(2.0)[0]) < 1e-10 < 1e-3 < other.x[-1, 0] - other(2.0)[0]
+    assert_allclose(sol.x[-1, 4], z, rtol=1e-6)
+    slides = holds.rhs(0.0, [0.0, -lies, 1.0, 0.0, 0.6 / 1e4])
+    assert_allclose(slides[[2, 4]], [9.81 * (np.sin(angle) - 0.6 * np.cos(angle)), 0.0], atol=1e-10)
+
+
+@pytest.mark.parametrize("until", [10.0, pytest.param(40.0, marks=pytest.mark.long)])
+def test_stick_and_slip_of_canudas_de_wit(until: float) -> None:
+    """Figure 4 of the paper of 1995: 1 kg on a spring of 2 N/m that is drawn at 0.1 m/s, against SciPy's Radau."""
+    (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
+    t, g = me.dynamicsymbols._t, 9.81
+    P = O.locatenew("P", x * N.x + y * N.y)
+    P.set_vel(N, u * N.x + v * N.y)
+    law = {"mu": 1 / g, "mu_static": 1.5 / g, "stribeck_velocity": 1e-3}
+    law |= {"bristle_stiffness": 1e5 / g, "bristle_damping": np.sqrt(1e5) / g}
+    contact = kc.Contact(P, on=kc.Plane(O, N.y), stiffness=1e5, exponent=1, **law)
+    loads = [contact, (P, -g * N.y + (2 * (0.1 * t - x) - 0.4 * u) * N.x)]
+    dyn = compiled(kc.Model(N, [x, y], [u, v], rates([x, y], [u, v]), bodies=[me.Particle("p", P, 1)], forcelist=loads))
+
+    def paper(t: float, w: Any) -> list[float]:
+        position, speed, z = w
+        slope = speed - 1e5 * abs(speed) / (1 + 0.5 * np.exp(-((speed / 1e-3) ** 2))) * z
+        return [speed, 2 * (0.1 * t - position) - 1e5 * z - np.sqrt(1e5) * slope - 0.4 * speed, slope]
+
+    times = np.linspace(0.0, until, 9)
+    exact = solve_ivp(paper, (0.0, until), [0.0, 0.0, 0.0], "Radau", times, rtol=1e-8, atol=1e-11)
+    sol = dyn.simulate((0.0, until), {"y": -g / 1e5}, method="rosenbrock", t_eval=times, rtol=1e-8, atol=1e-10)
+    assert exact.y[0, -1] > 0.6  # it has slipped
+    assert_allclose(sol.x[:, 0], exact.y[0], atol=2e-6)
+
+
+def test_bristles_lie_along_the_surface() -> None:
+    """On a hill: F = F_n (n − P (σ₀ z + σ₁ ż)) with P = 1 − n nᵀ; apart, z decays with σ₀/σ₁."""
+    q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u v w")
+    P = O.locatenew("P", sum((a * axis for a, axis in zip(q, N, strict=True)), me.Vector(0)))
+    P.set_vel(N, sum((a * axis for a, axis in zip(u, N, strict=True)), me.Vector(0)))
+    contact = kc.Contact(P, on=kc.Sphere(O, 1), stiffness=1e5, mu=0.6, **BRISTLES, name="hill")
+    model = kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("p", P, 2)], forcelist=[contact])
+    dyn = compiled(model)
+    assert dyn.state_names == ("hill_bristle_1", "hill_bristle_2", "hill_bristle_3")
+    n, v, z = np.array([0.36, 0.48, 0.8]), np.array([0.02, -0.01, 0.003]), np.array([1e-5, 2e-5, -3e-5])
+    x = [*(0.999 * n), *v, *z]
+    s = v - n * (n @ v)
+    slope = s - 1e4 * np.linalg.norm(s) / 0.6 * z
+    assert_allclose(dyn.zdot(0.0, x), slope, rtol=1e-12)
+    pull = 1e4 * z + BRISTLES["bristle_damping"] * slope
+    normal = 1e5 * 1e-3**1.5
+    assert_allclose(dyn.outputs(0.0, x)[2:], normal * (n - pull + n * (n @ pull)), rtol=1e-9)
+    apart = [*(1.001 * n), *v, *z]
+    assert_allclose(dyn.zdot(0.0, apart), -1e4 / BRISTLES["bristle_damping"] * z, rtol=1e-12)
 
 
 def on_a_plate(**options: Any) -> kc.Model:
@@ -271,6 +349,11 @@ LAW: dict[str, Any] = {"on": PLANE, "stiffness": 1e6}
         (lambda: kc.Contact(P, **LAW, mu=0.5), "transition_velocity of contact P is missing"),
         (lambda: kc.Contact(P, **LAW, mu=0.5, transition_velocity=0), "transition_velocity of contact P is 0"),
         (lambda: kc.Contact(P, **LAW, smooth=0), "smooth of contact P is 0: .* more than 0"),
+        (lambda: kc.Contact(P, **LAW, mu=1, bristle_damping=1), "bristle_damping of contact P is of bristles: write"),
+        (lambda: kc.Contact(P, **LAW, bristle_stiffness=1), "mu of contact P is missing: bristles carry"),
+        (lambda: kc.Contact(P, **LAW, mu=1, bristle_stiffness=1), "bristle_damping of contact P is missing: write"),
+        (lambda: kc.Contact(P, **LAW, mu=1, transition_velocity=1, bristle_stiffness=1), "P: .*: leave one out"),
+        (lambda: kc.Contact(P, **LAW, mu=1, mu_static=2, **BRISTLES), "mu_static and stribeck_velocity .* go together"),
         (lambda: kc.Plane(N, N.y), "the point of a Plane is N, which is no Point"),
         (lambda: kc.Plane(O, 1), "normal of a Plane is 1, not a Vector"),
         (lambda: kc.Plane(O, 0 * N.x), "normal of a Plane is 0: write it in the axes of one frame"),

@@ -71,6 +71,7 @@ def test_a_mesh_is_left_out_with_a_warning() -> None:
         ({"contacts": {"trunk": {"stiffness": 0}}}, r"contacts\['trunk'\]\['stiffness'\] is 0; .*positive"),
         ({"contacts": {"trunk": {"mu": -1}}}, r"contacts\['trunk'\]\['mu'\] is -1; .*not negative"),
         ({"contacts": {"trunk": {"exponent": 0.5}}}, r"\['exponent'\] is 0.5; .*at least 1"),
+        ({"contacts": {"trunk": {"bristle_stiffness": 1e4}}}, "'bristle_stiffness' without 'bristle_damping': write"),
         ({"forces": "trunk"}, "forces is 'trunk'; it must be a list of links"),
         ({"forces": ["trnk"]}, "no link is called 'trnk'"),
     ],

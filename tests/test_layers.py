@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "describe.from_transforms": {"errors", "graph", "describe.from_sympy", "tolerances"},
     "derive": {
         *("errors", "kernels", "graph", "describe", "describe.from_sympy", "tolerances", "speed_matrices", "rank"),
+        "statuses",
     },
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "program.bytecode_format": set(),

@@ -191,7 +191,7 @@ def test_feedback_of_what_is_measured(law: str) -> None:
     assert_allclose(dyn.outputs(0.0, x), [-0.6 * expected if law == "force" else 0.3 * expected], rtol=1e-14)
 
 
-def rod(size: Any, coefficient: float = 0.4) -> kc.CompiledModel:
+def rod(size: Any, coefficient: float = 0.4, cc: str | None = None) -> kc.CompiledModel:
     """A rod of mass 1.3 and half-length 0.5 that slides on one end P; w lifts it (Génot & Brogliato 1999)."""
     N, O = ground()  # noqa: E741
     x, angle, v, omega, w, F = me.dynamicsymbols("x theta v omega w F")
@@ -209,7 +209,7 @@ def rod(size: Any, coefficient: float = 0.4) -> kc.CompiledModel:
         reactions=[F],
         outputs={"F": F},
     )
-    return kc.compile(model, parameters={mu: coefficient})
+    return kc.compile(model, parameters={mu: coefficient}, cc=cc)
 
 
 @pytest.mark.parametrize("size", [lambda x: x, sm.Abs])
@@ -230,6 +230,67 @@ def test_sliding_rod(size: Any) -> None:
     assert np.isfinite(rough.udot(0.0, [0.0, 1.0, 2.0, omega])).all()
     with pytest.raises(kc.SingularError, match=r"load 1 of .*Painlevé"):
         rough.udot(0.0, [0.0, 1.0, -2.0, omega])
+
+
+SLIDING = [0.0, 1.0, -2.0, 0.0]
+
+
+@pytest.mark.parametrize(("way", "count"), [(1.0, 2), (-1.0, 0)])
+def test_all_solutions_of_the_sliding_rod(way: float, count: int) -> None:
+    """F = a/(1 + b) of F > 0 and a/(1 − b) of F < 0, as a and b = ±3 μ sin θ cos θ/(1 + 3 cos² θ) allow."""
+    dyn, c, s = rod(sm.Abs, 2.2), np.cos(1.0), np.sin(1.0)
+    a, b = 1.3 * G / (1 + 3 * c**2), 3 * 2.2 * way * s * c / (1 + 3 * c**2)
+    expected = [x for x in (a / (1 + b), a / (1 - b)) if (x > 0) == (x == a / (1 + b))]
+    found = dyn.check([0.0, 1.0, 2.0 * way, 0.0]).solutions
+    assert found is not None
+    assert len(found) == len(expected) == count
+    assert_allclose([each.reactions["F"] for each in found], expected, rtol=1e-12)
+    assert_allclose([each.determinant for each in found], [1 + b, 1 - b][:count], rtol=1e-12)
+    assert [each.connected for each in found] == [True, False][:count]
+
+
+@pytest.mark.parametrize(
+    ("size", "coefficient", "words"),
+    [
+        (sm.Abs, 0.4, "loads of reactions: unique, F = "),
+        (sm.Abs, 2.2, "loads of reactions: no solution"),
+        (lambda x: x, 2.2, "loads of reactions: 1 solution: F = -"),
+    ],
+)
+def test_a_check_says_what_solutions_there_are(size: Any, coefficient: float, words: str) -> None:
+    assert words in str(rod(size, coefficient).check(SLIDING))
+
+
+def test_signs_that_were_taken_for_granted() -> None:
+    """A rod that whirls would have to be pulled down: μF then drives, μ|F| does not."""
+    whirling = [0.0, 1.0, 2.0, 9.0]
+    assert rod(lambda x: x).check(whirling).signs_taken == ("F",)
+    assert "signs taken for granted: a load is linear in F" in str(rod(lambda x: x).check(whirling))
+    assert rod(sm.Abs).check(whirling).signs_taken == rod(lambda x: x).check([0.0, 1.0, 2.0, 0.0]).signs_taken == ()
+    assert rod(sm.Abs).outputs(0.0, whirling)[0] < 0
+
+
+@pytest.mark.parametrize("compiler", [None, "none"])
+def test_statuses_in_rollouts_and_lanes(compiler: str | None) -> None:
+    """With a compiler, in lanes, and by the machine: 14 of rows that jam."""
+    dyn = rod(sm.Abs, 2.2, cc=compiler)
+    states = np.tile([0.0, 1.0, 2.0, 0.0], (20, 1))
+    states[[3, 17], 2] = -2.0
+    with pytest.raises(kc.SingularError, match="no accelerations satisfy both: it hits without impact") as caught:
+        dyn.udot(0.0, states)
+    assert (caught.value.status, caught.value.rows.tolist()) == ("jammed", [3, 17])
+    _, status = dyn.rollout(states, dt=1e-3, steps=2, return_status=True)
+    assert np.flatnonzero(status.codes == 14).tolist() == [3, 17]
+
+
+def test_a_run_that_comes_to_jam() -> None:
+    """Brakes that are pulled ever harder: the determinant 1 − 5.5 t h/(a + b) vanishes at 0.909 s."""
+    dyn = vehicle(5.5 * me.dynamicsymbols._t * sm.Abs(lam("front")), 0)
+    assert_allclose(dyn.check(BRAKING, 0.5).solutions[0].determinant, 1 - 5.5 * 0.5 * 0.52 / 2.6, rtol=1e-12)
+    with pytest.raises(kc.SingularError, match=r"load 1 of .* no solution is connected") as ended:
+        dyn.simulate((0.0, 2.0), BRAKING, method="rk4", dt=0.01)
+    assert (ended.value.status, ended.value.row) == ("jammed", 4)
+    assert ended.value.trajectory.t[-1] == pytest.approx(0.9)
 
 
 @pytest.mark.parametrize(
@@ -321,5 +382,9 @@ def test_steps_that_do_not_end() -> None:
     dyn = kc.compile(model, parameters={steep: 0.1})
     force = dyn.outputs(0.0, [1, -1, 0, 0])[0]
     assert force == pytest.approx(-(2.3 + 8 * np.tanh(0.1 * (force + 1))) / 2, rel=1e-12)
-    with pytest.raises(kc.SingularError, match="load 0 of"):
+    with pytest.raises(kc.SingularError, match=r"load 0 of .*steps did not end at its solution") as caught:
         dyn.udot(0.0, [1, -1, 0, 0], p={"steep": 50.0})
+    assert caught.value.status == "unconverged"
+    [only] = dyn.check([1, -1, 0, 0], p={"steep": 50.0}).solutions
+    force = only.reactions["multiplier('rope')"]
+    assert force == pytest.approx(-(2.3 + 8 * np.tanh(50 * (force + 1))) / 2, rel=1e-9)

@@ -1033,7 +1033,7 @@ def test_hooks_are_declared_in_one_class() -> None:
     *above, hooks, _ = CompiledModel.__mro__
     assert hooks.__name__ == "Hooks"
     declared = {name for name, value in vars(hooks).items() if name.startswith("_") and not name.startswith("__")}
-    assert len(declared) == 9
+    assert len(declared) == 10
     assert declared <= vars(CompiledModel).keys()
     assert all(vars(hooks)[name].__doc__ for name in declared)
     native = [each for each in above if each.__module__ in ("kanecore._library", "kanecore._native")]

@@ -31,14 +31,14 @@ impact inertia_forces inertia_forces_by_body inertial_parameters info input_name
 inverse_dynamics inverse_dynamics_jvp inverse_dynamics_vjp jacobian jax joint_positions joint_regressor joints
 kinetic_energy kinetic_energy_parts linear_momentum linear_system linearize load_powers lowlevel_callable
 mass_matrix mass_matrix_inverse momenta momentum_matrix multipliers n_auxiliary n_bodies n_configuration
-n_constraints n_frames n_joints n_loads n_outputs n_p n_points n_potentials n_prepared n_q n_q_dependent n_r n_u
-n_u_dependent n_velocity n_work n_x n_z name numba operational_inertia orientation orientations output_jacobian
-output_names outputs parameter_names parameters partial_accelerations partial_angular_accelerations
-partial_angular_velocities partial_velocities periodic points position positions potential_energy power prepare
-prepared projected_efforts qdot qdot_is_u reactions regressor rhs rhs_hessian rhs_jvp rhs_parameter_jacobian
-rhs_time_derivative rhs_vjp rnea rollout rollout_vjp rows_for_lanes simulate single solve_inverse source sparsity
-specific_force speed_matrices speed_names state state_error state_names step udot unit velocities velocity
-velocity_residual workspace zdot
+n_constraints n_frames n_joints n_loads n_outputs n_p n_points n_potentials n_prepared n_q n_q_dependent n_r
+n_reactions n_shares n_u n_u_dependent n_velocity n_work n_x n_z name numba operational_inertia orientation
+orientations output_jacobian output_names outputs parameter_names parameters partial_accelerations
+partial_angular_accelerations partial_angular_velocities partial_velocities periodic points position positions
+potential_energy power prepare prepared projected_efforts qdot qdot_is_u reactions regressor rhs rhs_hessian rhs_jvp
+rhs_parameter_jacobian rhs_time_derivative rhs_vjp rnea rollout rollout_vjp rows_for_lanes simulate single
+solve_inverse source sparsity specific_force speed_matrices speed_names state state_error state_names step udot unit
+velocities velocity velocity_residual workspace zdot
 """
 OF_COMPILED = _OF_COMPILED.split()
 """Names of a CompiledModel before some became aliases."""

@@ -18,6 +18,8 @@ def test_numbers_are_those_of_the_docs(root: Path) -> None:
         (r"(\d+) for a singular mass\s+matrix", "singular"),
         (r"(\d+) for a row of \$G\$ that is lost", "lost"),
         (r"(\d+) for one that contradicts others", "contradictory"),
+        (r"(\d+) where \{ref\}`loads that depend on reactions", "jammed"),
+        (r"(\d+) where Newton's steps for them", "unconverged"),
     ):
         assert re.findall(pattern, said) == [str(NUMBER_OF[name])], name
     assert [status.code for status in STATUSES] == list(range(len(STATUSES)))

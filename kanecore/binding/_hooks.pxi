@@ -30,6 +30,10 @@ cdef class Hooks:
         """Names of the rows of G that a row contradicts at x; called for the error that constraints contradict."""
         return ()
 
+    def _load_fault(self, t, x, r, p, unended):
+        """Reason why loads that depend on reactions have no solution at x; called for the error that they have none."""
+        return "its loads depend on reactions, and none are connected with those without friction"
+
     def _nonholonomic(self, kind, t, x, udot, remainder, out, values):
         """Results of the kernel ``kind`` in the independent speeds; called for nonholonomic=True."""
         raise NotImplementedError

@@ -322,5 +322,5 @@ cdef int fill_sizes(kc_model *m, object sizes) except -1:
     m.n_potentials, m.n_unit, m.n_constraints = (sizes[x] for x in ("n_potentials", "n_unit", "n_constraints"))
     m.n_configuration, m.n_velocity = sizes["n_configuration"], sizes["n_velocity"]
     m.n_auxiliary, m.n_q_dependent, m.n_u_dependent = (sizes[x] for x in ("n_auxiliary", "n_q_dependent", "n_u_dependent"))
-    m.n_z = sizes.get("n_z", 0)
+    m.n_z, m.n_reactions, m.n_shares = (sizes.get(x, 0) for x in ("n_z", "n_reactions", "n_shares"))
     return 0

@@ -60,9 +60,9 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
     row = row_of(m, outcome.status, outcome.number)
     if outcome.status == KC_LOST:       # of which `recounted` knows that it is lost among numbers
         return lost_row(m, k, row, where, about)
+    if outcome.status in (KC_JAMMED, KC_UNCONVERGED):
+        return no_reactions(m, k, outcome.status, where, at, about)
     if outcome.status == KC_OK or outcome.status == KC_NONFINITE or not has_values(m, at):
-        if m._table_info.get("loads_of_reactions"):
-            return no_reactions(m, k, where, about)
         return NonFiniteError(
             f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
             "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
@@ -98,12 +98,12 @@ cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
     return number if status in (KC_SINGULAR, KC_CHATTER) else m.n_u + number
 
 
-cdef object no_reactions(Model m, int k, str where, dict about):
-    numbers = ", ".join(m._table_info["loads_of_reactions"])
-    return SingularError(
-        f"{KERNELS[k]}: load {numbers} of {m.name!r} depends on reactions, and {where} no solution is connected with "
-        "that without friction: it jams, or jumps without impact (Painlevé); take less friction, or avoid the state. "
-        "Or an expression is not defined there", **about)
+cdef object no_reactions(Model m, int k, int status, str where, const Arguments *at, dict about):
+    r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
+    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
+    why, word = m._load_fault(at.t, about["x"], r, p, status == KC_UNCONVERGED), BY_NUMBER[status].word
+    return SingularError(f"{KERNELS[k]}: {why} {where}", row=m.n_u + int(m._table_info["loads_of_reactions"][0]),
+                         status=word, **about)
 
 
 cdef object unsatisfied(Model m, int k, int row, str where, dict about):

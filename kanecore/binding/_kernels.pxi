@@ -78,6 +78,8 @@ KERNELS = (
     "mass_matrix_inverse",
     "zdot",
     "rhs_gradient_change",
+    "reaction_shares",
+    "share_laws",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -160,4 +162,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_u, m.n_u,),
         (m.n_z,),
         (m.n_x + m.n_r,),
+        (m.n_reactions, m.n_shares + 1,),
+        (m.n_shares, m.n_reactions + 2,),
     )

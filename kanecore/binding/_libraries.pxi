@@ -75,6 +75,7 @@ cdef class Libraries(Hooks):
         self.n_constraints, self.n_auxiliary = m.n_constraints, m.n_auxiliary
         self.n_configuration, self.n_velocity = m.n_configuration, m.n_velocity
         self.n_q_dependent, self.n_u_dependent = m.n_q_dependent, m.n_u_dependent
+        self.n_reactions, self.n_shares = m.n_reactions, m.n_shares
         self.qdot_is_u = (m.flags & KC_QDOT_IS_U) != 0
         self.single = (m.flags & KC_SINGLE) != 0
         self.dtype = SINGLE if self.single else DOUBLE

@@ -523,6 +523,18 @@ cdef class Kernels(Model):
         """The change of the gradient of weights times `rhs` along a direction (dx, dr), (..., n_x + n_r)."""
         return self.evaluate(K_RHS_GRADIENT_CHANGE, t, x, beyond, r, p, out, threads)
 
+    def _reaction_shares(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The reactions that loads depend on, without what they bring, and by a unit of each part of loads, (...,
+        n_reactions, n_shares + 1).
+        """
+        return self.evaluate(K_REACTION_SHARES, t, x, None, r, p, out, threads)
+
+    def _share_laws(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The parts s = h(N) of loads at given reactions N, their derivatives, and the power of a unit of each, (...,
+        n_shares, n_reactions + 2).
+        """
+        return self.evaluate(K_SHARE_LAWS, t, x, beyond, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -57,7 +57,7 @@ cdef int check_sizes(const kc_model *m) except -1:
         "n_unit": m.n_unit,
         "n_constraints": m.n_constraints, "n_configuration": m.n_configuration,
         "n_velocity": m.n_velocity, "n_auxiliary": m.n_auxiliary, "n_q_dependent": m.n_q_dependent,
-        "n_u_dependent": m.n_u_dependent, "n_z": m.n_z,
+        "n_u_dependent": m.n_u_dependent, "n_z": m.n_z, "n_reactions": m.n_reactions, "n_shares": m.n_shares,
     }
     for name, size in sizes.items():
         if size > LARGEST:
@@ -172,9 +172,11 @@ cdef int check_info(const kc_model *m) except -1:
     for member in ("inertial", "origin"):
         if not isinstance(info.get(member, ""), str):
             raise ValueError(f"{member} in info is no name")
-    for member in ("baked", "generalized", "loads_of_reactions"):
+    for member in ("baked", "generalized", "loads_of_reactions", "reaction_names"):
         if not is_texts(info.get(member, [])):
             raise ValueError(f"{member} in info is of the wrong kind")
+    if len(info.get("reaction_names", [])) not in (0, m.n_reactions):
+        raise ValueError(f"reaction_names in info are not {m.n_reactions} names")
     names = info.get("configuration_names", [])
     if not is_texts(names) or len(names) not in (0, m.n_configuration):
         raise ValueError(f"configuration_names in info are not {m.n_configuration} names")

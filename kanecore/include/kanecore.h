@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 8u
+#define KC_ABI_VERSION 9u
 
 #include "kc_status.h" /* what kernels write to work[0], and integrators return */
 
@@ -118,6 +118,7 @@ typedef struct kc_model {
     uint32_t n_auxiliary;                  /* auxiliary speeds, which are not in x */
     uint32_t n_q_dependent, n_u_dependent; /* the last of q and u that depend on the others */
     uint32_t n_z;                          /* first-order states, behind q and u in x */
+    uint32_t n_reactions, n_shares;        /* that loads depend on, and parts of loads that do */
     const char *name;
     /* UTF-8; behind the last name of a list stands NULL; a list without names may be NULL itself */
     const char *const *info; /* pieces of JSON: operation counts, source, package version */

@@ -14,5 +14,8 @@ typedef enum kc_status {
     KC_UNSATISFIED_CONFIGURATION = 9, /* project cannot satisfy a constraint on coordinates; work[1] is its number */
     KC_CHATTER = 10, /* the motion crosses a jump of the slopes forth and back */
     KC_JUMP = 11, /* the constraints ask for a jump of the state */
-    KC_STALLED = 12 /* steps shrink, and t comes to an end on the way */
+    KC_STALLED = 12, /* steps shrink, and t comes to an end on the way */
+    KC_NO_METHOD = 13, /* there is no such method, or it needs kernels that the library does not hold */
+    KC_JAMMED = 14, /* no solution for loads of reactions is connected with that without them; work[1] is the number of the load */
+    KC_UNCONVERGED = 15 /* Newton's steps for loads of reactions did not end; work[1] is the number of the load */
 } kc_status;

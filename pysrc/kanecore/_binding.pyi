@@ -37,6 +37,8 @@ class Model:
     n_constraints: int
     n_configuration: int
     n_velocity: int
+    n_reactions: int
+    n_shares: int
     n_auxiliary: int
     n_q_dependent: int
     n_u_dependent: int

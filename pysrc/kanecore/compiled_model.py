@@ -29,6 +29,7 @@ from kanecore.constraints.consistent_states import consistent
 from kanecore.constraints.constraint_check import check
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.constraints.constraint_values import Constraints
+from kanecore.constraints.load_solutions import fault_of
 from kanecore.constraints.redundant_speeds import projected_efforts, speed_matrices
 from kanecore.control.derivative_products import (
     inverse_dynamics_jvp,
@@ -146,7 +147,18 @@ Array = npt.NDArray[np.float64]
 
 _SIZES = (
     *("q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "potentials", "outputs", "constraints"),
-    *("configuration", "velocity", "q_dependent", "u_dependent", "z", "auxiliary", "prepared", "work"),
+    *(
+        "configuration",
+        "velocity",
+        "q_dependent",
+        "u_dependent",
+        "z",
+        "auxiliary",
+        "reactions",
+        "shares",
+        "prepared",
+        "work",
+    ),
 )
 
 _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
@@ -332,7 +344,8 @@ class CompiledModel(_native.Kernels):
 
         "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
         "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
-        the numbers that C kernels take as constants and as scratch.
+        the numbers that C kernels take as constants and as scratch; "reactions" what loads depend on, and "shares" the
+        parts of loads that do.
         """
         return MappingProxyType({name: getattr(self, f"n_{name}") for name in _SIZES})
 
@@ -437,6 +450,9 @@ class CompiledModel(_native.Kernels):
 
     def _opposed(self, t: float, x: Array, r: Any, p: Any, row: int) -> tuple[str, ...]:
         return ConstraintState(self, t, x, r, p).contradictory_rows(row)
+
+    def _load_fault(self, t: float, x: Array, r: Any, p: Any, unended: bool) -> str:
+        return fault_of(self, t, x, r, p, unended)
 
     def _nonholonomic(
         self,

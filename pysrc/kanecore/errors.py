@@ -113,6 +113,8 @@ class SingularError(StateError):
         For a batch: the result, NaN in the rows that failed.
     contradictory : tuple of str
         The names of rows of G that contradict each other, if this is the cause.
+    status : str
+        "jammed" or "unconverged", where loads that depend on reactions are the cause; else empty.
     trajectory : Trajectory or None
         From an integration: the run up to the failure.
     """
@@ -123,11 +125,12 @@ class SingularError(StateError):
         *,
         row: int = -1,
         contradictory: tuple[str, ...] = (),
+        status: str = "",
         trajectory: Any = None,
         **state: Any,
     ) -> None:
         super().__init__(message, **state)
-        self.row, self.contradictory, self.trajectory = row, contradictory, trajectory
+        self.row, self.contradictory, self.status, self.trajectory = row, contradictory, status, trajectory
 
 
 class IntegrationError(KanecoreError):

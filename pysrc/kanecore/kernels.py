@@ -609,6 +609,19 @@ KERNELS: tuple[Kernel, ...] = (
         counts=True,
         internal=True,
     ),
+    Kernel(
+        *("reaction_shares", "reactions", ("n_reactions", "n_shares + 1"), "", "alpha, beta of N = alpha + beta s"),
+        "The reactions that loads depend on, without what they bring, and by a unit of each part of loads",
+        internal=True,
+    ),
+    Kernel(
+        *("share_laws", "reactions", ("n_shares", "n_reactions + 2"), "", "h, dh/dN, the power of a unit of s"),
+        "The parts s = h(N) of loads at given reactions N, their derivatives, and the power of a unit of each",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_reactions",),
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

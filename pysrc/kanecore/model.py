@@ -485,7 +485,8 @@ class Model(Expressions):
         contacts : mapping of link to mapping of str to float, or "collision", optional
             Links whose origins touch the ground, the plane z = 0 of the world, as a `Contact` with the numbers
             ``radius``, ``stiffness``, ``exponent``, ``dissipation``, ``mu``, ``transition_velocity``, ``smooth``.
-            Default: 0, 1 mm deep under the weight of the robot, 1.5, 1 s/m, 0.8, 0.01 m/s, none.  ``"collision"`` in
+            Default: 0, 1 mm deep under the weight of the robot, 1.5, 1 s/m, 0.8, 0.01 m/s, none.  With
+            ``bristle_stiffness``, ``bristle_damping`` friction holds, and has states.  ``"collision"`` in
             place of a link, or of all: the elements ``collision`` of all other links that move, spheres, capsules,
             boxes by their corners, cylinders by 8 points of each rim; a mesh is left out, with a KanecoreWarning.
         forces : list of links, optional

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BY_NUMBER", "BY_WORD", "NUMBER_OF", "STATUSES", "Status"]
+__all__ = ["BY_NUMBER", "BY_WORD", "NUMBER_OF", "OF_LOADS", "STATUSES", "Status"]
 
 
 class Status(NamedTuple):
@@ -108,11 +108,33 @@ STATUSES = (
         "the motion comes to no later time: it speeds up without bound, and steps shrink with it",
         "something becomes singular there",
     ),
+    Status(
+        *(13, "NO_METHOD", "no_method", "there is no such method, or it needs kernels that the library does not hold"),
+        "there is no such method, or it needs kernels that the library does not hold",
+    ),
+    Status(
+        *(14, "JAMMED", "jammed"),
+        "no solution for loads of reactions is connected with that without them; work[1] is the number of the load",
+        "load {subject} depends on reactions, and no solution is connected with that without friction: the motion "
+        "jams, or jumps without impact (Painlevé)",
+        "dyn.check(x) lists the solutions that exist; take less friction, or end the run by an event before",
+        of_kernels=True,
+    ),
+    Status(
+        *(15, "UNCONVERGED", "unconverged"),
+        "Newton's steps for loads of reactions did not end; work[1] is the number of the load",
+        "load {subject} depends on reactions, and Newton's steps for these did not end in time",
+        "its law is too steep: take a larger transition",
+        of_kernels=True,
+    ),
 )
 """All outcomes, in the order of their numbers."""
 
 BY_NUMBER = {status.code: status for status in STATUSES}
 BY_WORD = {status.word: status for status in STATUSES}
+
+OF_LOADS = ("jammed", "unconverged")
+"""Words of those of loads that depend on reactions, which name a load."""
 
 NUMBER_OF = {status.name.lower(): status.code for status in STATUSES}
 """Number by name, in small letters."""

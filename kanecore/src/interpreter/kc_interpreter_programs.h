@@ -27,6 +27,7 @@
 #include "motion_products.h"
 #include "factored_products.h"
 #include "state_rows.h"
+#include "load_faults.h"
 #include "spatial_vectors.h"
 #include "tree_derivatives.h"
 #include "spline.h"
@@ -183,6 +184,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(short_way, short_way, short_way, 0)                                                                  \
     WAY(chain, kc_chain, chain, 4)                                                                           \
     WAY(state_rows, kc_state_rows, state_rows, 3)                                                            \
+    WAY(asked, kc_asked, asked, 1)                                                                           \
     WAY(motion, kc_motion, motion, 4)                                                                        \
     WAY(general_motion, kc_motion, motion, 4)                                                                \
     WAY(free_motion, kc_free_motion, free_motion, 1)                                                         \

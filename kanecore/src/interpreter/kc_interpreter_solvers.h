@@ -94,6 +94,7 @@ CALLING(after_motion, after_motion, follow_motion)
 CALLING(short_way, short_way, go_shortly)
 CALLING(chain, kc_chain, kc_chain_rule)
 CALLING(state_rows, kc_state_rows, kc_add_state_rows)
+CALLING(asked, kc_asked, kc_ask)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -134,6 +135,8 @@ static const kc_coded_member of_state_rows[] = {
     NUMBER(kc_state_rows, n),        NUMBER(kc_state_rows, k),
     FUNCTION(kc_state_rows, udot),   FUNCTION(kc_state_rows, motion),
     FUNCTION(kc_state_rows, slopes), NO_MORE};
+static const kc_coded_member of_asked[] = {NUMBER(kc_asked, n), FUNCTION(kc_asked, result),
+                                           FUNCTION(kc_asked, reason), NO_MORE};
 static const kc_coded_member of_motion[] = {EQUATIONS,
                                             NUMBER(kc_motion, rank),
                                             NUMBER(kc_motion, eliminated),
@@ -242,6 +245,7 @@ ROOM(after_motion, s[0] + s[1])
 ROOM(short_way, 0)
 ROOM(chain, KC_CHAIN_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(state_rows, KC_STATE_ROWS_ROOM(s[0], s[1], s[2]))
+ROOM(asked, KC_ASKED_ROOM(s[0]))
 ROOM(motion, KC_MOTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))

@@ -63,7 +63,7 @@ cdef extern from "kanecore.h" nogil:
         uint32_t n_q, n_u, n_p, n_r, n_prepared, n_work
         uint32_t n_points, n_frames, n_outputs, n_joints, n_bodies, n_loads, n_potentials, n_info, n_unit, flags
         uint32_t n_constraints, n_configuration, n_velocity
-        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z
+        uint32_t n_auxiliary, n_q_dependent, n_u_dependent, n_z, n_reactions, n_shares
         const char *name
         const char *const *info
         const char *const *q_names

@@ -13,6 +13,7 @@ from kanecore.constraints.consistent_states import consistent_state, state_of
 from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
 from kanecore.constraints.constraint_values import normalise
 from kanecore.constraints.integrability import integrable
+from kanecore.constraints.load_solutions import LoadSolution, described, load_solutions, signs_taken
 from kanecore.errors import ModelError
 from kanecore.rank import rank_of, size_of
 from kanecore.tolerances import EQUAL, SOLVED
@@ -59,6 +60,12 @@ class Check:
     integrable : bool or None
         Whether all constraints on velocities together follow from some on coordinates (Frobenius); None if they are
         not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
+    solutions : tuple of LoadSolution or None
+        Solutions for loads that depend on reactions, the one that kernels find first: ``reactions`` by name, their
+        ``determinant`` relative to that without friction, and whether they are ``connected`` with zero friction.
+        Empty where there is none; None of a model without such loads.
+    signs_taken : tuple of str
+        Reactions whose sign such a load takes for granted, and which have the other one here, so that it drives.
     """
 
     name: str
@@ -76,6 +83,8 @@ class Check:
     condition: float
     mass_condition: float
     integrable: bool | None
+    solutions: tuple[LoadSolution, ...] | None = None
+    signs_taken: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         dof = "1 degree of freedom" if self.dof == 1 else f"{self.dof} degrees of freedom"
@@ -101,6 +110,13 @@ class Check:
                 "holonomic: together the constraints on velocities are integrable"
                 if self.integrable
                 else "nonholonomic: together the constraints on velocities are not integrable"
+            )
+        if self.solutions is not None:
+            lines.append(described(self.solutions))
+        if self.signs_taken:
+            lines.append(
+                f"signs taken for granted: a load is linear in {', '.join(self.signs_taken)}, and drives here what it "
+                "should brake: write the size of the reaction, or let an event end the contact"
             )
         return "\n".join(lines)
 
@@ -132,6 +148,8 @@ def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = No
     warn_of_count(state)
     free_multipliers = _free_multipliers(state)
     names = dyn.constraint_names
+    solutions = load_solutions(dyn, float(t), state.x, r, p)
+    connected = next((each for each in solutions or () if each.connected), None)
     return Check(
         name=dyn.name,
         t=float(t),
@@ -148,6 +166,8 @@ def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = No
         condition=_condition(state),
         mass_condition=_mass_condition(state),
         integrable=integrable(state),
+        solutions=solutions,
+        signs_taken=signs_taken(dyn, float(t), state.x, connected, r, p) if connected else (),
     )
 
 

@@ -86,6 +86,8 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
         "n_q_dependent": d.n_q_dependent,
         "n_u_dependent": d.n_u_dependent,
         "n_z": len(d.states),
+        "n_reactions": len(d.reaction_terms.symbols) if d.reaction_terms else 0,
+        "n_shares": len(d.reaction_terms.laws) if d.reaction_terms else 0,
     }
 
 

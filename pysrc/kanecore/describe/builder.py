@@ -45,13 +45,11 @@ from .description import (
     Attachment,
     Body,
     Constraint,
-    Contact,
     Description,
     FirstOrder,
     Frame,
     GeneralizedForce,
     Joint,
-    JointFriction,
     Load,
     Point,
     Tendon,
@@ -59,6 +57,7 @@ from .description import (
 from .frame_paths import Ancestry
 from .gravity import steady_part_first
 from .joints import GROUND, Attachments
+from .load_makers import Contact, JointFriction
 from .variables import Variables, input_name
 
 __all__ = ["Builder"]
@@ -327,8 +326,7 @@ class Builder(Variables):
         surface = contact.surface
         self._check_point(surface.point, f"the point of the {surface.kind} of {what}", -1)
         self._check_frame(surface.frame, f"the frame of the {surface.kind} of {what}")
-        nodes = [contact.radius, contact.stiffness, contact.exponent, contact.dissipation, contact.mu]
-        nodes += [contact.transition_velocity, contact.smooth, surface.radius, *surface.velocity]
+        nodes = [*(getattr(contact, name) for name in Contact.NODES), surface.radius, *surface.velocity]
         nodes += [node for axis in surface.axes for node in axis]
         check_nodes(self.graph, nodes, what)
         if any(self.graph.depends[i] & ACCELERATION for i in nodes):
@@ -338,8 +336,7 @@ class Builder(Variables):
     def friction(self, friction: JointFriction) -> None:
         """Add friction of a joint by its reaction."""
         what = f"the friction of joint {friction.joint}"
-        nodes = [friction.mu, friction.pin_radius, friction.friction_arm, friction.bending_arm, friction.preload]
-        check_nodes(self.graph, [*nodes, friction.transition_velocity], what)
+        check_nodes(self.graph, [getattr(friction, name) for name in JointFriction.NODES], what)
         self._frictions.append(replace(friction, number=self._number(friction.number)))
 
     def potential(self, energy: int) -> None:

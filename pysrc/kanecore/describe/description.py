@@ -11,26 +11,25 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
+from kanecore.describe.load_makers import Contact, JointFriction
+from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError
-from kanecore.graph.expression_graph import Data, Graph
-from kanecore.graph.vectors import Components, Matrix, Vector
+from kanecore.graph.expression_graph import Graph
+from kanecore.graph.vectors import Matrix, Vector
 from kanecore.shapes import Shape
 
 __all__ = [
     "Attachment",
     "Body",
     "Constraint",
-    "Contact",
     "Description",
     "FirstOrder",
     "Frame",
     "GeneralizedForce",
     "Image",
     "Joint",
-    "JointFriction",
     "Load",
     "Point",
-    "Surface",
     "Tendon",
     "bake",
     "duplicate",
@@ -192,95 +191,6 @@ class Tendon:
 
 
 @dataclass(frozen=True)
-class Surface:
-    """A surface that spheres and points press on.
-
-    Attributes
-    ----------
-    kind : {"plane", "height field", "sphere"}
-    point : int
-        A point of the plane, the centre of the sphere, the origin of the height field; −1: the one that positions are
-        measured from.
-    frame : int
-        Frame in whose axes ``axes`` and ``velocity`` are written.
-    axes : tuple of Components
-        The normal of a plane; of a height field the directions of its arguments, then the one in which it rises.
-    velocity : Components
-        Velocity of the material in addition to that of its body, as of a belt.
-    radius : int
-        Of the sphere.
-    height : Data or None
-        Function of the height field.
-    """
-
-    kind: str
-    point: int
-    frame: int = 0
-    axes: tuple[Components, ...] = ()
-    velocity: Components = (0, 0, 0)
-    radius: int = 0
-    height: Data | None = None
-
-
-@dataclass(frozen=True)
-class Contact:
-    """A compliant contact; `kanecore.derive.forces.contact_forces` makes loads and outputs of it before all else.
-
-    Attributes
-    ----------
-    name : str
-        Its outputs begin with it.
-    point : int
-        Centre of the sphere, or the point, that presses on the surface.
-    radius : int
-    surface : Surface
-    stiffness, exponent, dissipation : int
-        Nodes of k, n and d in k δⁿ (1 + d δ̇).
-    mu, transition_velocity : int
-        Friction; μ = 0: none.
-    smooth : int
-        Length over which the force sets in; 0: at once.
-    number : int or None
-        Its place in the user's list of loads; None: the next.
-    """
-
-    name: str
-    point: int
-    radius: int
-    surface: Surface
-    stiffness: int
-    exponent: int
-    dissipation: int = 0
-    mu: int = 0
-    transition_velocity: int = 0
-    smooth: int = 0
-    number: int | None = None
-
-
-@dataclass(frozen=True)
-class JointFriction:
-    """Friction of a joint by its reaction, of which `kanecore.derive.forces.friction_torques` makes loads.
-
-    Attributes
-    ----------
-    joint : str
-    mu, pin_radius, friction_arm, bending_arm, preload, transition_velocity : int
-        Nodes; ``bending_arm`` 0: moments across the axis do not rub.
-    number : int or None
-        Its place in the user's list of loads; None: the next.
-    """
-
-    joint: str
-    mu: int
-    pin_radius: int
-    friction_arm: int
-    bending_arm: int
-    preload: int
-    transition_velocity: int
-    number: int | None = None
-
-
-@dataclass(frozen=True)
 class Constraint:
     """An expression that vanishes.
 
@@ -428,6 +338,8 @@ class Description:
         Numbers of loads whose reactions are found with the motion, and may not exist.
     found_with_motion : bool
         These reactions are those of the motion of the model at a state, not of any other u̇.
+    reaction_terms : ReactionTerms or None
+        Equations by which they are found.
     frictions : tuple of JointFriction
     states : tuple of int
         Nodes of z, which stand behind q and u in x.
@@ -480,6 +392,7 @@ class Description:
     functions: tuple[str, ...] = ()
     loads_of_reactions: tuple[int, ...] = ()
     found_with_motion: bool = False
+    reaction_terms: ReactionTerms | None = None
     frictions: tuple[JointFriction, ...] = ()
     states: tuple[int, ...] = ()
     state_rates: tuple[int, ...] = ()
@@ -582,6 +495,7 @@ def without_bodies(d: Description) -> Description:
         shown_frames=(),
         origin=-1,
         shapes=(),
+        reaction_terms=None,
     )
 
 
@@ -657,4 +571,5 @@ class Image:
             tendons=tuple(map(self.tendon, d.tendons)),
             lagrangian=None if d.lagrangian is None else self.node(d.lagrangian),
             first_order=None if d.first_order is None else self.first_order(d.first_order),
+            reaction_terms=None if d.reaction_terms is None else d.reaction_terms.mapped(self.nodes),
         )

@@ -79,6 +79,11 @@ class Along(C):
         text = self.operand(operand)
         return text if self._is_pack(operand) else f"KC_ALONG({text})"
 
+    def _of_one_type(self, operand: Operand) -> str:
+        """A pack as a choice takes it: both must have one type, and directions stand anywhere in memory."""
+        text = self._as_pack(operand)
+        return f"(kc_pack)({text})" if isinstance(operand.source, Entry) and self._is_pack(operand) else text
+
     def compute(self, instruction: Compute) -> str:
         operation, target, given = instruction
         if not any(map(self._is_pack, given)):
@@ -90,7 +95,7 @@ class Along(C):
         if operation in _OF_PACKS:
             return f"{_OF_PACKS[operation]}({', '.join(map(self._as_pack, given))})"
         if operation is Op.SELECT:
-            condition, one, other = map(self._as_pack, given)
+            condition, one, other = map(self._of_one_type, given)
             if self._is_pack(given[0]):
                 return f"KC_PICK_ALONG({condition} != KC_ALONG(0.0), {one}, {other})"
             return self.choice(f"{self.operand(given[0])} != 0.0", one, other)

@@ -135,12 +135,20 @@ class Library:
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
-        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇, and ż behind it."""
+        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇, and ż behind it.
+
+        Where loads depend on reactions they name the fault of these; lanes leave such states to them.
+        """
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
             of_rhs["rhs"] = functions.motion()
         with_elements = (name for name, kernel in self.kernels.items() if kernel.roots and name != "rhs")
-        return of_rhs | {name: functions.kernel(name) for name in with_elements}
+        made = of_rhs | {name: functions.kernel(name) for name in with_elements}
+        terms = self.d.reaction_terms
+        if self.in_lanes or terms is None or not terms.fault:
+            return made
+        before = {"rhs": self.sizes["n_q"]}
+        return {name: functions.asked(each, self.n_results(name) - before.get(name, 0)) for name, each in made.items()}
 
     @cached_property
     def counting(self) -> Solved | None:

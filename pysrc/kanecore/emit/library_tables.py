@@ -152,8 +152,9 @@ def sizes(contents: Contents) -> dict[str, int | str]:
     of_all = sizes_of(contents.derivation)
     first = {name: of_all.pop(name) for name in ("n_q", "n_u", "n_p", "n_r")}
     del of_all["n_x"]
-    if not of_all["n_z"]:
-        del of_all["n_z"]
+    for rare in ("n_z", "n_reactions", "n_shares"):
+        if not of_all[rare]:
+            del of_all[rare]
     return {**first, "n_prepared": contents.n_prepared, "n_work": contents.n_work, **of_all}
 
 
@@ -198,6 +199,7 @@ def _info(contents: Contents) -> dict[str, Any]:
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
         "functions": list(d.functions),
         "loads_of_reactions": [str(number) for number in d.loads_of_reactions],
+        "reaction_names": list(d.reaction_terms.names) if d.reaction_terms else [],
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

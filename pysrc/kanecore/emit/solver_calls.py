@@ -24,6 +24,7 @@ HEADERS = {
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
     "state_rows.h": "linear_solver.h",
+    "load_faults.h": "equations.h",
     "spatial_vectors.h": "linear_solver.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
@@ -90,6 +91,7 @@ WAYS = {
     ),
     "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
+    "asked": Way("kc_asked", "kc_ask", "KC_ASKED_ROOM", ("load_faults.h",)),
     "state_rows": Way("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),
 }
 

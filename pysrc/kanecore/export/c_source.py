@@ -30,9 +30,6 @@ _PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILI
 
 _LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; their output is the user's
 
-NO_METHOD = 13
-"""Status of `integrate`, beside those of `kanecore.statuses`."""
-
 _LISTS = {
     "x": (("q_names", "u_names", "z_names"), "The places of coordinates and speeds in x"),
     "r": (("r_names",), "The places of the inputs in r"),
@@ -50,7 +47,6 @@ def outcomes(integrates: bool) -> dict[str, tuple[int, str]]:
     found = {s.name.lower(): (s.code, s.meaning) for s in STATUSES if s.of_kernels}
     if integrates:
         found |= {s.name.lower(): (s.code, s.meaning) for s in STATUSES if not s.of_kernels}
-        found["no_method"] = NO_METHOD, "there is no such method, or it needs kernels that the library does not hold"
     return found
 
 

@@ -158,6 +158,8 @@ def _status(problem: InitialValueProblem, fault: SingularError | NonFiniteError 
         return "nonfinite"
     if fault.contradictory:
         return "contradictory"
+    if fault.status:
+        return fault.status
     return "singular" if fault.row < problem.dyn.n_u else "lost"
 
 

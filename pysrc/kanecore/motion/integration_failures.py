@@ -14,7 +14,7 @@ from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.simulation_options import Recording
 from kanecore.motion.trajectory import Trajectory
 from kanecore.rank import equilibrated
-from kanecore.statuses import BY_WORD, Status
+from kanecore.statuses import BY_WORD, OF_LOADS, Status
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels
@@ -32,7 +32,9 @@ _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w"
 def reason(dyn: Kernels, status: Status, row: int) -> str:
     """Reason why a run ended, with advice; ``row`` as of `SingularError`: the number of a speed or of a constraint."""
     said = status.reason
-    if "{subject}" in said:
+    if status.word in OF_LOADS:
+        said = said.format(subject=f"{row - dyn.n_u} of {dyn.name!r}")
+    elif "{subject}" in said:
         said = said.format(subject=repr(dyn.speed_names[row] if row < dyn.n_u else dyn._row_name(row)))
     return f"{said}; {status.advice}" if status.advice else said
 
@@ -96,6 +98,15 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
                 trajectory=trajectory,
             )
         return SingularError(_singularity(problem, run), t=run.t, x=run.x, row=run.row, trajectory=trajectory)
+    if run.status in OF_LOADS:
+        return SingularError(
+            f"{reason(problem.dyn, BY_WORD[run.status], run.row)}; just after {_where(run)}",
+            t=run.t,
+            x=run.x,
+            row=run.row,
+            status=run.status,
+            trajectory=trajectory,
+        )
     lost = _lost_row(problem, run, _LOST[run.status]) if run.status in _LOST else None
     if run.status == "jump" and lost is None:
         return IntegrationError(

@@ -23,7 +23,7 @@ from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
 from kanecore.derive.motion_products import is_tangent, product
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
-from kanecore.graph.expression_graph import Graph
+from kanecore.graph.expression_graph import Graph, Op
 from kanecore.kernels import KERNEL_GROUPS
 
 from .function_parts import SCRATCH, Equations, Function, Member, Solved, Straight, cut
@@ -162,6 +162,16 @@ class Functions:
         at_udot = dict(zip(self.d.accelerations, udot.roots, strict=True))
         zdot = g.substitute(list(self.d.state_rates), at_udot)
         return associated(g, replace(udot, roots=(*udot.roots, *zdot)), self.leaves)
+
+    def asked(self, function: Function, n: int) -> Function:
+        """A function of n numbers that asks loads of reactions for their fault where these are not finite."""
+        name, g, terms = f"{function.name}_asked", self.g, self.d.reaction_terms
+        if name in self.by_name:
+            return self.by_name[name]
+        assert terms is not None
+        load = g.select(g.binary(Op.LT, 0, terms.fault), g.constant(self.d.loads_of_reactions[0]), 0)
+        reason = self._once("load_fault", Derived((terms.fault, load)))
+        return self._solved(name, "asked", {"n": n, "result": function.name, "reason": reason}, 2)
 
     def _forward_dynamics(self) -> Function:
         """Function of u̇ with generalized forces beside f."""

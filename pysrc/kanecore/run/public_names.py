@@ -67,6 +67,8 @@ ALIASES = {
     "n_potentials": 'sizes["potentials"]',
     "n_configuration": 'sizes["configuration"]',
     "n_velocity": 'sizes["velocity"]',
+    "n_reactions": 'sizes["reactions"]',
+    "n_shares": 'sizes["shares"]',
     "n_auxiliary": 'sizes["auxiliary"]',
     "n_q_dependent": 'sizes["q_dependent"]',
     "n_u_dependent": 'sizes["u_dependent"]',

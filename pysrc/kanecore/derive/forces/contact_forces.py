@@ -6,26 +6,33 @@ With the depth δ, the normal n out of the surface, and the relative velocity v 
     F_n = k δⁿ max(1 + d δ̇, 0)  for δ > 0, else 0,      δ̇ = −n·v               (Hunt & Crossley 1975)
     F_t = −μ F_n tanh(|s|/v_t) s/|s|,                    s = v − n (n·v)
 
-F = F_n n + F_t acts on the body of the point, and −F on that of the surface, both at the same place.
+F = F_n n + F_t acts on the body of the point, and −F on that of the surface, both at the same place.  With bristles,
+whose deflection z is a state in directions along the surface,
+
+    ż = s − σ₀ |s|/m(|s|) z for δ > 0, else −σ₀/σ₁ z,      F_t = −F_n (σ₀ z + σ₁ ż)        (Canudas de Wit et al. 1995)
+    m(|s|) = μ + (μ_s − μ) exp(−s²/v_s²)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kanecore.derive.kinematics import Kinematics
-from kanecore.describe.description import Contact, Description, Load
+from kanecore.describe.description import Description, Load
 from kanecore.describe.frame_paths import Ancestry
 from kanecore.describe.joints import Attachments
+from kanecore.describe.load_makers import Contact
 from kanecore.errors import ModelError
-from kanecore.graph.expression_graph import Given, Graph, Op
+from kanecore.graph.expression_graph import STATE, Given, Graph, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
 
 __all__ = ["with_contacts"]
 
 _AT_REST = 1e-16
 """Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0: below rounding beside tanh(x)/x."""
+_STILL = 1e-30
+"""Added to s², in m²/s², so that |s| has derivatives at s = 0: bristles slip by 10⁻¹⁵ m/s there."""
 
 
 def with_contacts(d: Description) -> Description:
@@ -39,6 +46,8 @@ def with_contacts(d: Description) -> Description:
     for name, _ in outputs:
         if name in taken:
             raise ModelError(f"output {name!r} is one of a contact: rename it, or write Contact(..., name=...)")
+    bristles = [each for force in forces for each in force.bristles]
+    _check_names(d, [each.name for each in bristles])
     loads = sorted([*d.loads, *(load for force in forces for load in force.loads)], key=lambda load: load.number)
     at = [load.at for force in forces for load in force.loads if load.kind == "force"]
     return replace(
@@ -46,16 +55,37 @@ def with_contacts(d: Description) -> Description:
         loads=tuple(loads),
         outputs=(*d.outputs, *outputs),
         contacts=(),
+        states=(*d.states, *(each.state for each in bristles)),
+        state_rates=(*d.state_rates, *(each.rate for each in bristles)),
+        state_names=(*d.state_names, *(each.name for each in bristles)),
         shown_points=tuple(dict.fromkeys([*d.shown_points, *at])),
     )
 
 
+def _check_names(d: Description, names: Sequence[str]) -> None:
+    """ModelError for a state of bristles that is called as another symbol of the model."""
+    for name in {*d.x_names, *d.input_names, *d.parameter_names}.intersection(names):
+        raise ModelError(
+            f"{name!r} is a state of a contact's bristles: rename the symbol, or write Contact(..., name=...)"
+        )
+
+
+@dataclass(frozen=True)
+class _Bristle:
+    """Deflection along one direction: a state, and its rate."""
+
+    name: str
+    state: int
+    rate: int
+
+
 @dataclass(frozen=True)
 class _Force:
-    """Loads and outputs of one contact."""
+    """Loads, outputs and states of one contact."""
 
     loads: list[Load]
     outputs: list[tuple[str, int]]
+    bristles: list[_Bristle]
 
 
 @dataclass(frozen=True)
@@ -104,13 +134,18 @@ class _Pairs:
         closing = g.neg(dot(g, gap.normal, v))
         normal = _normal_force(g, contact, gap.depth, closing)
         slip = add(g, v, scale(g, closing, gap.normal))
-        force = add(g, scale(g, normal, gap.normal), _friction(g, contact, normal, slip))
+        if contact.bristle_stiffness:
+            bristles, along = _bristles(g, contact, gap, slip)
+            friction = scale(g, g.neg(normal), along)
+        else:
+            bristles, friction = [], _friction(g, contact, normal, slip)
+        force = add(g, scale(g, normal, gap.normal), friction)
         loads = [*self._loads(contact, contact.point, own, f, lever, force)]
         if f or k.velocity[start] != ZERO:
             loads += self._loads(contact, start, other, f, gap.arm, neg(g, force))
         outputs = [(f"{contact.name}_depth", gap.depth), (f"{contact.name}_normal", normal)]
         outputs += zip((f"{contact.name}_force_{axis}" for axis in "xyz"), k.resolve(force, f, 0), strict=True)
-        return _Force(loads, outputs)
+        return _Force(loads, outputs, bristles)
 
     def _turning(self, point: int) -> int:
         """Frame of the body of a point; 0 for the ground and particles."""
@@ -205,3 +240,37 @@ def _friction(g: Graph, contact: Contact, normal: int, slip: Components) -> Comp
     size = g.sqrt(g.add(dot(g, relative, relative), g.constant(_AT_REST)))
     share = g.div(g.call(Op.TANH, size), size)
     return scale(g, g.neg(g.mul(g.mul(contact.mu, normal), share)), relative)
+
+
+def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[list[_Bristle], Components]:
+    """States z along directions in which the surfaces may slip, and σ₀ z + σ₁ ż as a vector along the surface."""
+    directions = [axis for axis in _directions(g, gap.normal) if dot(g, slip, axis)]
+    slips = [dot(g, slip, axis) for axis in directions]
+    speed = g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(_STILL)))
+    wear = g.div(g.mul(contact.bristle_stiffness, speed), _coefficient(g, contact, speed))
+    decay = g.div(contact.bristle_stiffness, contact.bristle_damping)
+    apart = g.binary(Op.LE, gap.depth, 0)
+    bristles, along = [], ZERO
+    for i, (axis, s) in enumerate(zip(directions, slips, strict=True), 1):
+        name = f"{contact.name}_bristle_{i}"
+        z = g.symbol(("z", name), STATE)
+        rate = g.select(apart, g.neg(g.mul(decay, z)), g.sub(s, g.mul(wear, z)))
+        bristles.append(_Bristle(name, z, rate))
+        pull = g.add(g.mul(contact.bristle_stiffness, z), g.mul(contact.bristle_damping, rate))
+        along = add(g, along, scale(g, pull, axis))
+    return bristles, sub(g, along, scale(g, dot(g, along, gap.normal), gap.normal)) if len(directions) > 2 else along
+
+
+def _directions(g: Graph, normal: Components) -> list[Components]:
+    """Unit vectors along a surface: two where its normal lies in a plane of coordinates; else the axes, as they are."""
+    axes: list[Components] = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    across = [axis for axis, component in zip(axes, normal, strict=True) if not component]
+    return [across[0], cross(g, normal, across[0])] if across else axes
+
+
+def _coefficient(g: Graph, contact: Contact, speed: int) -> int:
+    """μ + (μ_s − μ) exp(−s²/v_s²)."""
+    if not contact.stribeck_velocity:
+        return contact.mu
+    fall = g.call(Op.EXP, g.neg(g.square(g.div(speed, contact.stribeck_velocity))))
+    return g.add(contact.mu, g.mul(g.sub(contact.mu_static, contact.mu), fall))

@@ -15,13 +15,22 @@ from functools import partial
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.forces.loads_of_reactions import Affine, Shares, friction_free_determinant, not_a_number
+from kanecore.derive.forces.loads_of_reactions import (
+    Affine,
+    Shares,
+    friction_free_determinant,
+    not_a_number,
+    not_positive,
+    status_where,
+)
 from kanecore.describe.description import Description, Image, Load
+from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.expression_graph import ACCELERATION, INPUT, Op
 from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.linear_equations import Singular, solve
+from kanecore.graph.vectors import dot
 
 from .noncontributing_forces import but_loads, unlisted
 from .undetermined_multipliers import redundant_rows
@@ -66,13 +75,15 @@ def _linear(d: Description, reactions: Sequence[int], names: Sequence[str]) -> D
     image = Image(g, g, dict(zip(reactions, solution, strict=True))).description(unlisted(d, reactions))
     if not any(g.depends[x] & ACCELERATION for load in image.loads for _, v in load.vector for x in v):
         return image
-    determinant = friction_free_determinant(_System(d, list(reactions), names, []).affine)
-    value = g.value(determinant)
-    if value is not None and value > 0:
+    system = _System(d, list(reactions), names, [])
+    determinant = friction_free_determinant(system.affine)
+    fault = status_where(g, not_positive(g, determinant), "jammed")
+    if not fault:
         return image
-    jammed, wrong = g.binary(Op.LE, determinant, 0), not_a_number(g, determinant)
+    jammed, wrong = g.binary(Op.LT, 0, fault), not_a_number(g, determinant)
     guarded = {i: g.select(jammed, wrong, x) for i, x in zip(reactions, solution, strict=True)}
-    return replace(Image(g, g, guarded).description(unlisted(d, reactions)), loads_of_reactions=_numbers(d, reactions))
+    image = Image(g, g, guarded).description(unlisted(d, reactions))
+    return replace(image, loads_of_reactions=_numbers(d, reactions), reaction_terms=system.terms(fault))
 
 
 def _numbers(d: Description, reactions: Sequence[int]) -> tuple[int, ...]:
@@ -184,11 +195,31 @@ class _System:
         laws = list(self.shares.parts.values())
         if any(g.depends[h] & ACCELERATION for h in laws):
             raise ModelError(f"{self._where} in a way that holds u̇ as well: add what holds u̇ as a load of its own")
-        s = self.affine.solution()
+        s, fault = self.affine.solution()
         values = self.affine.at(s)
         swap = {**values, **dict(zip(self.shares.parts, s, strict=True))}
         image = Image(g, g, swap).description(unlisted(self.split, self.auxiliary))
-        return replace(image, loads_of_reactions=_numbers(self.whole, self.reactions), found_with_motion=True)
+        numbers = _numbers(self.whole, self.reactions)
+        return replace(image, loads_of_reactions=numbers, found_with_motion=True, reaction_terms=self.terms(fault))
+
+    def terms(self, fault: int) -> ReactionTerms:
+        """The equations of N and s; ``fault`` is the node that says where they have no solution."""
+        a, g = self.affine, self.graph
+        speeds = self.derivation.description.speeds
+        columns = [[Tangent(g, {s: g.one}).of(f) for f in self.motion.forcing] for s in self.shares.parts]
+        return ReactionTerms(
+            names=tuple(_called(g.nodes[i][1]) if i in self.written else name for i, name in self._named()),
+            symbols=tuple(a.reactions),
+            start=tuple(a.start),
+            slopes=tuple(map(tuple, a.slopes)),
+            laws=tuple(a.laws),
+            powers=tuple(dot(g, speeds, column) for column in columns),
+            fault=fault,
+        )
+
+    def _named(self) -> list[tuple[int, str]]:
+        """Reactions as they stand in loads, with the names of those that have one."""
+        return [*zip(self.auxiliary, self.names, strict=True), *((i, "") for i in self.written)]
 
 
 class _Solver:
@@ -221,6 +252,15 @@ class _Solver:
             multipliers = solve(g, self._coupling, right)
         columns = list(zip(*self._columns, strict=True))
         return [*(g.add(x, self._dot(row, multipliers)) for x, row in zip(free, columns, strict=True)), *multipliers]
+
+
+def _called(key: tuple[Any, ...]) -> str:
+    """Name of a multiplier, or of a component of a joint's reaction, as users write it."""
+    kind, name, *component = key
+    if kind == "λ":
+        return f"multiplier({name!r})"
+    what, axis = divmod(component[0], 3)
+    return f"reaction({name!r}).{('force', 'torque')[what]}, {'xyz'[axis]}"
 
 
 def _swapped(d: Description, swap: Mapping[int, int]) -> tuple[Load, ...]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kanecore.derive.kinematics import Kinematics
-from kanecore.describe.description import Description, JointFriction, Load
+from kanecore.describe.description import Description, Load
 from kanecore.describe.joints import GROUND
+from kanecore.describe.load_makers import JointFriction
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.expression_graph import ACCELERATION, Op

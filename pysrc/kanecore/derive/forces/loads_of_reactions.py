@@ -9,8 +9,8 @@ reactions, which are linear in u̇, λ, N and s, give
 
 On the graph this is a straight line of `TURNS` steps.  Linear h needs one.  The solution is the one connected with zero
 friction: det J, which is 1 there, is positive at all steps.  Where it is not, or where the steps do not end, loads are
-not a number, and calls raise a SingularError that names the loads.  There bodies jam, or jump without impact
-(Painlevé; F. Génot & B. Brogliato, *New results on Painlevé paradoxes*, 1999).
+not a number; a node says which, as a ``kc_status``, and calls raise a SingularError that names the loads.  There bodies
+jam, or jump without impact (Painlevé; F. Génot & B. Brogliato, *New results on Painlevé paradoxes*, 1999).
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.linear_equations import determinant, solve, solve_in_order
 from kanecore.graph.vectors import dot
+from kanecore.statuses import BY_WORD
 
-__all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number"]
+__all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number", "not_positive", "status_where"]
 
 TURNS = 5
 CLOSE = 1e-10  # of the largest share: what may be left of s − h(N) after the last step
@@ -128,23 +129,25 @@ class Affine:
     def is_linear(self) -> bool:
         return is_affine(self.graph, self.laws, set().union(*map(self.graph.above, self.reactions)).__contains__)
 
-    def solution(self) -> list[int]:
-        """The nodes of s; not a number where they are not the only ones connected with zero friction."""
+    def solution(self) -> tuple[list[int], int]:
+        """The nodes of s, and of a ``kc_status``: why s, which is not a number there, is not connected with zero."""
         g, s = self.graph, [0] * len(self.laws)
+        unended: list[int] = []
         if self.is_explicit or self.is_linear:
             values = self.at(s)
             jacobian = self.jacobian(values)
-            conditions = _not_positive(g, determinant(g, jacobian))
+            conditions = not_positive(g, determinant(g, jacobian))
             s = [g.neg(step) for step in solve(g, jacobian, self._residuals(s, values))]
         else:
-            s, conditions = self._by_newton()
-        if not conditions:
-            return s
-        wrong = _any(g, conditions)
-        return [g.select(wrong, not_a_number(g, x), x) for x in s]
+            s, conditions, unended = self._by_newton()
+        fault = status_where(g, conditions, "jammed", status_where(g, unended, "unconverged"))
+        if not fault:
+            return s, 0
+        wrong = g.binary(Op.LT, 0, fault)
+        return [g.select(wrong, not_a_number(g, x), x) for x in s], fault
 
-    def _by_newton(self) -> tuple[list[int], list[int]]:
-        """S after the last step, and the conditions that hold where it is no solution.
+    def _by_newton(self) -> tuple[list[int], list[int], list[int]]:
+        """S after the last step, the conditions of which one holds where a branch ended, and those of too few steps.
 
         A step corrects what small pivots of the one before lost.
         """
@@ -153,9 +156,9 @@ class Affine:
         for _ in range(TURNS):
             values = self.at(s)
             steps, size = solve_in_order(g, self.jacobian(values), self._residuals(s, values))
-            conditions += _not_positive(g, size)
+            conditions += not_positive(g, size)
             s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
-        return s, [*conditions, self._left(s, self.at(s))]
+        return s, conditions, [self._left(s, self.at(s))]
 
     def _residuals(self, s: Sequence[int], values: Mapping[int, int]) -> list[int]:
         g = self.graph
@@ -174,18 +177,21 @@ def friction_free_determinant(affine: Affine) -> int:
     return determinant(affine.graph, affine.jacobian(affine.at([0] * len(affine.laws))))
 
 
-def _not_positive(g: Graph, node: int) -> list[int]:
+def not_positive(g: Graph, node: int) -> list[int]:
     """The condition node ≤ 0; none of a positive number."""
     value = g.value(node)
     return [] if value is not None and value > 0 else [g.binary(Op.LE, node, 0)]
 
 
-def _any(g: Graph, conditions: Iterable[int]) -> int:
-    """The condition that one of several holds: a single choice, since each one doubles the work of derivatives."""
-    held = 0
+def status_where(g: Graph, conditions: Iterable[int], word: str, otherwise: int = 0) -> int:
+    """The node of a status where one of several conditions holds.
+
+    Choices end in one number, of which loads ask once: each choice of their own would double the work of derivatives.
+    """
+    status = g.constant(BY_WORD[word].code)
     for condition in dict.fromkeys(conditions):
-        held = g.select(condition, g.one, held)
-    return g.binary(Op.LT, 0, held)
+        otherwise = g.select(condition, status, otherwise)
+    return otherwise
 
 
 def not_a_number(g: Graph, node: int) -> int:

@@ -82,6 +82,28 @@ def _reaction_slopes(d: Derivation) -> Derived:
     return Derived(tuple(slope(x) for x in forces for slope in slopes))
 
 
+def _has_terms(d: Derivation) -> bool:
+    return d.description.reaction_terms is not None
+
+
+@derives("reaction_shares", applies=_has_terms)
+def _reaction_shares(d: Derivation) -> Derived:
+    terms = d.description.reaction_terms
+    assert terms is not None
+    return Derived(tuple(x for start, row in zip(terms.start, terms.slopes, strict=True) for x in (start, *row)))
+
+
+@derives("share_laws", applies=_has_terms)
+def _share_laws(d: Derivation) -> Derived:
+    terms, g = d.description.reaction_terms, d.graph
+    assert terms is not None
+    given = dict(zip(terms.symbols, d.vector_symbols(len(terms.symbols)), strict=True))
+    rows = []
+    for law, power in zip(terms.laws, terms.powers, strict=True):
+        rows += g.substitute([law, *accumulate(g, [(law, g.one)], terms.symbols), power], given)
+    return Derived(tuple(rows))
+
+
 def _unwritten(d: Derivation) -> str:
     """Message that names what acts along auxiliary speeds at a place that nobody told; empty if all are known."""
     attachments, moved = d.description.attachments, _moved_with_auxiliary(d)

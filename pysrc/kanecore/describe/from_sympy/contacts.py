@@ -126,11 +126,23 @@ class Contact:
         Coefficient of friction; default 0.
     transition_velocity : float or expression
         v_t, m/s, over which friction turns: it is 0.76 of μ F_n at |s| = v_t.  Such friction never holds: what rests on
-        a slope creeps.
+        a slope creeps.  In its place ``bristle_stiffness`` is friction that holds.
     smooth : float or expression, optional
         Length s, m, over which the force sets in: δ becomes (δ + √(δ² + s²))/2, and the factor of a separating
         contact (1 + d δ̇/2)² while that bracket is positive.  The force then has continuous derivatives, and a small
         value before the bodies touch.  Default: none, where the factor and, for n ≤ 1, the force have a kink.
+    bristle_stiffness, bristle_damping : float or expression, optional
+        σ₀, 1/m, and σ₁, s/m, of friction by bristles, whose deflections z are first-order states, ``NAME_bristle_1``
+        and, in space, ``_2`` and so on:
+
+            ż = s − σ₀ |s|/m(|s|) z,      F_t = −F_n (σ₀ z + σ₁ ż),      m = μ + (μ_s − μ) exp(−s²/v_s²)
+
+        Where the surfaces are apart z decays.  Such friction holds: a block rests on a slope with z = tan α/σ₀.
+        A σ₁ of 2 √(σ₀/g) damps what lies by its weight critically.  C. Canudas de Wit, H. Olsson, K. J. Åström and
+        P. Lischinsky, *A new model for control of systems with friction*, 1995; in proportion to F_n by C. Canudas de
+        Wit and P. Tsiotras, *Dynamic tire friction models for vehicle traction control*, 1999.
+    mu_static, stribeck_velocity : float or expression, optional
+        μ_s, and v_s, m/s, over which it falls to μ; with bristles alone.  Default: μ_s = μ.
     name : str, optional
         Its outputs are ``NAME_depth``, m, negative where the bodies are apart; ``NAME_normal``, F_n; ``NAME_force_x``,
         ``_y``, ``_z``, the force on the body in inertial axes.  Default: the name of the point.
@@ -161,6 +173,10 @@ class Contact:
         mu: Any = 0,
         transition_velocity: Any = None,
         smooth: Any = None,
+        bristle_stiffness: Any = None,
+        bristle_damping: Any = None,
+        mu_static: Any = None,
+        stribeck_velocity: Any = None,
         name: str | None = None,
     ) -> None:
         expect(point, Point, "the point of a Contact", "Point")
@@ -178,15 +194,50 @@ class Contact:
         self.exponent = scalar(exponent, f"exponent {what}", "1.5", least=1.0)
         self.dissipation = scalar(dissipation, f"dissipation {what}", "0.1", least=0.0)
         self.mu = scalar(mu, f"mu {what}", "0.8", least=0.0)
-        if self.mu != 0 and transition_velocity is None:
+        bristles = {"bristle_stiffness": bristle_stiffness, "bristle_damping": bristle_damping}
+        bristles |= {"mu_static": mu_static, "stribeck_velocity": stribeck_velocity}
+        self._take_bristles(bristles, transition_velocity, what)
+        if self.mu != 0 and transition_velocity is None and bristle_stiffness is None:
             raise ModelError(
-                f"transition_velocity {what} is missing: friction turns over it, transition_velocity=0.01 in m/s"
+                f"transition_velocity {what} is missing: friction turns over it, transition_velocity=0.01 in m/s; or "
+                "write bristle_stiffness=1e4, in 1/m, for friction that holds"
             )
         given = transition_velocity is not None
         self.transition_velocity = (
             scalar(transition_velocity, f"transition_velocity {what}", "0.01", above=0.0) if given else sm.S.One
         )
         self.smooth = sm.S.Zero if smooth is None else scalar(smooth, f"smooth {what}", "1e-4", above=0.0)
+
+    def _take_bristles(self, given: dict[str, Any], transition_velocity: Any, what: str) -> None:
+        """Check and keep the numbers of friction by bristles; zeros without."""
+        stiffness, damping, static, stribeck = given.values()
+        self.bristle_stiffness = self.bristle_damping = self.mu_static = self.stribeck_velocity = sm.S.Zero
+        if stiffness is None:
+            for name, value in given.items():
+                if value is not None:
+                    raise ModelError(f"{name} {what} is of bristles: write bristle_stiffness=1e4, in 1/m, as well")
+            return
+        if transition_velocity is not None:
+            raise ModelError(
+                f"transition_velocity and bristle_stiffness {what}: friction turns over the one, or holds by the "
+                "other: leave one out"
+            )
+        if self.mu == 0:
+            raise ModelError(f"mu {what} is missing: bristles carry mu=0.8 of the normal force")
+        if damping is None:
+            raise ModelError(
+                f"bristle_damping {what} is missing: write bristle_damping=2*sqrt(bristle_stiffness/9.81), in s/m, "
+                "which damps what lies under its weight"
+            )
+        if (static is None) != (stribeck is None):
+            raise ModelError(
+                f"mu_static and stribeck_velocity {what} go together: write mu_static=1.0, stribeck_velocity=1e-3"
+            )
+        self.bristle_stiffness = scalar(stiffness, f"bristle_stiffness {what}", "1e4", above=0.0)
+        self.bristle_damping = scalar(damping, f"bristle_damping {what}", "60", above=0.0)
+        if static is not None:
+            self.mu_static = scalar(static, f"mu_static {what}", "1.0", above=0.0)
+            self.stribeck_velocity = scalar(stribeck, f"stribeck_velocity {what}", "1e-3", above=0.0)
 
     def points(self) -> list[Any]:
         """Its point, and the one that locates the surface."""

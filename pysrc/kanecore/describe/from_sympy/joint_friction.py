@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sm
+
 from kanecore.errors import ModelError
 
 from .contacts import scalar
@@ -76,7 +78,7 @@ class JointFriction:
         self.pin_radius = scalar(pin_radius, f"pin_radius {what}", "0.03", above=0.0)
         self.friction_arm = scalar(friction_arm, f"friction_arm {what}", "0.02", least=0.0)
         bends = bending_arm is not None
-        self.bending_arm = scalar(bending_arm, f"bending_arm {what}", "0.1", above=0.0) if bends else None
+        self.bending_arm = scalar(bending_arm, f"bending_arm {what}", "0.1", above=0.0) if bends else sm.S.Zero
         self.preload = scalar(preload, f"preload {what}", "0.1", least=0.0)
         self.transition_velocity = scalar(transition_velocity, f"transition_velocity {what}", "1e-3", above=0.0)
 

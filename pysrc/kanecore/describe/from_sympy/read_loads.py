@@ -12,7 +12,7 @@ from sympy.physics.mechanics import ActuatorBase, ForceActuator, LinearPathway, 
 from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 
-from kanecore.describe import description
+from kanecore.describe import load_makers
 from kanecore.describe.builder import Builder
 from kanecore.describe.frame_paths import components
 from kanecore.errors import ModelError
@@ -151,47 +151,20 @@ class LoadReader:
             self._builder.torque(frame, self._frames.vector(vector, where, "load"), number)
 
     def _friction(self, number: int, friction: JointFriction) -> None:
-        where = f"the friction of joint {friction.joint}"
-
-        def node(value: Any) -> int:
-            return self._symbols.node(value, where, "load")
-
-        self._builder.friction(
-            description.JointFriction(
-                friction.joint,
-                node(friction.mu),
-                node(friction.pin_radius),
-                node(friction.friction_arm),
-                node(friction.bending_arm or 0),
-                node(friction.preload),
-                node(friction.transition_velocity),
-                number,
-            )
-        )
+        nodes = self._nodes(friction, load_makers.JointFriction.NODES, f"the friction of joint {friction.joint}")
+        self._builder.friction(load_makers.JointFriction(friction.joint, number=number, **nodes))
 
     def _contact(self, number: int, contact: Contact) -> None:
         where = f"contact {contact.name}"
+        point, surface = self._points.number(contact.point, where), self._surface(contact.on, where)
+        nodes = self._nodes(contact, load_makers.Contact.NODES, where)
+        self._builder.contact(load_makers.Contact(contact.name, point=point, surface=surface, number=number, **nodes))
 
-        def node(value: Any) -> int:
-            return self._symbols.node(value, where, "load")
+    def _nodes(self, maker: Any, names: Sequence[str], where: str) -> dict[str, int]:
+        """Nodes of the numbers and expressions of a maker of loads, by name."""
+        return {name: self._symbols.node(getattr(maker, name), where, "load") for name in names}
 
-        self._builder.contact(
-            description.Contact(
-                contact.name,
-                self._points.number(contact.point, where),
-                node(contact.radius),
-                self._surface(contact.on, where),
-                node(contact.stiffness),
-                node(contact.exponent),
-                node(contact.dissipation),
-                node(contact.mu),
-                node(contact.transition_velocity),
-                node(contact.smooth),
-                number,
-            )
-        )
-
-    def _surface(self, on: Any, where: str) -> description.Surface:
+    def _surface(self, on: Any, where: str) -> load_makers.Surface:
         if isinstance(on, Plane):
             frame, normal = self._in_one_frame(on.normal, f"the normal of {where}")
             point = self._points.number(on.point, where)
@@ -199,7 +172,7 @@ class LoadReader:
             if on.velocity is not None:
                 vector = self._frames.vector(on.velocity, f"the velocity of the plane of {where}", "load")
                 velocity = components(self._builder.graph, self._builder.frames, vector, frame)
-            return description.Surface("plane", point, frame, (normal,), velocity)
+            return load_makers.Surface("plane", point, frame, (normal,), velocity)
         if isinstance(on, HeightField):
             n, inertial = on.height.n_arguments, self._frames.inertial
             default = (inertial.x, inertial.y, inertial.z)[: n + 1]
@@ -208,9 +181,9 @@ class LoadReader:
                 raise ModelError(f"the axes of {where} are of several frames: write those of one")
             point = -1 if on.point is None else self._points.number(on.point, where)
             directions = tuple(axis for _, axis in axes)
-            return description.Surface("height field", point, axes[0][0], directions, height=on.height)
+            return load_makers.Surface("height field", point, axes[0][0], directions, height=on.height)
         radius = self._symbols.node(on.radius, where, "load")
-        return description.Surface("sphere", self._points.number(on.point, where), radius=radius)
+        return load_makers.Surface("sphere", self._points.number(on.point, where), radius=radius)
 
     def _in_one_frame(self, vector: Any, where: str) -> tuple[int, Components]:
         parts = self._frames.vector(vector, where, "load")

@@ -24,7 +24,8 @@ SAG = 1e-3
 """Depth, m, at which one contact carries the weight of the robot, if no stiffness is given."""
 _RIM = 8  # points of each rim of a cylinder
 _DEFAULTS = {"radius": 0.0, "exponent": 1.5, "dissipation": 1.0, "mu": 0.8, "transition_velocity": 0.01, "smooth": 0.0}
-_POSITIVE = ("stiffness", "transition_velocity")
+_BRISTLES = ("bristle_stiffness", "bristle_damping", "mu_static", "stribeck_velocity")
+_POSITIVE = ("stiffness", "transition_velocity", *_BRISTLES)
 
 
 def laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
@@ -49,10 +50,9 @@ def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
         )
     full = dict(_DEFAULTS)
     for name, value in law.items():
-        if name not in (*_DEFAULTS, "stiffness"):
-            raise ModelError(
-                f"contacts[{link!r}]: {unknown_name('number is called', str(name), [*_DEFAULTS, 'stiffness']).args[0]}"
-            )
+        known = [*_DEFAULTS, "stiffness", *_BRISTLES]
+        if name not in known:
+            raise ModelError(f"contacts[{link!r}]: {unknown_name('number is called', str(name), known).args[0]}")
         number = finite(value)
         if (
             number is None
@@ -63,7 +63,16 @@ def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
             least = "at least 1" if name == "exponent" else "positive" if name in _POSITIVE else "not negative"
             raise ModelError(f"contacts[{link!r}][{name!r}] is {value!r}; it must be a finite number, {least}")
         full[name] = number
-    return {"stiffness": weight / SAG ** full["exponent"], **full}
+    _check_bristles(link, law)
+    return {"stiffness": weight / SAG ** full["exponent"], **dict.fromkeys(_BRISTLES, 0.0), **full}
+
+
+def _check_bristles(link: Any, law: Mapping[str, Any]) -> None:
+    """ModelError where a number of friction by bristles lacks another one."""
+    pairs = (("bristle_stiffness", "bristle_damping"), ("mu_static", "bristle_stiffness"))
+    for one, other in (*pairs, *(pair[::-1] for pair in pairs[:1]), *(("mu_static", "stribeck_velocity"),)):
+        if one in law and other not in law:
+            raise ModelError(f"contacts[{link!r}] has {one!r} without {other!r}: write both")
 
 
 def touching(link: str, shape: Visual) -> Iterator[tuple[Array, float]]:

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Contact, Description, Surface
+from kanecore.describe.description import Description
+from kanecore.describe.load_makers import Contact, Surface
 from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.graph.expression_graph import Op
@@ -532,8 +533,8 @@ class _Assembly:
     def _contact(self, name: str, point: int, radius: float, law: dict[str, float]) -> None:
         b = self.builder
         ground = Surface("plane", self._world, b.inertial, ((0, 0, 1),))
-        sizes = ("stiffness", "exponent", "dissipation", "mu", "transition_velocity", "smooth")
-        b.contact(Contact(name, point, _number(b, radius), ground, **{each: _number(b, law[each]) for each in sizes}))
+        sizes = {each: _number(b, law[each]) for each in Contact.NODES if each != "radius"}
+        b.contact(Contact(name, point, _number(b, radius), ground, **sizes))
 
     def push(self, forces: Sequence[str]) -> None:
         """Add forces on the origins of links as inputs, in the axes of the world."""

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rigid contacts of a plane motion that open, close, stick and slide: smooth runs between events.
+"""Rigid contacts that open, close, stick and slide: smooth runs between events.
 
 While contacts keep their modes, closed ones are constraints, and the ones that slide have Coulomb's friction:
 
     M u̇ = f + Σ (n_i − μ s_i t_i) λ_i + Σ (n_j λ_j + t_j τ_j),      n·u̇ + ṅ·u = 0,    t_j·u̇ + ṫ_j·u = 0
 
-with rows n_i, t_i of the velocities normal to the ground and along it, s_i = ±1 the way of the slip, and j the
-contacts that stick.  A run ends where a gap closes, λ falls to zero, |τ| reaches μ λ, or a slip ends.  An impact
-follows where a gap closes.  The next modes are the first that satisfy
+with rows n_i, t_i of the velocities normal to the ground and along it, s_i the unit vector of the slip, and j the
+contacts that stick.  In a plane motion t is one row, and s = ±1; in space t is two, and s turns with the slip.  A run
+ends where a gap closes, λ falls to zero, |τ| reaches μ λ, or a slip ends.  An impact follows where a gap closes.  The
+next modes are the first that satisfy
 
-    0 ≤ λ ⊥ a_n ≥ 0,      |τ| ≤ μ λ,      s a_t ≥ 0 where a slip begins
+    0 ≤ λ ⊥ a_n ≥ 0,      |τ| ≤ μ λ,      s·a_t ≥ 0 where a slip begins
 
-(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), of which there are few.
+(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), of which there are few.  A slip
+that begins in space has the way of its own acceleration.
 """
 
 from __future__ import annotations
@@ -39,13 +41,17 @@ __all__ = ["ModeRun", "Modes"]
 Array = npt.NDArray[np.float64]
 Choices = dict[int, tuple[str, ...]]  # modes of some contacts, in place of all
 
-OPEN, STICK, FORTH, BACK = "open", "stick", "slide +", "slide -"
+OPEN, STICK, FORTH, BACK, SLIDE = "open", "stick", "slide +", "slide -", "slide"
 _SIGN = {FORTH: 1.0, BACK: -1.0}
+_SLIDES = (FORTH, BACK, SLIDE)
 _LAWS = ("mu", "e")
 _MOST_CHANGES = 10_000
 _FIRST_STEP = 1e-6
 _SLOW_SLIP = 10.0
 """Relative to `rest`: the slip that ends together with the approach, where there is friction."""
+_SLIP_ENDS = 1e-3
+"""Relative to `rest`: the size of a slip in space that counts as none, since it seldom falls to zero."""
+_TURNS = 50  # in which the way of a slip that begins is found
 
 
 @dataclass
@@ -59,7 +65,7 @@ class ModeRun:
     x : ndarray, (N, n_x)
         States; at an event the one before and the one after it.
     modes : list of (float, dict of str to str)
-        From when on each contact is ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``.
+        From when on each contact is ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in space ``"slide"``.
     impacts : list of (float, ndarray, ndarray)
         Times of impacts, with the states before and after them.
     """
@@ -71,18 +77,21 @@ class ModeRun:
 
 
 class Modes:
-    """Points in rigid contact with a straight ground, in a plane motion, with dry friction and impacts.
+    """Points in rigid contact with a straight ground, with dry friction and impacts.
 
     Parameters
     ----------
     dyn : CompiledModel
         Without constraints: contacts bring their own.
     contacts : sequence of str, or mapping of str to dict
-        Points of the model, six at most.  A dict gives a point a ``mu`` or an ``e`` of its own.
+        Points of the model, six at most, in space four.  A dict gives a point a ``mu`` or an ``e`` of its own.
     origin : (x, y, z)
         A point of the ground, in inertial axes.  Default: the origin.
-    normal, along : (x, y, z)
-        Unit vectors out of the ground and along it, in inertial axes.  Default: y and x.
+    normal : (x, y, z)
+        Unit vector out of the ground, in inertial axes.  Default: y.
+    along : (x, y, z), or two of these
+        The direction in which points slip in a plane motion, default: x; two at right angles in space, where friction
+        acts against the slip.
     mu : float
         Coefficient of friction; ``math.inf``: contacts never slide.
     e : float
@@ -95,11 +104,12 @@ class Modes:
     ModelError
         The model has constraints.
     KeyError, ValueError
-        There is no such point, or law; a number is negative; more than six contacts.
+        There is no such point, or law; a number is negative; more contacts than are decided at once.
 
     Examples
     --------
-    ``kc.Modes(dyn, ["left", "right"], mu=0.5).simulate((0, 2), x0).modes``
+    ``kc.Modes(dyn, ["left", "right"], mu=0.5).simulate((0, 2), x0).modes``; in space
+    ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``
     """
 
     def __init__(
@@ -109,7 +119,7 @@ class Modes:
         *,
         origin: Sequence[float] = (0.0, 0.0, 0.0),
         normal: Sequence[float] = (0.0, 1.0, 0.0),
-        along: Sequence[float] = (1.0, 0.0, 0.0),
+        along: Sequence[float] | Sequence[Sequence[float]] = (1.0, 0.0, 0.0),
         mu: float = 0.0,
         e: float = 0.0,
         rest: float = 1e-3,
@@ -126,8 +136,10 @@ class Modes:
             )
         named = {contacts: {}} if isinstance(contacts, str) else contacts
         named = named if isinstance(named, Mapping) else {name: {} for name in named}
-        if 2 * len(named) > MOST_ROWS:
-            raise ValueError(f"{len(named)} contacts; at most {MOST_ROWS // 2} are decided at once: leave some out")
+        self._axes = _axes(normal, along)
+        if len(self._axes) * len(named) > MOST_ROWS:
+            most = MOST_ROWS // len(self._axes)
+            raise ValueError(f"{len(named)} contacts; at most {most} are decided at once: leave some out")
         for name, law in named.items():
             if name not in dyn.points:
                 raise unknown_name("point", name, dyn.points)
@@ -139,9 +151,7 @@ class Modes:
         self._e = np.array([_number(f"e of {name}", law.get("e", e)) for name, law in named.items()])
         self._rest = _number("rest", rest)
         self._origin = np.asarray(origin, dtype=float)
-        self._axes = np.array([normal, along], dtype=float)
-        if self._axes.shape != (2, 3) or np.abs(self._axes @ self._axes.T - np.eye(2)).max() > EQUAL:
-            raise ValueError("normal and along must be two unit vectors at right angles, such as (0, 1, 0), (1, 0, 0)")
+        self._in_space = len(self._axes) == 3
 
     def simulate(
         self,
@@ -182,13 +192,12 @@ class Modes:
         closed = [i for i in range(len(gaps)) if gaps[i] < 1e-9]
         run, times, states = ModeRun(np.empty(0), np.empty((0, len(x)))), [np.array([t])], [x[np.newaxis]]
         x, closed = self._struck(t, x, closed, run) if closed else (x, closed)
-        modes = self._decided(t, x, closed, {})
+        leg = self._decided(t, x, closed, {})
         for _ in range(_MOST_CHANGES):
             if t >= end:
                 run.t, run.x = np.concatenate(times), np.concatenate(states)
                 return run
-            run.modes.append((t, dict(zip(self._names, modes, strict=True))))
-            leg = _Leg(self, modes)
+            run.modes.append((t, dict(zip(self._names, leg.modes, strict=True))))
             part = leg.integrated(t, end, x, rtol, atol, max_step)
             times.append(part.t)
             states.append(part.y.T)
@@ -196,25 +205,28 @@ class Modes:
             if part.status != 1:
                 run.t, run.x = np.concatenate(times), np.concatenate(states)
                 return run
-            modes, x = self._changed(
-                t, x, modes, [w for w, at in zip(leg.watched, part.t_events, strict=True) if len(at)], run
-            )
+            happened = [w for w, at in zip(leg.watched, part.t_events, strict=True) if len(at)]
+            leg, x = self._changed(t, x, leg.modes, happened, run)
         raise IntegrationError(f"the contacts of {self._dyn.name!r} changed {_MOST_CHANGES} times until t = {t!r}")
 
     # ------------------------------------------------------------------------------------------- changes
 
     def _changed(
         self, t: float, x: Array, modes: Sequence[str], events: Sequence[tuple[str, int]], run: ModeRun
-    ) -> tuple[list[str], Array]:
-        """Modes after events, and the state after their impact."""
+    ) -> tuple[_Leg, Array]:
+        """The motion after events, and the state after their impact."""
         closed = [i for i, mode in enumerate(modes) if mode != OPEN]
         landed = [i for what, i in events if what == "gap"]
         choices: Choices = {}
         if landed:
             x, closed = self._struck(t, x, sorted({*closed, *landed}), run)
         else:
+            slides = (SLIDE,) if self._in_space else (FORTH, BACK)
             for what, i in events:
-                choices[i] = {"lift": (OPEN,), "grip": (FORTH, BACK, OPEN), "slip": (STICK, FORTH, BACK, OPEN)}[what]
+                choices[i] = {"lift": (OPEN,), "grip": (*slides, OPEN), "slip": (STICK, *slides, OPEN)}[what]
+            ended = [i for what, i in events if what == "slip"]
+            if ended and self._in_space:
+                x = self._without_slip(t, x, closed, ended)
         return self._decided(t, x, closed, choices), x
 
     def _struck(self, t: float, x: Array, closed: list[int], run: ModeRun) -> tuple[Array, list[int]]:
@@ -232,38 +244,61 @@ class Modes:
 
     def _rebounding(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
         """The state after an impact with restitution and friction."""
-        e = np.zeros(2 * len(closed))
-        e[::2] = np.where(speeds[:, 0] < -self._rest, self._e[list(closed)], 0.0)
-        mu = {2 * k + 1: (2 * k, self._mu[i]) for k, i in enumerate(closed)}
+        n = len(self._axes)
+        e, rows = np.zeros(n * len(closed)), rows.copy()
+        e[::n] = np.where(speeds[:, 0] < -self._rest, self._e[list(closed)], 0.0)
+        mu = {n * k + j: (n * k, self._mu[i]) for k, i in enumerate(closed) for j in range(1, n)}
+        if self._in_space:  # friction along the slip, and across it
+            for k, (_, *slip) in enumerate(speeds):
+                c, s = _unit(np.array(slip), np.array([1.0, 0.0]))
+                rows[n * k + 1 : n * k + 3] = np.array([[c, s], [-s, c]]) @ rows[n * k + 1 : n * k + 3]
         return np.asarray(impact(self._dyn, t, x, rows, e, unilateral=True, mu=mu))
 
     def _held(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
         """The state in which contacts rest, by the least change in the metric of the masses; fast slips go on."""
-        stops = np.abs(speeds) <= [self._rest, _SLOW_SLIP * self._rest]
-        stops[:, 1] &= self._mu[list(closed)] > 0.0
-        rows = rows[stops.ravel()]
+        slips = np.linalg.norm(speeds[:, 1:], axis=1) <= _SLOW_SLIP * self._rest
+        stops = np.repeat((slips & (self._mu[list(closed)] > 0.0))[:, np.newaxis], len(self._axes), axis=1)
+        stops[:, 0] = np.abs(speeds[:, 0]) <= self._rest
+        return self._stopped(t, x, rows[stops.ravel()])
+
+    def _without_slip(self, t: float, x: Array, closed: Sequence[int], ended: Sequence[int]) -> Array:
+        """The state in which closed contacts do not open, and some do not slip, by the least change."""
+        parts = [self._rows(t, x, i)[: len(self._axes) if i in ended else 1] for i in closed]
+        return self._stopped(t, x, np.concatenate(parts))
+
+    def _stopped(self, t: float, x: Array, rows: Array) -> Array:
+        """The state with B u = 0 of some rows B, by the least change in the metric of the masses."""
         free = np.linalg.solve(self._dyn.mass_matrix(t, x), rows.T)
         u = x[self._dyn._speeds]
         change = free @ np.linalg.lstsq(rows @ free, rows @ u, rcond=RANK)[0]
         return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn._states]])
 
-    def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> list[str]:
+    def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> _Leg:
         """The first modes that satisfy the laws, most contacts closed and sticking first; else ModelError."""
         options: list[tuple[str, ...]] = [(OPEN,)] * len(self._names)
-        speeds = dict(zip(closed, self._speeds(t, x, closed)[:, 1], strict=True)) if closed else {}
-        slow = EQUAL * max(1.0, np.abs(x[self._dyn._speeds]).max(initial=0.0))
+        slips = dict(zip(closed, self._speeds(t, x, closed)[:, 1:], strict=True)) if closed else {}
+        slow = self._slow(x)
         for i in closed:
-            ways = (STICK, FORTH, BACK) if abs(speeds[i]) <= slow else (FORTH,) if speeds[i] > 0.0 else (BACK,)
+            if self._in_space:
+                ways: tuple[str, ...] = (STICK, SLIDE) if np.linalg.norm(slips[i]) <= slow else (SLIDE,)
+            else:
+                [slip] = slips[i]
+                ways = (STICK, FORTH, BACK) if abs(slip) <= slow else (FORTH,) if slip > 0.0 else (BACK,)
             options[i] = choices.get(i, (*ways, OPEN))
         for modes in _most_closed_first(options):
             leg = _Leg(self, modes)
+            leg.begin(t, x)
             if leg.holds(t, x, closed):
-                return list(modes)
+                return leg
         raise ModelError(
             f"no modes of the contacts of {self._dyn.name!r} satisfy the laws at t = {t!r}, x = {x.tolist()!r}: with "
             "so much friction rigid bodies may have no motion (Painlevé); take less mu, or compliant contacts, "
             "kc.Contact"
         )
+
+    def _slow(self, x: Array) -> float:
+        """Speed that is none but for rounding."""
+        return float(EQUAL * max(1.0, np.abs(x[self._dyn._speeds]).max(initial=0.0)))
 
     # ----------------------------------------------------------------------------------------- kinematics
 
@@ -272,11 +307,11 @@ class Modes:
         return np.asarray((places - self._origin) @ self._axes[0])
 
     def _rows(self, t: float, x: Array, i: int) -> Array:
-        """Rows n and t of a contact, (2, n_u)."""
+        """Rows n and t of a contact, (2 or 3, n_u)."""
         return np.asarray(self._axes @ jacobian(self._dyn, self._names[i], t, x))
 
     def _speeds(self, t: float, x: Array, contacts: Sequence[int]) -> Array:
-        """Velocities (k, 2) of contacts, normal to the ground and along it."""
+        """Velocities (k, 2 or 3) of contacts, normal to the ground and along it."""
         return np.array([self._axes @ velocity(self._dyn, self._names[i], t, x) for i in contacts])
 
     def _bias(self, t: float, x: Array, i: int) -> Array:
@@ -288,46 +323,82 @@ class _Leg:
     """Motion while contacts keep their modes."""
 
     def __init__(self, of: Modes, modes: Sequence[str]) -> None:
-        self._of, self._modes = of, modes
+        self._of, self.modes = of, modes
         self._closed = [i for i, mode in enumerate(modes) if mode != OPEN]
+        self._ways: dict[int, Array] = {}  # of slips that begin in space
         self.watched = [*self._watched()]
 
+    def begin(self, t: float, x: Array) -> None:
+        """Find the ways in which slips begin: those of their accelerations, against the friction that held before."""
+        of, slow = self._of, self._of._slow(x)
+        begins = [i for i in self._closed if self.modes[i] == SLIDE and np.linalg.norm(self._slip(t, x, i)) <= slow]
+        if not begins:
+            return
+        stuck = _Leg(of, [STICK if i in begins else mode for i, mode in enumerate(self.modes)])
+        held = stuck._solved(t, x)[1]
+        self._ways = {i: _unit(-held[i][1:], np.array([1.0, 0.0])) for i in begins}
+        for _ in range(_TURNS):
+            udot = self._solved(t, x)[0]
+            starts = {i: (of._rows(t, x, i) @ udot + of._bias(t, x, i))[1:] for i in begins}
+            moving = max(1.0, np.abs(udot).max(initial=0.0)) * EQUAL
+            ways = {
+                i: _unit(a, self._ways[i]) if np.linalg.norm(a) > moving else self._ways[i] for i, a in starts.items()
+            }
+            turned = max(np.abs(ways[i] - self._ways[i]).max() for i in begins)
+            self._ways = ways
+            if turned <= EQUAL:
+                return
+
+    def _slip(self, t: float, x: Array, i: int) -> Array:
+        return np.asarray(self._of._speeds(t, x, [i])[0, 1:])
+
+    def _way(self, t: float, x: Array, i: int) -> Array:
+        """Unit vector of the slip of a contact, along the ground."""
+        if self.modes[i] in _SIGN:
+            return np.array([_SIGN[self.modes[i]]])
+        slip, known = self._slip(t, x, i), self._ways.get(i)
+        if known is not None and np.linalg.norm(slip) <= _SLIP_ENDS * self._of._rest:
+            return known
+        return _unit(slip, np.zeros(2))
+
     def _watched(self) -> Iterator[tuple[str, int]]:
-        for i, mode in enumerate(self._modes):
+        for i, mode in enumerate(self.modes):
             if mode == OPEN:
                 yield "gap", i
                 continue
             yield "lift", i
             if mode == STICK and np.isfinite(self._of._mu[i]):
                 yield "grip", i
-            elif mode in _SIGN:
+            elif mode in _SLIDES:
                 yield "slip", i
 
     def _solved(self, t: float, x: Array) -> tuple[Array, dict[int, Array]]:
-        """Accelerations u̇, and (λ, τ) of the closed contacts."""
+        """Accelerations u̇, and λ, then τ, of the closed contacts."""
         of, dyn = self._of, self._of._dyn
         mass, force = dyn.mass_matrix(t, x), dyn.forcing(t, x)
-        rows, columns, bias = [], [], []
+        rows, columns, bias = list[Array](), list[Array](), list[float]()
+        ways = {i: self._way(t, x, i) for i in self._closed if self.modes[i] in _SLIDES}
         for i in self._closed:
-            (n, s), (a_n, a_t) = of._rows(t, x, i), of._bias(t, x, i)
+            (n, *along), (a_n, *a_t) = of._rows(t, x, i), of._bias(t, x, i)
             rows.append(n)
             bias.append(a_n)
-            columns.append(n - of._mu[i] * _SIGN[self._modes[i]] * s if self._modes[i] in _SIGN else n)
-            if self._modes[i] == STICK:
-                rows.append(s)
-                bias.append(a_t)
-                columns.append(s)
+            columns.append(n - of._mu[i] * (ways[i] @ np.array(along)) if i in ways else n)
+            if i not in ways:
+                rows += along
+                bias += a_t
+                columns += along
         if not rows:
             return np.asarray(np.linalg.solve(mass, force), dtype=np.float64), {}
         A, C = np.array(rows), np.array(columns)
         free: Array = np.linalg.solve(mass, np.column_stack([force, C.T])).astype(np.float64)
         impulses = np.linalg.lstsq(A @ free[:, 1:], -(A @ free[:, 0] + bias), rcond=RANK)[0]
-        found, k = {}, 0
+        found: dict[int, Array] = {}
+        k = 0
         for i in self._closed:
-            stuck = self._modes[i] == STICK
-            tangent = impulses[k + 1] if stuck else -of._mu[i] * _SIGN[self._modes[i]] * impulses[k]
-            found[i] = np.array([impulses[k], tangent])
-            k += 1 + stuck
+            n = 1 if i in ways else len(of._axes)
+            tangent = -of._mu[i] * impulses[k] * ways[i] if i in ways else impulses[k + 1 : k + n]
+            found[i] = np.array([impulses[k], *tangent])
+            k += n
         return np.asarray(free[:, 0] + free[:, 1:] @ impulses, dtype=np.float64), found
 
     def holds(self, t: float, x: Array, touching: Sequence[int]) -> bool:
@@ -340,16 +411,16 @@ class _Leg:
         if any(np.abs(accelerations[i][0]) > 1e3 * slow for i in self._closed):
             return False  # rows that contradict each other
         for i in touching:
-            mode, (a_n, a_t) = self._modes[i], accelerations[i]
+            mode, (a_n, *a_t) = self.modes[i], accelerations[i]
             if mode == OPEN:
                 if a_n < -slow:
                     return False
                 continue
-            normal, tangent = forces[i]
-            if normal < -weak or (mode == STICK and abs(tangent) > of._mu[i] * max(normal, 0.0) + weak):
+            normal, *tangent = forces[i]
+            if normal < -weak or (mode == STICK and np.linalg.norm(tangent) > of._mu[i] * max(normal, 0.0) + weak):
                 return False
-            begins = mode in _SIGN and abs(of._speeds(t, x, [i])[0, 1]) <= slow
-            if begins and _SIGN[mode] * a_t < -slow:
+            begins = mode in _SLIDES and np.linalg.norm(self._slip(t, x, i)) <= slow
+            if begins and self._way(t, x, i) @ np.array(a_t) < -slow:
                 return False
         return True
 
@@ -367,23 +438,42 @@ class _Leg:
         return solve_ivp(slope, (t, end), x, events=events, **options)
 
     def _event(self, what: str, i: int, floor: float) -> Callable[[float, Array], float]:
-        of, mode = self._of, self._modes[i]
+        of, mode = self._of, self.modes[i]
 
         def value(t: float, x: Array) -> float:
             if what == "gap":
                 return float(of._gaps(t, x)[i] - floor)
             if what == "slip":
-                return float(_SIGN[mode] * of._speeds(t, x, [i])[0, 1])
-            normal, tangent = self._solved(t, x)[1][i]
-            return float(normal if what == "lift" else of._mu[i] * normal - abs(tangent))
+                if mode == SLIDE:
+                    return float(np.linalg.norm(self._slip(t, x, i)) - _SLIP_ENDS * of._rest)
+                return float(_SIGN[mode] * self._slip(t, x, i)[0])
+            normal, *tangent = self._solved(t, x)[1][i]
+            return float(normal if what == "lift" else of._mu[i] * normal - np.linalg.norm(tangent))
 
         value.terminal, value.direction = True, -1.0  # type: ignore[attr-defined]
         return value
 
 
 def _most_closed_first(options: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    cost = {STICK: 0, FORTH: 1, BACK: 1, OPEN: 2}
+    cost = {STICK: 0, FORTH: 1, BACK: 1, SLIDE: 1, OPEN: 2}
     return sorted(product(*options), key=lambda modes: sum(cost[mode] for mode in modes))
+
+
+def _axes(normal: Any, along: Any) -> Array:
+    """Unit vectors out of the ground and along it, (2 or 3, 3); ValueError if they are none."""
+    axes = np.vstack([np.asarray(normal, dtype=float), np.atleast_2d(np.asarray(along, dtype=float))])
+    if axes.shape not in ((2, 3), (3, 3)) or np.abs(axes @ axes.T - np.eye(len(axes))).max() > EQUAL:
+        raise ValueError(
+            "normal and along must be two unit vectors at right angles, such as (0, 1, 0), (1, 0, 0); in space along "
+            "holds two, such as ((1, 0, 0), (0, 0, 1))"
+        )
+    return axes
+
+
+def _unit(v: Array, otherwise: Array) -> Array:
+    """The unit vector along v; another one where v is zero."""
+    size = np.linalg.norm(v)
+    return np.asarray(v / size) if size > 0.0 else otherwise
 
 
 def _number(what: str, value: Any) -> float:

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Solutions of loads that depend on reactions, at a state: s = h(N), N = α + β s.
+
+Kernels follow the one that is connected with zero friction, or none.  Here all are looked for, by Newton's method from
+each pattern of signs of N: between two changes of sign friction μ|N| is linear, and a step finds what there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.errors import KanecoreError
+
+if TYPE_CHECKING:
+    from kanecore._native import Kernels
+
+__all__ = ["LoadSolution", "described", "fault_of", "load_solutions", "signs_taken"]
+
+Array = npt.NDArray[np.float64]
+
+_PATTERNS = 8  # reactions whose patterns of signs are all tried; of more, as many patterns at random
+_STEPS = 60
+_LENGTHS = 0.5 ** np.arange(10)[:, np.newaxis]  # of parts of a step
+_CLOSE = 1e-9  # of the terms of s − h(N)
+_SAME = 1e-6  # of two solutions
+
+
+@dataclass(frozen=True)
+class LoadSolution:
+    """Reactions that satisfy the equations of motion with the loads that depend on them.
+
+    Attributes
+    ----------
+    reactions : dict of str to float
+        Those that loads hold; components of a joint's in inertial axes.
+    determinant : float
+        Det(1 − ∂h/∂N β), relative to that without friction: it vanishes where solutions meet, or part.
+    connected : bool
+        Whether it is the one that kernels find: along the way from zero friction the determinant is positive.
+    """
+
+    reactions: Mapping[str, float]
+    determinant: float
+    connected: bool
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{name} = {value:.6g}" for name, value in self.reactions.items())
+        return f"{values} (determinant {self.determinant:.3g}{', connected' * self.connected})"
+
+
+class _Terms:
+    """α, β and h of one state."""
+
+    def __init__(self, dyn: Kernels, t: float, x: Array, r: Any, p: Any) -> None:
+        table = np.asarray(dyn._reaction_shares(t, x, r=r, p=p))
+        self.start, self.slopes = table[:, 0], table[:, 1:]
+        self.names = tuple(dyn._table_info["reaction_names"])
+        self._call = partial(dyn._share_laws, t, x, r=r, p=p)
+        self._before = dyn.n_u + dyn.n_constraints
+
+    def laws(self, reactions: Array) -> tuple[Array, Array, Array]:
+        """Parts h (..., k), their derivatives (..., k, n), and their powers h F·u (..., k), at N (..., n)."""
+        beyond = np.zeros((*reactions.shape[:-1], self._before + reactions.shape[-1]))
+        beyond[..., self._before :] = reactions
+        table = np.asarray(self._call(beyond))
+        return table[..., 0], table[..., 1:-1], table[..., 0] * table[..., -1]
+
+    def jacobian(self, slopes: Array) -> Array:
+        return np.asarray(np.eye(self.slopes.shape[1]) - slopes @ self.slopes)
+
+    def step(self, reactions: Array) -> tuple[Array, float]:
+        """N after a step of Newton's method from any N, and det J before it; NaN where J is singular."""
+        h, slopes, _ = self.laws(reactions)
+        jacobian = self.jacobian(slopes)
+        try:
+            s = np.linalg.solve(jacobian, h + slopes @ (self.start - reactions))
+        except np.linalg.LinAlgError:
+            s = np.full_like(h, np.nan)
+        return self.start + self.slopes @ s, float(np.linalg.det(jacobian))
+
+    def shortened(self, reactions: Array, following: Array) -> Array:
+        """N after the longest part of a step that leaves less of N − α − β h; after all of it if none does."""
+        tried = np.vstack([reactions, reactions + _LENGTHS * (following - reactions)])
+        left = np.linalg.norm(tried - self.start - self.laws(tried)[0] @ self.slopes.T, axis=1)
+        better = np.flatnonzero(left[1:] < left[0])
+        return np.asarray(tried[1 + better[0]] if len(better) else following)
+
+    def solved(self, reactions: Array) -> tuple[Array | None, bool]:
+        """The solution that steps from N lead to, None if they do not end, and whether det J was positive at all."""
+        positive = True
+        for _ in range(_STEPS):
+            following, determinant = self.step(reactions)
+            positive = positive and determinant > 0
+            if not np.isfinite(following).all():
+                return None, False
+            following = self.shortened(reactions, following)
+            small = np.abs(following - reactions) <= _CLOSE * np.max(np.abs(following), initial=1e-300)
+            reactions = following
+            if small.all():
+                return reactions, positive
+        return None, False
+
+    @property
+    def starts(self) -> Array:
+        """N of each pattern of signs, of the size of what they are summed from."""
+        n = len(self.start)
+        size = np.abs(self.start) + np.abs(self.slopes) @ np.abs(self.laws(self.start)[0])
+        size[size == 0] = np.max(size, initial=0.0) or 1.0
+        if n <= _PATTERNS:
+            signs = np.array(list(product((1.0, -1.0), repeat=n)))
+        else:
+            signs = np.random.default_rng(0).choice((1.0, -1.0), (2**_PATTERNS, n))
+        return np.asarray(signs * size)
+
+
+def load_solutions(dyn: Kernels, t: float, x: Array, r: Any = None, p: Any = None) -> tuple[LoadSolution, ...] | None:
+    """All solutions at a state, the connected one first; None of a model without loads of reactions."""
+    if not dyn._table_info.get("reaction_names"):
+        return None
+    terms = _Terms(dyn, t, x, r, p)
+    with np.errstate(all="ignore"):
+        first, positive = terms.solved(terms.start)
+        found = [] if first is None else [first]
+        for start in terms.starts:
+            other = terms.solved(start)[0]
+            if other is not None and not any(_equal(other, each) for each in found):
+                found.append(other)
+        determinants = [float(np.linalg.det(terms.jacobian(terms.laws(each)[1]))) for each in found]
+    connected = [i == 0 and first is not None and positive and d > 0 for i, d in enumerate(determinants)]
+    named = [dict(zip(terms.names, map(float, each), strict=True)) for each in found]
+    return tuple(map(LoadSolution, named, determinants, connected))
+
+
+def _equal(a: Array, b: Array) -> bool:
+    return bool(np.max(np.abs(a - b)) <= _SAME * np.max(np.abs(a) + np.abs(b), initial=1e-300))
+
+
+def signs_taken(
+    dyn: Kernels, t: float, x: Array, solution: LoadSolution, r: Any = None, p: Any = None
+) -> tuple[str, ...]:
+    """Reactions whose sign a load took for granted: it is linear in them, and drives what friction would brake.
+
+    A load μN acts against the motion while N presses; where N pulls it gives power.
+    """
+    terms, reactions = _Terms(dyn, t, x, r, p), np.array(list(solution.reactions.values()))
+    h, slopes, powers = terms.laws(reactions)
+    driving = np.flatnonzero(powers > 0)
+    taken = []
+    for i, name in enumerate(terms.names):
+        turned = reactions.copy()
+        turned[i] *= -1.0
+        odd = np.abs(terms.laws(turned)[0] - h + 2.0 * slopes[:, i] * reactions[i]) <= _CLOSE * np.abs(h)
+        if any(odd[j] and slopes[j, i] and h[j] for j in driving):
+            taken.append(name)
+    return tuple(taken)
+
+
+def described(solutions: tuple[LoadSolution, ...]) -> str:
+    """What is said of some solutions in a report."""
+    if len(solutions) == 1 and solutions[0].connected:
+        return f"loads of reactions: unique, {solutions[0]}"
+    if not solutions:
+        return "loads of reactions: no solution; speeds jump without impact (Painlevé)"
+    return f"loads of reactions: {_number(solutions)}: {'; '.join(map(str, solutions))}"
+
+
+def _number(solutions: tuple[LoadSolution, ...]) -> str:
+    return f"{len(solutions)} solution{'s' * (len(solutions) != 1)}"
+
+
+def fault_of(dyn: Kernels, t: float, x: Array, r: Any, p: Any, unended: bool) -> str:
+    """Reason why kernels found no solution at a state, in words."""
+    numbers = ", ".join(dyn._table_info["loads_of_reactions"])
+    where = f"load {numbers} of {dyn.name!r} depends on reactions, and"
+    try:
+        solutions = load_solutions(dyn, t, x, r, p) or ()
+    except KanecoreError:  # a library without these kernels
+        return (
+            f"{where} no solution is connected with that without friction: it jams, or hits without impact (Painlevé)"
+        )
+    said = "; ".join(map(str, solutions))
+    if unended and len(solutions) == 1:
+        return (
+            f"{where} Newton's steps did not end at its solution {said}: the law is too steep, take a larger transition"
+        )
+    if not solutions:
+        return (
+            f"{where} no accelerations satisfy both: it hits without impact (Painlevé), and speeds jump; take less "
+            "friction, or end the run by an event before,"
+        )
+    if len(solutions) == 1:
+        return (
+            f"{where} its only solution is not connected with that without friction: it jams (Painlevé), {said}; take "
+            "less friction, or avoid the state,"
+        )
+    return (
+        f"{where} {_number(solutions)} exist, none connected with that without friction, so that nothing tells which "
+        f"one is taken (Painlevé): {said}; take less friction, or avoid the state,"
+    )
