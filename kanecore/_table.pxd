@@ -136,3 +136,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *mass_matrix_inverse
         kc_kernel *zdot
         kc_kernel *rhs_gradient_change
+        kc_kernel *output_tangent
+        kc_kernel *output_gradient

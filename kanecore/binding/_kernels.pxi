@@ -78,6 +78,8 @@ KERNELS = (
     "mass_matrix_inverse",
     "zdot",
     "rhs_gradient_change",
+    "output_tangent",
+    "output_gradient",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -159,5 +161,7 @@ cdef tuple shapes_of(Libraries m):
         (m.n_p,),
         (m.n_u, m.n_u,),
         (m.n_z,),
+        (m.n_x + m.n_r,),
+        (m.n_outputs,),
         (m.n_x + m.n_r,),
     )
