@@ -368,8 +368,6 @@ def test_products_are_those_of_matrices() -> None:
     gradient, of_p = dyn.rhs_vjp(0.0, x, w, parameters=True)
     assert_allclose(gradient, slopes.T @ w, rtol=1e-14)
     assert_allclose(of_p, by_p.T @ w, rtol=1e-14)
-    with pytest.raises(kc.ModelError, match=r"rollout_vjp: .* has first-order states \(M\)"):
-        dyn.rollout_vjp(x, None, np.ones(3), dt=0.1, steps=3)
 
 
 def test_products_where_rates_hold_accelerations() -> None:
