@@ -25,6 +25,8 @@ cdef struct Outcome:        # meaning of work[0] and work[1]
 cdef class Model(Parametrized):
     cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out, object threads=*)
     cdef object product_at_once(self, int k, object t, object x, object r, object p)
+    cdef object tangent_at_once(self, int k, object t, object x, object dx, object dr, object r, object p)
+    cdef object gradient_at_once(self, int k, object t, object x, object weights, bint full, object r, object p)
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out, object threads)
     cdef object with_multipliers(self, object udot, object multipliers)
 

@@ -141,3 +141,5 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_gradient_change
         kc_kernel *reaction_shares
         kc_kernel *share_laws
+        kc_kernel *output_tangent
+        kc_kernel *output_gradient

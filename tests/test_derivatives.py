@@ -64,6 +64,29 @@ def check(dyn: kc.CompiledModel, precise: Precise, at: tuple[Any, ...]) -> None:
     close(dyn.output_jacobian(time, x, r=r, p=p), expected)
 
 
+def check_products_of_outputs(dyn: kc.CompiledModel, precise: Precise, at: tuple[Any, ...]) -> None:
+    """Forwards and backwards, one state and three, against the same Jacobian at 50 digits."""
+    time, x, r, p = at
+    rng = np.random.default_rng(8)
+    dx, dr, w = (rng.uniform(-1.0, 1.0, n) for n in (dyn.n_x, dyn.n_r, dyn.n_outputs))
+    dx = keeping_units(dyn, x) @ dx
+    by_x, by_r = (jacobian(precise.outputs, at, k) for k in (1, 2))
+    found = dyn.jvp("outputs", time, x, dx, dr=dr, r=r, p=p)
+    close(found, by_x @ dx + by_r @ dr)
+    of_x, of_r = dyn.vjp("outputs", time, x, w, full=True, r=r, p=p)
+    close(np.append(of_x @ dx, of_r), np.append(w @ by_x @ dx, w @ by_r))
+    np.testing.assert_array_equal(dyn.jvp("outputs", time, [x, x, x], [dx, 2 * dx, 0 * dx], dr=dr, r=r, p=p)[0], found)
+    np.testing.assert_array_equal(dyn.vjp("outputs", time, [x, x, x], [w, 2 * w, 0 * w], r=r, p=p)[0], of_x)
+    named = dict(zip(dyn.output_names, w, strict=True))
+    np.testing.assert_array_equal(dyn.vjp("outputs", time, x, named, r=r, p=p), of_x)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in REDUNDANT])
+def test_products_of_outputs(name: str) -> None:
+    check_products_of_outputs(*case(name))
+
+
 @pytest.mark.parametrize("name", part([name for name in MODELS if name not in REDUNDANT], SHOWN))
 def test_gallery(name: str) -> None:
     check(*case(name))
@@ -106,6 +129,7 @@ def test_time_and_outputs_of_accelerations() -> None:
     p = [VALUES[name] for name in dyn.parameter_names]
     at = (0.4, np.array([0.6, -1.1]), np.array([0.5]), np.array(p))
     check(dyn, Precise(model), at)
+    check_products_of_outputs(dyn, Precise(model), at)
     assert dyn.rhs_time_derivative(*at[:2])[1] != 0.0
     assert dyn.output_jacobian(*at[:2]).shape == (4, 3)
 
@@ -137,12 +161,15 @@ def test_constraints_that_hold_time() -> None:
     p = np.array([dyn.parameters[name] for name in dyn.parameter_names])
     x = dyn.consistent(0.4, [1.0, -1.0, 0.3, 0.2], None)
     check(dyn, Precise(model), (0.4, x, np.array([0.7]), p))
+    check_products_of_outputs(dyn, Precise(model), (0.4, x, np.array([0.7]), p))
 
 
 def test_outputs_with_multipliers_have_no_jacobian() -> None:
     dyn = kc.compile(circle({"wire": kc.multiplier(0)}), parameters={"m": 2.0, "g": 9.81, "l": 1.5, "b": 0.3})
     with pytest.raises(kc.ModelError, match="has no output jacobian: its outputs hold multipliers"):
         dyn.output_jacobian(0.0, [1.5, 0.0, 0.0, 0.0])
+    with pytest.raises(kc.ModelError, match="its outputs hold multipliers"):
+        dyn.jvp("outputs", 0.0, [1.5, 0.0, 0.0, 0.0], np.zeros(4))
 
 
 def test_expressions() -> None:
@@ -166,6 +193,8 @@ def test_nothing_to_differentiate() -> None:
     dyn = kc.compile(model)
     assert dyn.rhs_parameter_jacobian(0.0, [1.0, 0.0]).shape == (2, 0)
     assert dyn.output_jacobian(0.0, [1.0, 0.0]).shape == (0, 2)
+    assert dyn.jvp("outputs", 0.0, [1.0, 0.0], [1.0, 1.0]).shape == (0,)
+    np.testing.assert_array_equal(dyn.vjp("outputs", 0.0, [1.0, 0.0], []), [0.0, 0.0])
     np.testing.assert_array_equal(dyn.rhs_time_derivative(0.0, [1.0, 0.0]), [0.0, 0.0])
 
 

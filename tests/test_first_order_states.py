@@ -347,6 +347,8 @@ def test_load_cells() -> None:
     assert held.rhs(0.0, state)[4] == held.zdot(0.0, state)[0]
     with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
         held.linearize(0.0, state)
+    with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
+        held.jvp("rhs", 0.0, state, state)
 
 
 # ------------------------------------------------------------------------- masses, potentials, velocity constraints
@@ -366,8 +368,32 @@ def test_products_are_those_of_matrices() -> None:
     gradient, of_p = dyn.rhs_vjp(0.0, x, w, parameters=True)
     assert_allclose(gradient, slopes.T @ w, rtol=1e-14)
     assert_allclose(of_p, by_p.T @ w, rtol=1e-14)
-    with pytest.raises(kc.ModelError, match=r"rollout_vjp: .* has first-order states \(M\)"):
-        dyn.rollout_vjp(x, None, np.ones(3), dt=0.1, steps=3)
+
+
+def test_products_where_rates_hold_accelerations() -> None:
+    """On a wire, whose equations are factored at run time, against the matrices, which take other ways."""
+    x, y, u, v, z = me.dynamicsymbols("x y u v z")
+    N, O = ground()  # noqa: E741
+    Q = O.locatenew("Q", x * N.x + y * N.y)
+    model = kc.Model(
+        *(N, [x, y], [u, v], [x.diff() - u, y.diff() - v]),
+        configuration_constraints={"wire": (x**2 + y**2 - 1.44) / 2},
+        bodies=[me.Particle("bob", Q, 2)],
+        forcelist=[(Q, -2 * G * N.y - z * N.x)],
+        states={z: u.diff() * x + v - z},
+        outputs={"pull": z * v.diff()},
+    )
+    dyn, (s, c) = kc.compile(model), (1.2 * np.sin(0.3), -1.2 * np.cos(0.3))
+    state, dx, w = (
+        np.array([s, c, -0.9 * c, 0.9 * s, 4.0]),
+        np.array([0.3, -0.2, 0.7, 0.4, -0.5]),
+        np.linspace(-1, 2, 5),
+    )
+    slopes, of_output = dyn.linearize(0.0, state)[0], dyn.output_jacobian(0.0, state)
+    assert_allclose(dyn.jvp("rhs", 0.0, state, dx), slopes @ dx, rtol=1e-13)
+    assert_allclose(dyn.vjp("rhs", 0.0, state, w), w @ slopes, rtol=1e-13)
+    assert_allclose(dyn.jvp("outputs", 0.0, state, dx), of_output @ dx, rtol=1e-13)
+    assert_allclose(dyn.vjp("outputs", 0.0, state, [0.7]), 0.7 * of_output[0], rtol=1e-13, atol=1e-13)
 
 
 def test_mass_that_is_a_state() -> None:

@@ -20,8 +20,7 @@ Array = npt.NDArray[Any]
 STEPS, H = 7, 0.3
 
 
-@pytest.fixture(scope="module")
-def oscillator() -> kc.CompiledModel:
+def spring() -> kc.Model:
     """m q̈ = F − k q − c q̇."""
     q, u, F = me.dynamicsymbols("q u F")
     k, c = sm.symbols("k c")
@@ -30,8 +29,12 @@ def oscillator() -> kc.CompiledModel:
     P.set_pos(O, q * N.x)
     P.set_vel(N, u * N.x)
     load = (P, (F - k * q - c * u) * N.x)
-    model = kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=[load])
-    return kc.compile(model, parameters={"k": 2.0, "c": 0.4})
+    return kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=[load])
+
+
+@pytest.fixture(scope="module")
+def oscillator() -> kc.CompiledModel:
+    return kc.compile(spring(), parameters={"k": 2.0, "c": 0.4})
 
 
 def step_matrices(method: str, k: complex, c: complex) -> tuple[Array, Array]:
@@ -43,6 +46,60 @@ def step_matrices(method: str, k: complex, c: complex) -> tuple[Array, Array]:
     powers = [np.linalg.matrix_power(H * a, i) for i in range(5)]
     whole = sum(power / factorial(i) for i, power in enumerate(powers))
     return np.asarray(whole), H * sum(power / factorial(i + 1) for i, power in enumerate(powers[:4])) @ b
+
+
+@pytest.mark.parametrize("method", ["rk4", "euler"])
+def test_first_order_states(method: str) -> None:
+    """A force z that follows F, T ż = F − z: by powers of a matrix, differentiated by complex steps, as above."""
+    q, u, F, z = me.dynamicsymbols("q u F z")
+    k, T = sm.symbols("k T")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", q * N.x)
+    P.set_vel(N, u * N.x)
+    load = (P, (z - k * q) * N.x)
+    parts = {"bodies": [me.Particle("P", P, 1)], "forcelist": [load], "states": {z: (F - z) / T}}
+    dyn = kc.compile(kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], **parts), parameters={"k": 2.0, "T": 0.7})
+    rng = np.random.default_rng(4)
+    x0, inputs, weights = rng.normal(size=3), rng.normal(size=(STEPS, 1)), rng.normal(size=(STEPS + 1, 3))
+
+    def value(x: Array, inputs: Array, k: complex, T: complex) -> Any:
+        a, b = np.array([[0, 1, 0], [-k, 0, 1], [0, 0, -1 / T]]), np.array([0, 0, 1 / T])
+        total = weights[0] @ x
+        for force, w in zip(inputs[:, 0], weights[1:], strict=True):
+            if method == "euler":
+                x = x + H * np.array([0, 1, 1]) * (a @ x + b * force)
+                x = x + H * np.array([x[1], 0, 0])
+            else:
+                powers = [np.linalg.matrix_power(H * a, i) for i in range(5)]
+                of_force = sum(power / factorial(i + 1) for i, power in enumerate(powers[:4]))
+                x = sum(power / factorial(i) for i, power in enumerate(powers)) @ x + H * of_force @ b * force
+            total = total + w @ x
+        return total
+
+    found = dyn.rollout_vjp(x0, inputs, weights, dt=H, method=method, by_parameters=True)
+    tiny = 1e-30j
+    by_x = [value(x0 + tiny * unit, inputs, 2.0, 0.7).imag / 1e-30 for unit in np.eye(3)]
+    by_r = [value(x0, inputs + tiny * unit[:, np.newaxis], 2.0, 0.7).imag / 1e-30 for unit in np.eye(STEPS)]
+    by_p = {"k": value(x0, inputs, 2.0 + tiny, 0.7).imag / 1e-30, "T": value(x0, inputs, 2.0, 0.7 + tiny).imag / 1e-30}
+    np.testing.assert_allclose(found.x0, by_x, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.inputs[:, 0], by_r, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found.parameters, [by_p[name] for name in dyn.parameter_names], rtol=1e-12)
+
+
+@pytest.mark.compiler
+def test_single_precision(oscillator: kc.CompiledModel) -> None:
+    """The gradients of doubles, to the digits of floats; rows in lanes have the bits of rows alone."""
+    x0, inputs = np.random.default_rng(5).normal(size=(40, 2)), np.ones((40, STEPS, 1))
+    floats = kc.compile(spring(), parameters={"k": 2.0, "c": 0.4}, real="float")
+    weights = np.cos(np.arange(2.0 * STEPS + 2.0)).reshape(STEPS + 1, 2)
+    expected = oscillator.rollout_vjp(x0, inputs, weights, dt=H, by_parameters=True)
+    found = floats.rollout_vjp(x0, inputs, weights, dt=H, by_parameters=True)
+    one = floats.rollout_vjp(x0[9], inputs[9], weights, dt=H, by_parameters=True)
+    for name in ("x0", "inputs", "parameters", "states"):
+        array = getattr(found, name)
+        assert array.dtype == np.float32
+        np.testing.assert_allclose(array, getattr(expected, name), rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(array[9], getattr(one, name))
 
 
 def cost(method: str, x0: Array, inputs: Array, weights: Array, k: complex = 2.0, c: complex = 0.4) -> Any:

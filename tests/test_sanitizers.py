@@ -134,7 +134,7 @@ def test_the_program_finds_mistakes(good: str, bad: str, words: str, tmp_path: P
 def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
     (tmp_path / "model.c").write_text(MODEL)
     compile_c("-O0", PROGRAM, tmp_path / "model.c", "-lm", "-o", tmp_path / "model")
-    assert run(tmp_path / "model") == (0, "19 kernels\n")
+    assert run(tmp_path / "model") == (0, "20 kernels\n")
 
 
 # The extension ------------------------------------------------------------------------------------------------
@@ -230,6 +230,7 @@ static const kc_model model = {
     .rhs_time_derivative = one, .rhs_parameter_jacobian = one, .inverse_dynamics_gradient = one,
     .hessian_products = one, .rhs_tangent = one, .rhs_gradient = one,
     .rhs_parameter_tangent = one, .rhs_parameter_gradient = one, .rhs_gradient_change = one,
+    .output_gradient = one,
     .n_info = 2, .info = info,
 };
 const kc_model *kc_get_model(void) { return &model; }

@@ -80,6 +80,8 @@ KERNELS = (
     "rhs_gradient_change",
     "reaction_shares",
     "share_laws",
+    "output_tangent",
+    "output_gradient",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -164,4 +166,6 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x + m.n_r,),
         (m.n_reactions, m.n_shares + 1,),
         (m.n_shares, m.n_reactions + 2,),
+        (m.n_outputs,),
+        (m.n_x + m.n_r,),
     )

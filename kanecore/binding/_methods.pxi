@@ -535,6 +535,14 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_SHARE_LAWS, t, x, beyond, r, p, out, threads)
 
+    def _output_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `outputs` along a direction (dx, dr), (..., n_outputs)."""
+        return self.evaluate(K_OUTPUT_TANGENT, t, x, beyond, r, p, out, threads)
+
+    def _output_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `outputs` with respect to x, r, (..., n_x + n_r)."""
+        return self.evaluate(K_OUTPUT_GRADIENT, t, x, beyond, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

@@ -7,23 +7,24 @@ cdef extern from "rollout/kc_rollout_gradient.h" nogil:
         kc_lane_kernel *in_lanes
     ctypedef struct kc_rollout_gradient:
         kc_pair_of_kernels rhs, qdot, gradient, parameter_gradient
-        uint32_t n_q, n_u, n_r, n_p, n_solution, n_work, n_unit
+        uint32_t n_q, n_u, n_z, n_r, n_p, n_solution, n_work, n_unit
         const uint32_t *unit
         const kc_lanes *lanes
         uint32_t n_prepared, n_lane_work
+        int single
         int semi_implicit
         double t0, dt
         uint64_t steps
-        const double *states
-        const double *weights
+        const void *states
+        const void *weights
         const char *r
         const char *c
         const int64_t *r_at
         const int64_t *c_at
         int64_t r_step
-        double *by_start
-        double *by_inputs
-        double *by_parameters
+        void *by_start
+        void *by_inputs
+        void *by_parameters
         int (*interrupted)(void *context) noexcept
         void *context
 
@@ -56,8 +57,9 @@ cdef class RolloutGradient:
         self.model, self.n_rows = model, 1
         for length in shape:
             self.n_rows *= length
-        self.by_start, self.by_inputs = np.zeros((*shape, model.n_x)), np.zeros((*shape, steps, model.n_r))
-        self.by_parameters = np.zeros((*shape, model.n_p)) if parameters else None
+        self.by_start = np.zeros((*shape, model.n_x), dtype=model.dtype)
+        self.by_inputs = np.zeros((*shape, steps, model.n_r), dtype=model.dtype)
+        self.by_parameters = np.zeros((*shape, model.n_p), dtype=model.dtype) if parameters else None
         places = [row_offsets(r, shape, 2), row_offsets(c, shape, 1)]
         self.owners = [states, weights, r, c, *places]
         plan.semi_implicit, plan.t0, plan.dt, plan.steps = method == "euler", t0, dt, steps
@@ -84,7 +86,8 @@ cdef class RolloutGradient:
         plan.rhs.one, plan.qdot.one, plan.gradient.one = m.kernels[K_RHS], m.kernels[K_QDOT], m.kernels[K_RHS_GRADIENT]
         if parameters:
             plan.parameter_gradient.one = m.kernels[K_RHS_PARAMETER_GRADIENT]
-        plan.n_q, plan.n_u, plan.n_r, plan.n_p = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_r, <uint32_t>m.n_p
+        plan.n_q, plan.n_u, plan.n_z = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_z
+        plan.n_r, plan.n_p, plan.single = <uint32_t>m.n_r, <uint32_t>m.n_p, m.single
         plan.n_solution, plan.n_unit, plan.unit = <uint32_t>(m.n_u + m.n_constraints), m.table.n_unit, m.table.unit
         plan.n_prepared, plan.n_work = <uint32_t>m.n_prepared, <uint32_t>m.n_work
         if in_lanes:

@@ -173,22 +173,36 @@ cdef class Model(Parametrized):
 
     def _rhs_tangent_at_once(self, t, x, dx, dr, r, p):
         """`rhs_jvp` along a direction of x and r, likewise; ``dr`` may be None, for zeros."""
-        cdef double *to = self.state + self.n_x
-        if dx is None:
-            return None
-        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, dx, self.n_x)
-                and put(&to, dr, self.n_r)):
-            return None
-        return self.product_at_once(K_RHS_TANGENT, t, x, r, p)
+        return self.tangent_at_once(K_RHS_TANGENT, t, x, dx, dr, r, p)
 
     def _rhs_gradient_at_once(self, t, x, weights, bint full, r, p):
         """The gradient of `rhs_vjp` with respect to x, and if ``full`` to r behind it, likewise."""
+        return self.gradient_at_once(K_RHS_GRADIENT, t, x, weights, full, r, p)
+
+    def _output_tangent_at_once(self, t, x, dx, dr, r, p):
+        """The change of `outputs` along a direction of x and r, likewise."""
+        return self.tangent_at_once(K_OUTPUT_TANGENT, t, x, dx, dr, r, p)
+
+    def _output_gradient_at_once(self, t, x, weights, bint full, r, p):
+        """The gradient of weights times `outputs`, likewise."""
+        return self.gradient_at_once(K_OUTPUT_GRADIENT, t, x, weights, full, r, p)
+
+    cdef object tangent_at_once(self, int k, object t, object x, object dx, object dr, object r, object p):
         cdef double *to = self.state + self.n_x
+        if dx is None:
+            return None
+        if not (put(&to, None, self.n_u + self.n_constraints) and put(&to, dx, self.n_x) and put(&to, dr, self.n_r)):
+            return None
+        return self.product_at_once(k, t, x, r, p)
+
+    cdef object gradient_at_once(self, int k, object t, object x, object weights, bint full, object r, object p):
+        cdef double *to = self.state + self.n_x
+        cdef Py_ssize_t n = self.n_u + self.n_constraints
         if weights is None:
             return None
-        if not (put(&to, None, self.n_u) and put(&to, None, self.n_constraints) and put(&to, weights, self.n_x)):
+        if not (put(&to, None, n) and put(&to, weights, n_beyond(self, k) - n)):
             return None
-        gradient = self.product_at_once(K_RHS_GRADIENT, t, x, r, p)
+        gradient = self.product_at_once(k, t, x, r, p)
         if full or not self.n_r or gradient is None:
             return gradient
         by_x = new_vector(self.n_x)

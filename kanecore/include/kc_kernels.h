@@ -79,3 +79,5 @@ kc_kernel *zdot; /* as described: n_z */
 kc_kernel *rhs_gradient_change; /* change of the gradient of w xdot [udot, lambda, n_x, n_x + n_r]: n_q + n_u + n_z + n_r */
 kc_kernel *reaction_shares; /* alpha, beta of N = alpha + beta s: n_reactions * (n_shares + 1) */
 kc_kernel *share_laws; /* h, dh/dN, the power of a unit of s [udot, lambda, n_reactions]: n_shares * (n_reactions + 2) */
+kc_kernel *output_tangent; /* dy along d(x, r) [udot, lambda, n_x + n_r]: n_outputs */
+kc_kernel *output_gradient; /* gradient of w y [udot, lambda, n_outputs]: n_q + n_u + n_z + n_r */

@@ -622,6 +622,24 @@ KERNELS: tuple[Kernel, ...] = (
         vectors=("n_reactions",),
         internal=True,
     ),
+    Kernel(
+        *("output_tangent", "output_tangent", ("n_outputs",), "", "dy along d(x, r)"),
+        "The change of `outputs` along a direction (dx, dr)",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x + n_r",),
+        counts=True,
+        internal=True,
+    ),
+    Kernel(
+        *("output_gradient", "output_gradient", ("n_x + n_r",), "", "gradient of w y"),
+        "The gradient of weights times `outputs` with respect to x, r",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_outputs",),
+        counts=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

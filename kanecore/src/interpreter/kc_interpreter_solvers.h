@@ -180,6 +180,7 @@ static const kc_coded_member of_product[] = {EQUATIONS,
                                              PARTS(kc_product),
                                              FUNCTION(kc_product, sides),
                                              FUNCTION(kc_product, gradient),
+                                             FUNCTION(kc_product, change),
                                              FUNCTION(kc_product, changes),
                                              FUNCTION(kc_product, otherwise),
                                              NO_MORE};

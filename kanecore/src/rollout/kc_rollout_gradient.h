@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * kc_rollout_gradient.h: gradients of costs over rollouts (kc_rollout.h), backwards from the last step to the
- * first, private to the extension.  Numbers are doubles.
+ * first, private to the extension.
  */
 #ifndef KC_ROLLOUT_GRADIENT_H
 #define KC_ROLLOUT_GRADIENT_H
@@ -19,7 +19,8 @@ typedef struct kc_pair_of_kernels {
 typedef struct kc_rollout_gradient {
     kc_pair_of_kernels rhs, qdot;                    /* qdot: of "euler" */
     kc_pair_of_kernels gradient, parameter_gradient; /* the latter NULL: not wanted */
-    uint32_t n_q, n_u, n_r, n_p;
+    uint32_t n_q, n_u, n_z, n_r, n_p;
+    int single;          /* numbers but times are floats */
     uint32_t n_solution; /* numbers between x and weights, which the gradients find themselves */
     uint32_t n_work, n_unit;
     const uint32_t *unit;
@@ -28,14 +29,14 @@ typedef struct kc_rollout_gradient {
     int semi_implicit; /* Euler's steps; else those of order 4 */
     double t0, dt;
     uint64_t steps;
-    const double *states,
+    const void *states,
         *weights; /* (rows, steps + 1, n_x): of the rollout, and the cost's gradient by these */
     /* as in kc_rollout */
     const char *r, *c;
     const int64_t *r_at, *c_at;
     int64_t r_step;
     /* gradients: (rows, n_x), (rows, steps, n_r), (rows, n_p) */
-    double *by_start, *by_inputs, *by_parameters;
+    void *by_start, *by_inputs, *by_parameters;
     int (*interrupted)(void *context);
     void *context;
 } kc_rollout_gradient;

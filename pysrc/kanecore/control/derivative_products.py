@@ -2,8 +2,8 @@
 """Products of exact derivatives with vectors: J v forwards, wᵀ J backwards, and exact Hessians of weights · ẋ.
 
 Products are kernels of their own, one pass over the operations each (Griewank & Walther, *Evaluating Derivatives*, 2nd
-ed., 2008, chapter 3).  Those for `rhs` solve for u̇ and for its change, or the multipliers, with one factorization;
-with first-order states they multiply the matrices of `linearize`.
+ed., 2008, chapter 3).  Those for `rhs`, and for outputs that hold u̇, solve for u̇ and for its change, or the
+multipliers, with one factorization.
 
 Columns of Hessians are changes of gradients along units: a kernel as well, as many columns at once as there are lanes.
 Where rows of G are zero, where M is not symmetric or not positive definite, and where this kernel would be long in
@@ -59,7 +59,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     ValueError, TypeError, KeyError
         Weights of another shape, no numbers, or no such name.
     """
-    found = None if dyn.n_z else dyn._rhs_hessian_at_once(t, x, weights, r, p)
+    found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
     if found is None:
         w = direction_of(dyn, "state", "weights", weights)
         found = _from_changes(dyn, t, x, w, r=r, p=p)
@@ -120,7 +120,7 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
 
 def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
     """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
-    if not dyn.unit or dyn.n_z:
+    if not dyn.unit:
         return dyn._linearize(t, x, **values)
     axes = tuple(range(1, dyn._rows("state", x, "x").ndim))
     units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), axes)
@@ -215,28 +215,19 @@ def rhs_jvp(
     Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
     quaternions: along others xdot depends on how it is written.
     """
-    change = None if dyn.n_z else dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
+    change = dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
     if change is None:
-        direction = joined(
-            dx=direction_of(dyn, "state", "dx", dx), dr=direction_of(dyn, "input", "dr", {} if dr is None else dr)
-        )
-        if dyn.n_z:
-            change = _times(dyn._linearize(t, x, r=r, p=p), dx=direction)
-        else:
-            change = dyn._rhs_tangent(t, x, _behind_solution(dyn, x, dx=direction), r=r, p=p)
+        change = dyn._rhs_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p)
     if dp is None or not dyn.n_p:
         return change
     change_of_p = direction_of(dyn, "parameter", "dp", dp)
-    if dyn.n_z:
-        return change + _times(dyn.rhs_parameter_jacobian(t, x, r=r, p=p), dp=change_of_p)
     return change + dyn._rhs_parameter_tangent(t, x, _behind_solution(dyn, x, dp=change_of_p), r=r, p=p)
 
 
-def _times(slopes: Array, **vector: Array) -> Array:
-    """A matrix times a vector: products of models with first-order states, which have no kernels of their own."""
-    [direction] = vector.values()
-    leading(x=slopes.shape[:-2], **{name: array.shape[:-1] for name, array in vector.items()})
-    return np.asarray((slopes @ direction[..., np.newaxis])[..., 0])
+def _direction(dyn: Kernels, x: _Values, dx: _Values, dr: _Values | None) -> Array:
+    """A direction of x and r, as kernels take it."""
+    of_r = direction_of(dyn, "input", "dr", {} if dr is None else dr)
+    return _behind_solution(dyn, x, dx=joined(dx=direction_of(dyn, "state", "dx", dx), dr=of_r))
 
 
 def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:
@@ -280,23 +271,38 @@ def rhs_vjp(
     ValueError, TypeError, KeyError
         As for `rhs_jvp`.
     """
-    gradient = None if dyn.n_z else dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
+    gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
     if gradient is not None and not full and not parameters:
         return gradient
     w = direction_of(dyn, "state", "weights", weights)
-    if dyn.n_z:
-        gradient = _times(np.swapaxes(dyn._linearize(t, x, r=r, p=p), -1, -2), weights=w)
-    elif gradient is None:
+    if gradient is None:
         gradient = dyn._rhs_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     found = _parts(gradient, dyn.n_x, full)
     if not parameters:
         return found
     by_p = np.zeros((*gradient.shape[:-1], 0))
-    if dyn.n_p and dyn.n_z:
-        by_p = _times(np.swapaxes(dyn.rhs_parameter_jacobian(t, x, r=r, p=p), -1, -2), weights=w)
-    elif dyn.n_p:
+    if dyn.n_p:
         by_p = dyn._rhs_parameter_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     return (*found, by_p) if full else (found, by_p)
+
+
+def _outputs_jvp(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, dx: _Values, *, dr: _Values | None = None, r: Any = None, p: Any = None
+) -> Array:
+    """Change of `outputs` along a direction, (..., n_outputs), also of those that hold udot."""
+    change = dyn._output_tangent_at_once(t, x, dx, dr, r, p)
+    return dyn._output_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p) if change is None else change
+
+
+def _outputs_vjp(
+    dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *, full: bool = False, r: Any = None, p: Any = None
+) -> Any:
+    """The gradient of weights · outputs with respect to x, and r if ``full``."""
+    gradient = dyn._output_gradient_at_once(t, x, weights, full, r, p)
+    if gradient is None:
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "output", "weights", weights))
+        gradient = dyn._output_gradient(t, x, w, r=r, p=p)
+    return _parts(gradient, dyn.n_x, full)
 
 
 def inverse_dynamics_jvp(
@@ -398,13 +404,13 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
 def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Array:
     """The change of a kernel along a direction, Jacobian times vector.
 
-    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x);
-    ``jvp("inverse_dynamics", t, x, udot, dx)`` is ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u).  No
-    matrix is formed.
+    ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x); ``jvp("outputs", t, x, dx)`` is
+    ∂y/∂x dx + ∂y/∂r dr, (..., n_outputs); ``jvp("inverse_dynamics", t, x, udot, dx)`` is
+    ∂τ/∂x dx + M dudot + ∂τ/∂r dr of τ = M udot - f, (..., n_u).  No matrix is formed.
 
     Parameters
     ----------
-    of : {"rhs", "inverse_dynamics"}
+    of : {"rhs", "outputs", "inverse_dynamics"}
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
@@ -417,24 +423,22 @@ def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     ValueError, TypeError, KeyError
         Another kernel; a direction of another shape, no numbers, or no such name; other errors as for the kernel.
     """
-    return np.asarray(
-        _product_of({"rhs": rhs_jvp, "inverse_dynamics": inverse_dynamics_jvp}, of)(dyn, t, x, *vectors, **options)
-    )
+    return np.asarray(_product_of(_TANGENTS, of)(dyn, t, x, *vectors, **options))
 
 
 def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Any:
     """The gradient of weights · kernel, vector times Jacobian, with respect to x.
 
-    ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("inverse_dynamics", t, x, udot, weights)`` is wᵀ ∂τ/∂x
-    of τ = M udot - f.  No matrix is formed.
+    ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("outputs", t, x, weights)`` is wᵀ ∂y/∂x;
+    ``vjp("inverse_dynamics", t, x, udot, weights)`` is wᵀ ∂τ/∂x of τ = M udot - f.  No matrix is formed.
 
     Parameters
     ----------
-    of : {"rhs", "inverse_dynamics"}
+    of : {"rhs", "outputs", "inverse_dynamics"}
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
-    weights : array_like, (..., n_x) or (..., n_u), or mapping
-        By the names of coordinates and speeds; missing names have weight zero.
+    weights : array_like, (..., n_x), (..., n_outputs) or (..., n_u), or mapping
+        By the names of states, outputs, or speeds; missing names have weight zero.
     full : bool
         Give the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
     parameters : bool
@@ -449,7 +453,19 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     ValueError, TypeError, KeyError
         As for `jvp`.
     """
-    return _product_of({"rhs": rhs_vjp, "inverse_dynamics": inverse_dynamics_vjp}, of)(dyn, t, x, *vectors, **options)
+    return _product_of(_GRADIENTS, of)(dyn, t, x, *vectors, **options)
+
+
+_TANGENTS: Mapping[str, Callable[..., Any]] = {
+    "rhs": rhs_jvp,
+    "outputs": _outputs_jvp,
+    "inverse_dynamics": inverse_dynamics_jvp,
+}
+_GRADIENTS: Mapping[str, Callable[..., Any]] = {
+    "rhs": rhs_vjp,
+    "outputs": _outputs_vjp,
+    "inverse_dynamics": inverse_dynamics_vjp,
+}
 
 
 def _product_of(products: Mapping[str, Callable[..., Any]], of: str) -> Callable[..., Any]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Changes of gradients of w · ẋ along directions, of which Hessians are made: forwards over backwards.
 
-The gradient of w · ẋ by v = (x, r) is L_v of L = w_q · q̇ + μ · R + ν · S (:mod:`.motion_products`).  Along dv it
-changes by what v, (u̇, λ) and (μ, ν) change in it.  L is linear in (u̇, λ), and L_u̇ = L_λ = 0; with c and e the
-changes of these along dv at constant μ and ν,
+The gradient of w · ẋ by v = (x, r) is L_v of L = w_q · q̇ + μ · R + w_z · ż + ν · S (:mod:`.motion_products`), where ż
+does not hold u̇.  Along dv it changes by what v, (u̇, λ) and (μ, ν) change in it.  L is linear in (u̇, λ), and
+L_u̇ = L_λ = 0; with c and e the changes of these along dv at constant μ and ν,
 
     M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,    Mᵀ dμ − Gᵀ dν = c,    G dμ = −e.
 
@@ -51,21 +51,22 @@ class Change:
 def change(d: Derivation) -> Change:
     """The change of a gradient, found from symbols of all that is solved for."""
     g, description = d.graph, d.description
-    variables = [*description.coordinates, *description.speeds, *description.inputs]
+    variables = [*description.x, *description.inputs]
     solution = [*description.accelerations, *d.multiplier_symbols]
-    rates, (balance, levels) = description.rates, equations(d)
-    n_q, n_x, size = len(rates), len(rates) + len(balance), len(solution)
+    rates, of_states, (balance, levels) = description.rates, description.state_rates, equations(d)
+    n_q, n, n_x, size = len(rates), len(balance), description.n_x, len(solution)
     symbols = d.vector_symbols(n_x + len(variables) + 3 * size)
     weights, direction, rest = symbols[:n_x], symbols[n_x : n_x + len(variables)], symbols[n_x + len(variables) :]
     multipliers, changes = rest[:size], rest[size:]
     residuals = [*balance, *levels]
-    pairs = list(zip([*rates, *residuals], [*weights[:n_q], *multipliers], strict=True))
+    explicit = [*weights[:n_q], *weights[n_q + n :]]
+    pairs = list(zip([*rates, *of_states, *residuals], [*explicit, *multipliers], strict=True))
     gradient = accumulate(g, pairs, [*variables, *solution], limits=True)
     along = dict(zip(variables, direction, strict=True))
     sides = map(Tangent(g, along).of, [*residuals, *gradient[len(variables) :]])
     along |= dict(zip([*solution, *multipliers], changes, strict=True))
     whole = map(Tangent(g, along).of, gradient[: len(variables)])
-    return Change(tuple(weights[n_q:]), tuple(multipliers), tuple(sides), tuple(changes), tuple(whole))
+    return Change(tuple(weights[n_q : n_q + n]), tuple(multipliers), tuple(sides), tuple(changes), tuple(whole))
 
 
 def written_change(d: Derivation) -> Derived:

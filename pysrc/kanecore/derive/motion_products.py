@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of the derivatives of ẋ with vectors, in one pass forwards or backwards: no Jacobian is formed.
+"""Products of the derivatives of ẋ, or of outputs, with vectors, in one pass forwards or backwards: without Jacobians.
 
-With v some of x, r and p, y = (u̇, λ) and the equations of motion and of constraints,
+With v some of x, r and p, y = (u̇, λ), the equations of motion and of constraints,
 
     R = f + Gᵀ λ − M u̇ = 0,    S = G u̇ + γ = 0,
 
-along a direction dv, R and S changed by dR and dS at constant y, ẋ changes by
+and e(v, u̇) what is differentiated, ẋ = (q̇, u̇, ż) or outputs: along a direction dv, R and S changed by dR and dS at
+constant y, e changes by
 
-    dq̇ = q̇_v dv,    M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
+    de = e_v dv + e_u̇ du̇,    M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
 
-and the gradient of w · ẋ is that of w_q · q̇ + μ · R + ν · S at constant y, μ and ν, where
+and the gradient of w · e is that of w · e + μ · R + ν · S at constant y, μ and ν, where
 
-    Mᵀ μ − Gᵀ ν = w_u,    G μ = 0
+    Mᵀ μ − Gᵀ ν = e_u̇ᵀ w,    G μ = 0
 
 (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 15).  Where u̇ has an expression du̇ and μ
 are solved on the graph, by the factorization of u̇.
@@ -24,18 +25,21 @@ from dataclasses import dataclass
 
 from kanecore.describe.description import Description
 from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.expression_graph import ACCELERATION
 from kanecore.graph.vectors import dot
 
 from .derivation import Derivation
 from .kernel_registry import Derived
 
-__all__ = ["VARIABLES", "Product", "at_solution", "equations", "is_tangent", "product", "written"]
+__all__ = ["VARIABLES", "Product", "at_solution", "equations", "holds_udot", "is_tangent", "product", "written"]
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
-    "rhs_tangent": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
-    "rhs_gradient": lambda d: [*d.coordinates, *d.speeds, *d.inputs],
+    "rhs_tangent": lambda d: [*d.x, *d.inputs],
+    "rhs_gradient": lambda d: [*d.x, *d.inputs],
     "rhs_parameter_tangent": lambda d: list(d.parameters),
     "rhs_parameter_gradient": lambda d: list(d.parameters),
+    "output_tangent": lambda d: [*d.x, *d.inputs],
+    "output_gradient": lambda d: [*d.x, *d.inputs],
 }
 """The symbols v of each kernel."""
 
@@ -47,35 +51,51 @@ class Product:
     Attributes
     ----------
     sides : tuple of int
-        Forwards dR (n), then dS (m), at given u̇ and λ; backwards w_u and zeros.
+        Forwards dR (n), then dS (m), at given u̇ and λ; backwards e_u̇ᵀ w and zeros.
     rates : tuple of int
-        Forwards dq̇ (n_q).
-    multipliers : tuple of int
-        Backwards the symbols of μ and ν, which are solved for.
-    gradient : tuple of int
-        Backwards the gradient, at given u̇, λ, μ and ν.
+        Forwards dq̇ (n_q), where ẋ is (q̇, u̇).
+    solution : tuple of int
+        The symbols of what is solved for, du̇ and dλ or μ and ν, which `result` holds.
+    result : tuple of int
+        Change of e, or gradient, at given u̇, λ and solution; empty where it is dq̇ and du̇.
     """
 
     sides: tuple[int, ...]
     rates: tuple[int, ...] = ()
-    multipliers: tuple[int, ...] = ()
-    gradient: tuple[int, ...] = ()
+    solution: tuple[int, ...] = ()
+    result: tuple[int, ...] = ()
 
     @property
     def roots(self) -> tuple[int, ...]:
-        return (*self.sides, *self.rates, *self.gradient)
+        return (*self.sides, *self.rates, *self.result)
+
+
+def differentiated(d: Derivation, kernel: str) -> list[int]:
+    """e: outputs, or q̇, u̇ and ż."""
+    description = d.description
+    if kernel.startswith("output"):
+        return [node for _, node in description.outputs]
+    return [*description.rates, *description.accelerations, *description.state_rates]
+
+
+def holds_udot(d: Derivation, kernel: str) -> bool:
+    """Test whether e depends on the accelerations, so that equations are solved."""
+    return any(d.graph.depends[node] & ACCELERATION for node in differentiated(d, kernel))
 
 
 def product(d: Derivation, kernel: str) -> Product:
     """The product that a kernel finds at run time."""
     variables = VARIABLES[kernel](d.description)
-    return _forwards(d, variables) if is_tangent(kernel) else _backwards(d, variables)
+    return (_forwards if is_tangent(kernel) else _backwards)(d, kernel, variables)
 
 
 def written(d: Derivation, kernel: str) -> Derived:
-    """The product that a kernel finds where u̇ and λ have expressions."""
+    """The product that a kernel finds where u̇ and λ have expressions, or e does not hold u̇."""
     variables = VARIABLES[kernel](d.description)
-    return _written_tangent(d, variables) if is_tangent(kernel) else _written_gradient(d, variables)
+    roots = (_written_tangent if is_tangent(kernel) else _written_gradient)(d, kernel, variables)
+    if not holds_udot(d, kernel):
+        return Derived(tuple(roots))
+    return Derived(tuple(at_solution(d, roots)), d.solution.pivots, d.solution.limits)
 
 
 def is_tangent(kernel: str) -> bool:
@@ -83,37 +103,57 @@ def is_tangent(kernel: str) -> bool:
     return kernel.endswith("_tangent")
 
 
-def _forwards(d: Derivation, variables: Sequence[int]) -> Product:
-    along, (balance, levels) = _along(d, variables), equations(d)
-    return Product(tuple(map(along, (*balance, *levels))), rates=tuple(map(along, d.description.rates)))
-
-
-def _backwards(d: Derivation, variables: Sequence[int]) -> Product:
-    n_q, n, m = len(d.description.rates), len(d.description.speeds), len(d.rows)
-    symbols = d.vector_symbols(n_q + 2 * n + m)
-    weights, multipliers = symbols[: n_q + n], symbols[n_q + n :]
+def _forwards(d: Derivation, kernel: str, variables: Sequence[int]) -> Product:
+    description, n = d.description, len(d.description.speeds)
+    symbols = d.vector_symbols(len(variables) + n + len(d.rows))
+    seeds, solution = dict(zip(variables, symbols, strict=False)), symbols[len(variables) :]
+    along = Tangent(d.graph, seeds).of
     balance, levels = equations(d)
-    pairs = zip([*d.description.rates, *balance, *levels], [*weights[:n_q], *multipliers], strict=True)
-    gradient = accumulate(d.graph, list(pairs), variables, limits=True)
-    return Product((*weights[n_q:], *[0] * m), multipliers=tuple(multipliers), gradient=tuple(gradient))
+    sides = tuple(map(along, (*balance, *levels)))
+    if not description.state_rates and kernel.startswith("rhs"):
+        return Product(sides, rates=tuple(map(along, description.rates)))
+    seeds |= dict(zip(description.accelerations, solution[:n], strict=True))
+    result = map(Tangent(d.graph, seeds).of, differentiated(d, kernel))
+    return Product(sides, solution=tuple(solution), result=tuple(result))
 
 
-def _written_tangent(d: Derivation, variables: Sequence[int]) -> Derived:
-    """The change of ẋ along a direction, where u̇ and λ have expressions."""
-    along, (balance, levels) = _along(d, variables), equations(d)
-    sides = at_solution(d, [along(x) for x in (*balance, *levels)])
-    change, _ = d.solve(sides[: len(balance)], sides[len(balance) :])
-    return Derived((*map(along, d.description.rates), *change), d.solution.pivots, d.solution.limits)
+def _backwards(d: Derivation, kernel: str, variables: Sequence[int]) -> Product:
+    e, (balance, levels) = differentiated(d, kernel), equations(d)
+    symbols = d.vector_symbols(len(e) + len(balance) + len(levels))
+    weights, solution = symbols[: len(e)], symbols[len(e) :]
+    gradient = accumulate(d.graph, list(zip([*e, *balance, *levels], symbols, strict=True)), variables, limits=True)
+    sides = (*_by_udot(d, e, weights), *[0] * len(levels))
+    return Product(sides, solution=tuple(solution), result=tuple(gradient))
 
 
-def _written_gradient(d: Derivation, variables: Sequence[int]) -> Derived:
-    """The gradient of w · ẋ, where u̇ and λ have expressions."""
-    rates, (balance, levels) = d.description.rates, equations(d)
-    weights = d.vector_symbols(len(rates) + len(balance))
-    mu, nu = d.solve(weights[len(rates) :], [0] * len(levels))
-    pairs = zip([*rates, *balance, *levels], [*weights[: len(rates)], *mu, *nu], strict=True)
-    gradient = accumulate(d.graph, list(pairs), variables, limits=True)
-    return Derived(tuple(at_solution(d, gradient)), d.solution.pivots, d.solution.limits)
+def _by_udot(d: Derivation, e: Sequence[int], weights: Sequence[int]) -> list[int]:
+    """e_u̇ᵀ w."""
+    pairs = list(zip(e, weights, strict=True))
+    return accumulate(d.graph, pairs, d.description.accelerations, ACCELERATION, limits=True)
+
+
+def _written_tangent(d: Derivation, kernel: str, variables: Sequence[int]) -> list[int]:
+    """The change of e along a direction, where u̇ and λ have expressions."""
+    e, seeds = differentiated(d, kernel), dict(zip(variables, d.vector_symbols(len(variables)), strict=True))
+    if holds_udot(d, kernel):
+        along, (balance, levels) = Tangent(d.graph, seeds).of, equations(d)
+        sides = at_solution(d, [along(x) for x in (*balance, *levels)])
+        change, _ = d.solve(sides[: len(balance)], sides[len(balance) :])
+        seeds |= dict(zip(d.description.accelerations, change, strict=True))
+    return list(map(Tangent(d.graph, seeds).of, e))
+
+
+def _written_gradient(d: Derivation, kernel: str, variables: Sequence[int]) -> list[int]:
+    """The gradient of w · e, where u̇ and λ have expressions."""
+    e = differentiated(d, kernel)
+    weights = d.vector_symbols(len(e))
+    pairs = list(zip(e, weights, strict=True))
+    if holds_udot(d, kernel):
+        balance, levels = equations(d)
+        sides = at_solution(d, _by_udot(d, e, weights))
+        mu, nu = d.solve(sides, [0] * len(levels))
+        pairs += zip([*balance, *levels], [*mu, *nu], strict=True)
+    return accumulate(d.graph, pairs, variables, limits=True)
 
 
 def at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
@@ -123,11 +163,6 @@ def at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
     if d.rows:
         known |= dict(zip(d.multiplier_symbols, d.forces_of(udot, d.forcing), strict=True))
     return d.graph.substitute(nodes, known)
-
-
-def _along(d: Derivation, variables: Sequence[int]) -> Callable[[int], int]:
-    """The tangent of a node along the direction that a kernel is given."""
-    return Tangent(d.graph, dict(zip(variables, d.vector_symbols(len(variables)), strict=True))).of
 
 
 def equations(d: Derivation) -> tuple[list[int], list[int]]:

@@ -21,7 +21,7 @@ from kanecore.derive.gradient_changes import change
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import is_tangent, product
+from kanecore.derive.motion_products import holds_udot, is_tangent, product
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.kernels import KERNEL_GROUPS
@@ -342,8 +342,10 @@ class Functions:
         return self._solved("compute_mass_matrix_inverse", "short_way", {"otherwise": otherwise, "shortly": shortly})
 
     def _product(self, kernel: str) -> Function:
-        """Product of derivatives of ẋ with a vector: a program if u̇ has an expression and all of its pivots hold."""
+        """Product of derivatives with a vector: a program if u̇ has an expression and all of its pivots hold."""
         name, derivation = f"compute_{kernel}", self.derivation
+        if not holds_udot(derivation, kernel):
+            return self._straight(name, derivation.kernel(kernel), in_core=True)
         if not derivation.symmetric:
             return self._general_product(name, kernel)
         if not derivation.has_expression:
@@ -359,7 +361,7 @@ class Functions:
 
     def _factored_product(self, name: str, kernel: str) -> Solved:
         """Product with one factorization of the equations of all speeds and rows of G."""
-        n_q = self.n_q if is_tangent(kernel) else 0
+        n_q = len(product(self.derivation, kernel).rates)
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m),
             "n_q": n_q,
@@ -372,7 +374,7 @@ class Functions:
 
     def _general_product(self, name: str, kernel: str) -> Solved:
         """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
-        n_q, derivation = self.n_q if is_tangent(kernel) else 0, self.derivation
+        n_q, derivation = len(product(self.derivation, kernel).rates), self.derivation
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
             "n_q": n_q,
@@ -413,11 +415,10 @@ class Functions:
         sides = self._once(
             f"sides_{kernel}", Derived((*found.sides, *found.rates)), self._solution, reserved, in_core=True
         )
-        if is_tangent(kernel):
+        if not found.result:
             return {"sides": sides}
-        given = [*self._solution, *found.multipliers]
-        gradient = self._once(f"gradient_{kernel}", Derived(found.gradient), given, in_core=True)
-        return {"sides": sides, "gradient": gradient}
+        use, given = "change" if is_tangent(kernel) else "gradient", [*self._solution, *found.solution]
+        return {"sides": sides, use: self._once(f"{use}_{kernel}", Derived(found.result), given, in_core=True)}
 
     @property
     def _solution(self) -> list[int]:

@@ -162,13 +162,14 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
 
 
 def direction_of(
-    dyn: Kernels, kind: Literal["state", "input", "parameter", "udot"], argument: str, given: _Values
+    dyn: Kernels, kind: Literal["state", "input", "parameter", "udot", "output"], argument: str, given: _Values
 ) -> Array:
     """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; missing names are zero.
 
     Errors as for `values_of`, and ValueError for an array of another shape.
     """
-    n: int = {"state": dyn.n_x, "input": dyn.n_r, "parameter": dyn.n_p, "udot": dyn.n_u}[kind]
+    sizes = {"state": dyn.n_x, "input": dyn.n_r, "parameter": dyn.n_p, "udot": dyn.n_u, "output": dyn.n_outputs}
+    n: int = sizes[kind]
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (n,):
         return given
     if isinstance(given, dict) and not given:

@@ -7,6 +7,7 @@ kernel the vectors follow u̇ and λ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
 
 from kanecore.derive.derivation import Derivation
@@ -15,7 +16,7 @@ from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.kernels.motion_kernels import without_masses
 from kanecore.derive.linearized_equations import VARIABLES
-from kanecore.derive.motion_products import product, written
+from kanecore.derive.motion_products import holds_udot, product, written
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, STATE, Op
@@ -57,9 +58,29 @@ def _has_parameters(d: Derivation) -> bool:
     return bool(d.description.parameters)
 
 
+def _rates_of_multipliers(d: Derivation) -> str:
+    if _hold_multipliers(d, d.description.state_rates):
+        return "rates of its states hold multipliers, whose derivatives nothing determines where rows are redundant"
+    return ""
+
+
+def _held_multipliers(d: Derivation) -> str:
+    if _hold_multipliers(d, [node for _, node in d.description.outputs]):
+        return "its outputs hold multipliers, whose derivatives nothing determines where rows are redundant"
+    return ""
+
+
+def _hold_multipliers(d: Derivation, nodes: Sequence[int]) -> bool:
+    symbols = (d.graph.nodes[i] for i in d.graph.below(nodes))
+    return any(op is Op.SYM and operands[0][0] == "λ" for op, *operands in symbols)
+
+
+def _has_outputs(d: Derivation) -> bool:
+    return bool(d.description.outputs)
+
+
 def _no_products(d: Derivation) -> str:
-    """Say why products go through matrices; "" where they do not."""
-    return "its states z go through the matrices of linearize" if d.description.states else without_masses(d)
+    return without_masses(d) or _rates_of_multipliers(d)
 
 
 @derives("rhs_tangent", missing=_no_products)
@@ -82,9 +103,20 @@ def _rhs_parameter_gradient(d: Derivation) -> Derived:
     return _product(d, "rhs_parameter_gradient")
 
 
+@derives("output_tangent", applies=_has_outputs, missing=_held_multipliers)
+def _output_tangent(d: Derivation) -> Derived:
+    return _product(d, "output_tangent")
+
+
+@derives("output_gradient", missing=_held_multipliers)
+def _output_gradient(d: Derivation) -> Derived:
+    return _product(d, "output_gradient")
+
+
 def _product(d: Derivation, kernel: str) -> Derived:
-    """Product of derivatives of ẋ with a vector; if M and G are factored at run time, with these."""
-    if d.has_expression:
+    """Product of derivatives with a vector; if M and G are factored at run time, with these."""
+    solved = holds_udot(d, kernel)
+    if d.has_expression or not solved:
         return written(d, kernel)
     system = (*(x for row in d.mass_matrix for x in row), *(x for row in d.rows for x in row.jacobian))
     return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
@@ -92,7 +124,7 @@ def _product(d: Derivation, kernel: str) -> Derived:
 
 def _few(d: Derivation) -> bool:
     """Test whether the change of a gradient is soon compiled, and solved with pivots on the diagonal."""
-    if d.without_masses or d.description.states or not d.symmetric:
+    if d.without_masses or d.zdot_holds_udot or not d.symmetric:
         return False
     return count_in_call(d.graph, d.solution.roots if d.has_expression else d.general.derived.roots) <= COMPILED_SOON
 
@@ -132,13 +164,6 @@ def _hessian_products(d: Derivation) -> Derived:
     return Derived(tuple(map(along, (*gradient, *balance))))
 
 
-def _rates_of_multipliers(d: Derivation) -> str:
-    symbols = (d.graph.nodes[i] for i in d.graph.below(d.description.state_rates))
-    if any(op is Op.SYM and operands[0][0] == "λ" for op, *operands in symbols):
-        return "rates of its states hold multipliers, whose derivatives nothing determines where rows are redundant"
-    return ""
-
-
 @derives("linearize", missing=_rates_of_multipliers)
 def _linearize(d: Derivation) -> Derived:
     return _derivatives(d, "linearize")
@@ -163,14 +188,7 @@ def _rhs_parameter_jacobian(d: Derivation) -> Derived:
     return _derivatives(d, "rhs_parameter_jacobian")
 
 
-def _held_multipliers(d: Derivation) -> str:
-    symbols = (d.graph.nodes[i] for i in d.graph.below([node for _, node in d.description.outputs]))
-    if any(op is Op.SYM and operands[0][0] == "λ" for op, *operands in symbols):
-        return "its outputs hold multipliers, whose derivatives nothing determines where rows are redundant"
-    return ""
-
-
-@derives("output_jacobian", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
+@derives("output_jacobian", applies=_has_outputs, missing=_held_multipliers)
 def _output_jacobian(d: Derivation) -> Derived:
     """∂y/∂(q, u, r); if the outputs hold u̇, that at constant u̇, then ∂y/∂u̇."""
     direct, by_udot = _slopes_of_outputs(d)
@@ -179,7 +197,7 @@ def _output_jacobian(d: Derivation) -> Derived:
     return Derived(tuple(chain(*direct, *by_udot)), after_udot=True)
 
 
-@derives("output_slopes", applies=lambda d: bool(d.description.outputs), missing=_held_multipliers)
+@derives("output_slopes", applies=_has_outputs, missing=_held_multipliers)
 def _output_slopes(d: Derivation) -> Derived:
     rows = zip(*_slopes_of_outputs(d), strict=True)
     return Derived(tuple(chain.from_iterable(chain(*row) for row in rows)))

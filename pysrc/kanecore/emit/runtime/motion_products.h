@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Products of the derivatives of xdot with vectors, at the udot and lambda of the state: the change along a
- * direction,
+ * Products of the derivatives of xdot, or of outputs, with vectors, at the udot and lambda of the state: the
+ * change of e(x, r, udot) along a direction,
  *
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma,
  *
- * or the gradient of weights of xdot, of w_q qdot + mu R + nu S at constant mu and nu:
+ * or the gradient of w e, of w e + mu R + nu S at constant mu and nu:
  *
- *     M' mu = w_u + G' nu,       G mu = 0.
+ *     M' mu = (de/dudot)' w + G' nu,    G mu = 0.
  */
 typedef struct kc_product {
     kc_saddle *equations;            /* k = 1 */
@@ -16,9 +16,10 @@ typedef struct kc_product {
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
     kc_function *fill;               /* M, f, G, gamma, what G is summed from */
     kc_parts parts;                  /* where `fill` is NULL: the same by functions of their own */
-    kc_function *sides;              /* reads udot, lambda in w; dR, dS and dqdot, or w_u and zeros */
-    kc_function *gradient;           /* reads udot, lambda, mu, nu in w; NULL: the product is dqdot, da */
-    kc_function *changes;            /* of a change of a gradient: dR, dS, c, e; else NULL */
+    kc_function *sides;    /* reads udot, lambda in w; dR, dS and dqdot, or (de/dudot)' w and zeros */
+    kc_function *gradient; /* reads udot, lambda, mu, nu in w; NULL: the product is a change */
+    kc_function *change;   /* reads udot, lambda, da, zeros in w; NULL: the change is dqdot, da */
+    kc_function *changes;  /* of a change of a gradient: dR, dS, c, e; else NULL */
     kc_fault (*solve)(kc_saddle *, kc_real *sides, kc_real *lambda); /* kc_solve_with_forces(), or as below */
     kc_function *otherwise; /* the product by equations of its own, where M is not positive definite, or rows
                                of G are lost or contradict each other */
@@ -43,6 +44,8 @@ KC_INLINE kc_fault kc_finish_product(const kc_product *s, const kc_place *at, kc
     const int n = s->equations->n, all = n + s->equations->m, n_q = s->n_q;
     if (s->gradient)
         return s->gradient(KC_AT(at), solution, out);
+    if (s->change)
+        return s->change(KC_AT(at), solution, out);
     for (int i = 0; i < n_q; i++)
         out[i] = solution[3 * all + i];
     for (int i = 0; i < n; i++)

@@ -83,33 +83,25 @@ def rollout_vjp(
     NonFiniteError
         A gradient is not finite for finite weights; with ``rows`` and the result, ``out``.
     ModelError
-        The model has constraints, to which states come back after each step, or first-order states, or it is in single
-        precision.
+        The model has constraints, to which states come back after each step.
     ValueError, TypeError, KeyError
         As for `rollout`; weights of another shape.
 
     Notes
     -----
-    All states are kept, 8 (steps + 1) n_x bytes a row; nothing else grows with the steps.  Stages are computed again on
-    the way back.  Off unit length the derivative of a step by a quaternion is that of `rhs_vjp`, which differs from
-    that of `rhs` by the order of the method.
+    All states are kept, 8 (steps + 1) n_x bytes a row, in single precision half of it; nothing else grows with the
+    steps.  Stages are computed again on the way back.  Off unit length the derivative of a step by a quaternion is that
+    of `rhs_vjp`, which differs from that of `rhs` by the order of the method.
     """
     if dyn.n_configuration or dyn.n_constraints:
         raise ModelError(
             f"rollout_vjp: {dyn.name!r} has constraints, to which states are brought back after every step: take "
             'simulate(sensitivities=["x0", "p", "r"]), which differentiates that as well'
         )
-    if dyn.n_z:
-        raise ModelError(
-            f"rollout_vjp: {dyn.name!r} has first-order states ({', '.join(dyn.state_names)}), whose products have no "
-            'kernel: take simulate(sensitivities=["x0", "p", "r"])'
-        )
-    if dyn.single:
-        raise ModelError(f"rollout_vjp: {dyn.name!r} is in single precision: compile it with real='double'")
     first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     states = rollout(dyn, x0, inputs, dt=dt, steps=count, t0=t0, method=method, parameters=parameters, threads=threads)
     rows = read(dyn, x0, inputs, parameters, (first, step, count))
-    given = np.asarray(weights(states) if callable(weights) else weights, dtype=np.float64)
+    given = np.asarray(weights(states) if callable(weights) else weights, dtype=dyn.dtype)
     try:
         wide = np.ascontiguousarray(np.broadcast_to(given, states.shape))
     except ValueError:
