@@ -196,7 +196,7 @@ def shared(folder: Path) -> ctypes.CDLL:
     """An exported library for this processor's gallery level, opened."""
     prefix = prefix_of(folder)
     level = ("-mavx2", "-mfma", "-mbmi2") if os.uname().machine == "x86_64" else ()
-    run("gcc", *STRICT, "-O1", *level, "-shared", "-fPIC", f"{prefix}.c", "-lm", "-o", "model.so", cwd=folder)
+    run("gcc", *STRICT, "-O0", *level, "-shared", "-fPIC", f"{prefix}.c", "-lm", "-o", "model.so", cwd=folder)
     return ctypes.CDLL(str(folder / "model.so"))
 
 
