@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 import kanecore as kc
 
 # %% describe
-m, length, g, b = sm.symbols("m l g b")  # mass, length, gravity, friction of the pin
-q, u, tau = me.dynamicsymbols(
-    "q u tau"
-)  # angle from the vertical, its rate, torque of the motor
+# mass, length, gravity, friction of the pin
+m, length, g, b = sm.symbols("m l g b")
+# angle from the vertical, its rate, torque of the motor
+q, u, tau = me.dynamicsymbols("q u tau")
 
 N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
 A.orient_axis(N, N.z, q)
@@ -40,9 +40,8 @@ model = kc.Model(
 print(model.report())
 
 # %% symbols
-print(
-    model.symbolic("mass_matrix", nested=True), model.symbolic("forcing", nested=True)
-)
+print(model.symbolic("mass_matrix", nested=True))
+print(model.symbolic("forcing", nested=True))
 
 # %% compile
 dyn = kc.compile(model, parameters={m: 1.0, length: 0.5, g: 9.81, b: 0.02})
@@ -58,9 +57,8 @@ dyn.parameters["l"] = 0.6  # from now on
 angles = np.array([0.0, 0.5, 1.0, 1.5])
 states = np.stack([angles, np.zeros(4)], axis=-1)
 print(states.shape, dyn.udot(0.0, states).shape, dyn.mass_matrix(0.0, states).shape)
-print(
-    dyn.udot(0.0, states, p={"l": np.array([0.3, 0.4, 0.5, 0.6])})[:, 0]
-)  # each row its own length
+lengths = np.array([0.3, 0.4, 0.5, 0.6])  # one for each row
+print(dyn.udot(0.0, states, p={"l": lengths})[:, 0])
 
 # %% names
 print(dyn.state(q=0.5), dyn.udot(0.0, {"q": angles}, r={"tau": 1.0})[:, 0])
@@ -77,9 +75,8 @@ figure = sol.plot()
 
 # %% rollout
 starts = dyn.state(q=np.linspace(-3.0, 3.0, 1000))
-torques = np.random.default_rng(0).uniform(
-    -0.1, 0.1, (1000, 200, 1)
-)  # one for each row and step
+rng = np.random.default_rng(0)
+torques = rng.uniform(-0.1, 0.1, (1000, 200, 1))  # one for each row and step
 X = dyn.rollout(
     starts, torques, dt=0.01, steps=200, parameters={"m": np.linspace(0.3, 0.5, 1000)}
 )
@@ -94,9 +91,8 @@ print(status.codes, status.last_good_step, X[:, -1, 0])
 
 # %% control
 TOP = np.pi
-weight = (
-    dyn.parameters["m"] * dyn.parameters["g"] * dyn.parameters["l"]
-)  # the largest torque of gravity, N m
+p = dyn.parameters
+weight = p["m"] * p["g"] * p["l"]  # the largest torque of gravity, N m
 
 
 def swing_up(t, x):
