@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time of ẋ of a slider-crank without friction, with three rubbing pins, and with a rubbing slider as well."""
+"""Time of ẋ of a slider-crank with rubbing pins and slider, and of a pendulum with first-order states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from clock import REPEATS, kernel_nanoseconds, reference
 
 import kanecore as kc
 
-QUESTION = "how long does ẋ take in C with k friction magnitudes that depend on reactions [ns]?"
+QUESTION = (
+    "how long does ẋ take in C with k friction magnitudes that depend on reactions, or k first-order states [ns]?"
+)
 CRANK, ROD = 0.1, 0.35  # lengths in m
 ANGLE, RATE = 0.8, 3.0
 
@@ -20,7 +22,41 @@ ANGLE, RATE = 0.8, 3.0
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
     """One row a number of frictions; the error is what the equations of motion leave, beside the forcing."""
     repeats = 5 if smallest else REPEATS
-    return {"friction of reactions": [_row(k, repeats) for k in ((0, 4) if smallest else (0, 1, 3, 4))]}
+    return {
+        "friction of reactions": [_row(k, repeats) for k in ((0, 4) if smallest else (0, 1, 3, 4))],
+        "first-order states": [_state_row(k, repeats) for k in ((0, 4) if smallest else (0, 1, 4, 16))],
+    }
+
+
+def _state_row(k: int, repeats: int) -> report.Row:
+    """A pendulum whose rate goes through k filters, ż = (ω − z)/τ; the error is that of ż."""
+    q, u, (tau, length) = *me.dynamicsymbols("q u"), sm.symbols("tau l")
+    filters = me.dynamicsymbols(f"z1:{k + 1}")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    P = O.locatenew("P", -length * A.y)
+    P.v2pt_theory(O, N, A)
+    model = kc.Model(
+        *(N, [q], [u], [q.diff() - u]),
+        bodies=[me.Particle("bob", P, 1)],
+        forcelist=[(P, -9.81 * N.y)],
+        states={z: (u - z) / ((i + 1) * tau) for i, z in enumerate(filters)},
+        name=f"filters_{k}",
+    )
+    dyn = kc.compile(model, parameters={"l": 0.7, **({"tau": 0.02} if k else {})}, cache=False)
+    x = np.array([0.4, 1.3, *np.linspace(0.1, 1.0, k)])
+    states = np.tile(x, (models.N_STATES, 1))
+    took = kernel_nanoseconds(
+        *(dyn.address("rhs"), states, models.inputs(0), dyn.prepared, dyn.n_work, dyn.n_x, repeats)
+    )
+    row: report.Row = {"case": f"pendulum: {k} states", "ns": took.median, "ns_min": took.least}
+    row["ops"] = dyn.info["operations"]["rhs"]
+    row["chains"] = took.least / reference()["chain_ns"]
+    exact = (1.3 - x[2:]) / (0.02 * np.arange(1, k + 1))
+    row["error"] = float(np.abs(dyn.rhs(0.0, x)[2:] - exact).max(initial=0.0) / 65.0)
+    return row
 
 
 def _row(k: int, repeats: int) -> report.Row:

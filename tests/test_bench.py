@@ -54,7 +54,10 @@ FIELDS = {
         "derivatives in C": {"case", "ns", "ns_min", "ops", "chains", "error"},
         "derivatives from Python": {"case", "ns", "ns_min", "rhs"},
     },
-    "friction": {"friction of reactions": {"case", "ns", "ns_min", "ops", "chains", "error"}},
+    "friction": {
+        "friction of reactions": {"case", "ns", "ns_min", "ops", "chains", "error"},
+        "first-order states": {"case", "ns", "ns_min", "ops", "chains", "error"},
+    },
     "batch": {"u̇ per state": SIDES},
     "integrate": {"integration": SLOW_SIDES | {"drift"}},
     "rollout": {"a step of RK4": SIDES},

@@ -494,6 +494,10 @@ def steering(u_dependent: bool = False) -> kc.CompiledModel:
     return kc.compile(model, parameters={"m": 2.0, "T": 0.5})
 
 
+SERVO = pytest.param(steering, marks=pytest.mark.long)
+"""With a constraint; its groups take seconds to compile."""
+
+
 @pytest.mark.parametrize("u_dependent", [False, True])
 def test_steering_servo(u_dependent: bool) -> None:
     """The force of the blade does no work: the speed v stays, u̇ = v ż (−sin z, cos z), λ = m v ż."""
@@ -561,9 +565,12 @@ def test_sensitivities() -> None:
 
 # ------------------------------------------------------------------------------------ calls of other kinds
 @pytest.mark.compiler
-def test_compiled_lanes_code_and_floats_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("make", [motor, SERVO])
+def test_compiled_lanes_code_and_floats_agree(
+    make: Callable[[], kc.CompiledModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One state, a batch, the machine without a compiler, a pickle: the same bits; floats to their digits."""
-    dyn = steering()
+    dyn = make()
     rng = np.random.default_rng(2)
     x, r = rng.uniform(0.2, 1.0, (300, dyn.n_x)), rng.uniform(0.2, 1.0, dyn.n_r)
     alone = np.array([dyn.rhs(0.1, row, r=r) for row in x])
@@ -580,7 +587,7 @@ def test_compiled_lanes_code_and_floats_agree(monkeypatch: pytest.MonkeyPatch) -
     assert (again.rhs(0.1, x, r=r) == alone).all()
     with monkeypatch.context() as patched:
         patched.setenv("CC", "none")
-        interpreted = steering()
+        interpreted = make()
         assert (interpreted.rhs(0.1, x, r=r) == alone).all()
         assert (interpreted.linearize(0.1, x, r=r)[0] == slopes).all()
     values = {**MOTOR, **GAINS}
@@ -721,14 +728,15 @@ def test_rate_of_a_coordinate_that_moves_nothing() -> None:
 
 # ------------------------------------------------------------------------------------------- other programs
 @pytest.mark.compiler
-def test_exported_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [motor, SERVO])
+def test_exported_c(make: Callable[[], kc.CompiledModel], tmp_path: Path) -> None:
     """`make test` of the folder compares all functions, and steps with their Jacobian, with numbers of kanecore."""
     import shutil
     import subprocess
 
     if shutil.which("make") is None:
         pytest.skip("no make")
-    dyn = steering()
+    dyn = make()
     dyn.export_c(tmp_path / dyn.name)
     done = subprocess.run(["make", "test"], cwd=tmp_path / dyn.name, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -758,7 +766,7 @@ def test_fmu(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("make", [motor, steering])
+@pytest.mark.parametrize("make", [motor, SERVO])
 def test_casadi_and_jax(make: Callable[[], kc.CompiledModel]) -> None:
     dyn = make()
     x, r = np.linspace(0.9, 0.3, dyn.n_x), np.full(dyn.n_r, 0.6)

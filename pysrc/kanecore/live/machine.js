@@ -17,6 +17,8 @@ const STATUSES = {
     10: "the motion crosses a jump of its slopes forth and back",
     11: "the constraints ask for a jump of the state",
     12: "the motion does not come beyond this time",
+    14: "a load depends on reactions, and no solution is connected with that without friction",
+    15: "a load depends on reactions, and Newton's steps for it do not end",
     100: "an event ends the motion",
 };
 const GLIDE_BYTES = 80, GLIDE_NUMBERS = 8;  // start, span, six coefficients; then four inputs

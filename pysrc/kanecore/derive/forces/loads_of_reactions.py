@@ -28,6 +28,7 @@ from kanecore.statuses import BY_WORD
 __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number", "not_positive", "status_where"]
 
 TURNS = 5
+OWN_SLOPES = 3  # steps with a Jacobian of their own: later ones are small, and take that of the last of these
 CLOSE = 1e-10  # of the largest share: what may be left of s − h(N) after the last step
 
 
@@ -153,9 +154,12 @@ class Affine:
         """
         g, s = self.graph, [0] * len(self.laws)
         conditions: list[int] = []
-        for _ in range(TURNS):
+        jacobian: list[list[int]] = []
+        for turn in range(TURNS):
             values = self.at(s)
-            steps, size = solve_in_order(g, self.jacobian(values), self._residuals(s, values))
+            if turn < OWN_SLOPES:
+                jacobian = self.jacobian(values)
+            steps, size = solve_in_order(g, jacobian, self._residuals(s, values))
             conditions += not_positive(g, size)
             s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
         return s, conditions, [self._left(s, self.at(s))]
