@@ -138,3 +138,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_gradient_change
         kc_kernel *output_tangent
         kc_kernel *output_gradient
+        kc_kernel *project_gradient

@@ -80,6 +80,7 @@ KERNELS = (
     "rhs_gradient_change",
     "output_tangent",
     "output_gradient",
+    "project_gradient",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -164,4 +165,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_x + m.n_r,),
         (m.n_outputs,),
         (m.n_x + m.n_r,),
+        (m.n_x + m.n_r + m.n_p,),
     )

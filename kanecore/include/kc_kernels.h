@@ -79,3 +79,4 @@ kc_kernel *zdot; /* as described: n_z */
 kc_kernel *rhs_gradient_change; /* change of the gradient of w xdot [udot, lambda, n_x, n_x + n_r]: n_q + n_u + n_z + n_r */
 kc_kernel *output_tangent; /* dy along d(x, r) [udot, lambda, n_x + n_r]: n_outputs */
 kc_kernel *output_gradient; /* gradient of w y [udot, lambda, n_outputs]: n_q + n_u + n_z + n_r */
+kc_kernel *project_gradient; /* gradient of w project [udot, lambda, n_x]: n_q + n_u + n_z + n_r + n_p */
