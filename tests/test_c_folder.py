@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pickle
 import re
 import shutil
 import subprocess
@@ -599,13 +598,6 @@ def test_parameters_that_are_no_floats(tmp_path: Path, value: float) -> None:
     words = rf"parameter 'm' is {re.escape(repr(value))}, which no float holds: .*real='double'"
     with pytest.raises(kc.ModelError, match=words):
         dyn.export_c(tmp_path / "out", real="float")
-
-
-@pytest.mark.long
-def test_models_that_have_no_description(tmp_path: Path) -> None:
-    copy = pickle.loads(pickle.dumps(kc.compile(pendulum(), parameters={"m": 1, "g": 1, "l": 1})))
-    with pytest.raises(kc.ModelError, match=r"cannot become a C library: it was unpickled.*where it was compiled"):
-        copy.export_c(tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["int", "typeof", "class", "main", "sinf", "ca_ask", "a__b", "jac", "_a", "1a"])

@@ -34,6 +34,9 @@ from kanecore.kernels import KERNELS as TABLE
 Array = npt.NDArray[np.float64]
 Call = Callable[[kc.CompiledModel], Any]
 
+#: A run may start from rest.
+pytestmark = pytest.mark.filterwarnings("ignore:all states stay below")
+
 # ------------------------------------------------------------------------------------------ the particle
 
 #: cos x u + sin x v, and the same + k (cos y v + sin y w): one row where k = 0.
@@ -121,6 +124,7 @@ def test_a_batch_counts_by_row(values: list[float]) -> None:
         assert_array_equal(dyn.linearize(0.0, X, p=p)[0], [dyn.linearize(0.0, X, p=row)[0] for row in p])
 
 
+@pytest.mark.compiler
 def test_a_large_batch_of_rows_that_disagree() -> None:
     """Parameters along one axis, states along the other; no loop without a bound."""
     p = np.array([SMALL, NONE] * 50)[:, np.newaxis, np.newaxis]

@@ -89,9 +89,8 @@ ALLOWED: dict[str, set[str]] = {
     "_motion": {"_binding"},
     # both halves
     "_compile": {
-        *("errors", "kernels", "functions", "program.bytecode_format", "program.garbage_collection", "describe"),
-        *("model", "emit", "build"),
-        *("compiled_model", "_library"),
+        *("errors", "kernels", "functions", "program.bytecode_format", "program.garbage_collection"),
+        *("emit", "build", "compiled_model"),
     },
     "audit.equivalence": {"errors", "model", "_compile", "compiled_model", "run", "constraints", "audit"},
     # what a compiled model becomes for others
@@ -126,8 +125,8 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "export": {"model"},  # the report of a wheel's model
     "gallery": {"compiled_model", "build", "_compile", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
-    # a model pickled as C text is compiled again; a compiled model is handed over
-    "compiled_model": {"build", "export", "live"},
+    "compiled_model": {"export", "live"},  # which is handed over
+    "_compile": {"model", "describe"},  # what was derived before needs no SymPy
     "derive": {"show"},  # a description is drawn
 }
 

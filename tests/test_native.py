@@ -1019,26 +1019,6 @@ def test_pickle_by_origin(bare: CompiledModel) -> None:
     assert dict(again.parameters) == pytest.approx(dict(bare.parameters), nan_ok=True)
 
 
-def test_pickle_as_c_text(root: Path, library: Callable[..., str], monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
-    text = (root / "tests/cmodels/turntable.c").read_text()
-    dyn = CompiledModel({"all": library("turntable")}, source={"all": text}, info={"compiler": "cc"})
-    again = pickle.loads(pickle.dumps(dyn))
-    assert again.source == {"all": text}
-    assert again.info == dyn.info
-    assert_array_equal(again.rhs(0.0, X[:2]), dyn.rhs(0.0, X[:2]))
-
-
-def test_c_text_does_not_unpickle_where_no_compiler_is_wanted(
-    root: Path, library: Callable[..., str], monkeypatch: Any
-) -> None:
-    text = (root / "tests/cmodels/turntable.c").read_text()
-    pickled = pickle.dumps(CompiledModel({"all": library("turntable")}, source={"all": text}))
-    monkeypatch.setenv("CC", "none")
-    with pytest.raises(kc.CompileError, match=r"C must be compiled here, .* CC is 'none', .*: unset it; a model that"):
-        pickle.loads(pickled)
-
-
 def test_why_a_kernel_is_missing_is_known_before_its_group_is_compiled() -> None:
     assert "Christoffel symbols" in str(kc.load("rolling_disc")._why_not("coriolis_matrix"))
 

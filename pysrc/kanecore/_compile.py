@@ -1,29 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compilation of a model: the whole way from a description to machine code, :func:`compile`."""
+"""Compilation of a model: the whole way from a description to machine code, :func:`compile`.
+
+Groups of kernels are derived, and compiled, when they are first called.  A pickle holds the description and the groups
+that the model has by then: it is small, and takes no compiler to write.
+"""
 
 from __future__ import annotations
 
 import functools
+import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kanecore.build.c_compiler import is_wanted
+from kanecore.build.c_compiler import NO_COMPILER, is_wanted
 from kanecore.build.groups import group_builders
 from kanecore.compiled_model import CompiledModel, class_of
-from kanecore.describe.description import bake as bake_in
-from kanecore.describe.description import fingerprint
-from kanecore.describe.inertia import warn_of_impossible
-from kanecore.emit.bytecode import FIRST, code
-from kanecore.emit.kernel_groups import REALS, Groups
+from kanecore.emit.sources import version
 from kanecore.errors import ModelError, unknown_name
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
-from kanecore.model import Model
 from kanecore.program.bytecode_format import Code
 from kanecore.program.garbage_collection import no_collection
 
-__all__ = ["compile"]
+if TYPE_CHECKING:
+    from kanecore.describe.description import Description
+    from kanecore.emit.kernel_groups import Groups
+    from kanecore.model import Model
+
+__all__ = ["compile", "for_machine", "unpickled"]
 
 
 def compile(
@@ -77,6 +82,11 @@ def compile(
         An unknown parameter or kernel; a value that is not finite; flags, or floats, without a compiler; another type
         of numbers.
     """
+    from kanecore.describe.description import fingerprint
+    from kanecore.describe.inertia import warn_of_impossible
+    from kanecore.emit.kernel_groups import REALS
+    from kanecore.model import Model
+
     if not isinstance(model, Model):
         hint = ": make it one with kanecore.Model.from_kane" if type(model).__name__ == "KanesMethod" else ""
         raise TypeError(f"compile takes a kanecore.Model, not a {type(model).__name__}{hint}")
@@ -92,61 +102,27 @@ def compile(
     description = model.description
     baked = {name: values[name] for name in description.parameter_names if name in values} if bake else {}
     warn_of_impossible(description, values)
-    build_info: dict[str, Any] = {"build": {}, "baked": sorted(baked), "real": real}
-    if model._folder is not None and any(shape.file for _, shape in description.shapes):
-        build_info["folder"] = model._folder  # beside the text, which is the same wherever the file is
-    build: Callable[[str], tuple[str | Code, str | None]]
-    build_lanes = None
-    if is_wanted(cc, model.name):
-        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": model.name}
-        # Deriving energies warns of a body's potential energy that matches no load.
-        warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
-        key = f"{fingerprint(description)} {real} {sorted(baked.items())}"
-        groups = functools.cache(lambda: Groups(description, baked, real))
-        build, build_lanes = group_builders(groups, key, build_info["build"], options, warns=warns)
-    elif real != "double":
-        raise ValueError(
-            "real is 'float', and there is no compiler: without one models run on kanecore's own machine, which "
-            "computes with doubles"
-        )
-    elif cflags is not None:
-        raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
-    else:
-        on_machine = Groups(description, baked, first=FIRST)
-        build = for_machine(lambda group: code(on_machine.library(group)), model.name, build_info, verbose)
-    library, text = build("core")
-    dyn = class_of(real)(
-        {"core": library},
-        source={} if text is None else {"core": text},
-        builder=build,
-        lane_builder=build_lanes,
-        info=build_info,
+    # Deriving energies warns of a body's potential energy that matches no load.
+    warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
+    meshes = any(shape.file for _, shape in description.shapes)
+    dyn = _derived(
+        description.name,
+        pickle.dumps(description),
+        f"{fingerprint(description)} {real} {sorted(baked.items())}",
+        baked,
+        real,
+        warns=warns,
         functions=functions,
-        describe=lambda: bake_in(description, baked) if baked else description,
+        folder=model._folder if meshes else None,  # beside the text, which is the same wherever the file is
+        cc=cc,
+        cflags=cflags,
+        cache=cache,
+        verbose=verbose,
     )
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)
     return dyn
-
-
-def for_machine(
-    write: Callable[[str], Code], name: str, info: dict[str, Any], verbose: bool = False
-) -> Callable[[str], tuple[Code, None]]:
-    """Builder of groups of kernels as bytecode for the interpreter: there is no C text, and no file."""
-    info["machine"] = True
-
-    @no_collection()
-    def build(group: str) -> tuple[Code, None]:
-        start = time.perf_counter()
-        written = write(group)
-        seconds = time.perf_counter() - start
-        info["build"][group] = {"derive_seconds": seconds, "compile_seconds": 0.0, "from_cache": False, "command": []}
-        if verbose:
-            print(f"{name}: {group} on the machine, without a compiler")
-        return written, None
-
-    return build
 
 
 def _values(model: Model, parameters: Mapping[Any, float] | None) -> dict[str, float]:
@@ -184,3 +160,157 @@ def _groups(kernels: str | Iterable[str] | None) -> list[str]:
             )
         groups += list(GROUPS) if name == "all" else [KERNEL_GROUPS.get(name, name)]
     return [g for g in dict.fromkeys(groups) if g != "core"]
+
+
+def _derived(
+    name: str,
+    pickled: bytes,
+    key: str,
+    baked: Mapping[str, float],
+    real: str,
+    *,
+    warns: str | None = None,
+    functions: Mapping[str, CFunction] | None = None,
+    folder: str | None = None,
+    known: Mapping[str, str | Code] | None = None,
+    cc: str | Sequence[str] | None = None,
+    cflags: str | Sequence[str] | None = None,
+    cache: bool = True,
+    verbose: bool = False,
+) -> CompiledModel:
+    """Compile the core group of a model, and the others when they are first called; without SymPy, known ones.
+
+    Parameters
+    ----------
+    pickled : bytes
+        The description, which it takes SymPy to read.
+    key : str
+        Stands for the description, ``baked`` and ``real`` in the cache.
+    baked : mapping of name to float
+        Parameters that become constants.
+    warns : str, optional
+        A group whose derivation warns.
+    functions : dict of name to CFunction, optional
+        Functions that the model calls by address.
+    folder : str, optional
+        Where the meshes of its shapes are.
+    known : dict of group to text or code, optional
+        Groups that were derived before.
+    real, cc, cflags, cache, verbose
+        As in `compile`, which checks them.
+    """
+    info: dict[str, Any] = {"build": {}, "baked": sorted(baked), "real": real}
+    if folder is not None:
+        info["folder"] = folder
+    had = dict(known or {})  # and what is built from now on, for pickles
+    texts = {group: text for group, text in had.items() if isinstance(text, str)}
+    codes = {group: code for group, code in had.items() if isinstance(code, Code)}
+    build: Callable[[str], tuple[str | Code, str | None]]
+    build_lanes = None
+    if is_wanted(cc, name):
+        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": name}
+        groups = functools.cache(lambda: _groups_of(pickled, baked, real=real))
+        build, build_lanes = group_builders(groups, key, info["build"], options, warns=warns, known=texts)
+    elif real != "double":
+        raise ValueError(
+            "real is 'float', and there is no compiler: without one models run on kanecore's own machine, which "
+            "computes with doubles"
+        )
+    elif cflags is not None:
+        raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
+    else:
+        build = for_machine(_coder(pickled, baked, codes), name, info, verbose)
+
+    def keep(group: str) -> tuple[str | Code, str | None]:
+        library, text = build(group)
+        had[group] = library if text is None else text
+        return library, text
+
+    library, text = keep("core")
+    return class_of(real)(
+        {"core": library},
+        source={} if text is None else {"core": text},
+        builder=keep,
+        lane_builder=build_lanes,
+        info=info,
+        functions=functions or {},
+        describe=lambda: _described(pickled, baked),
+        origin=(unpickled, (version(), name, pickled, key, dict(baked), real, folder, had)),
+    )
+
+
+def unpickled(
+    made_by: str,
+    name: str,
+    pickled: bytes,
+    key: str,
+    baked: Mapping[str, float],
+    real: str,
+    folder: str | None,
+    known: Mapping[str, str | Code],
+) -> CompiledModel:
+    """Make a pickled model again; without SymPy it has the groups of kernels that it had.
+
+    Raises
+    ------
+    ModelError
+        It was pickled by another version of kanecore.
+    """
+    if made_by != version():
+        raise ModelError(
+            f"{name!r} was pickled by kanecore {made_by}, and this is {version()}: pickle it again, or build a model "
+            "wheel of it, kc.build_wheel, which later versions read"
+        )
+    cc = NO_COMPILER if any(isinstance(code, Code) for code in known.values()) else None
+    return _derived(name, pickled, key, baked, real, folder=folder, known=known, cc=cc)
+
+
+def _described(pickled: bytes, baked: Mapping[str, float]) -> Description:
+    from kanecore.describe.description import bake
+
+    description: Description = pickle.loads(pickled)
+    return bake(description, baked) if baked else description
+
+
+def _groups_of(pickled: bytes, baked: Mapping[str, float], **options: Any) -> Groups:
+    from kanecore.emit.kernel_groups import Groups
+
+    return Groups(pickle.loads(pickled), baked, **options)
+
+
+def _coder(pickled: bytes, baked: Mapping[str, float], known: Mapping[str, Code]) -> Callable[[str], Code]:
+    """Function that returns the code of a group: a known one, or derived now."""
+
+    @functools.cache
+    def groups() -> Groups:
+        from kanecore.emit.bytecode import FIRST
+
+        return _groups_of(pickled, baked, first=FIRST)
+
+    def write(group: str) -> Code:
+        if group in known:
+            return known[group]
+        from kanecore.emit.bytecode import code
+
+        return code(groups().library(group))
+
+    return write
+
+
+def for_machine(
+    write: Callable[[str], Code], name: str, info: dict[str, Any], verbose: bool = False
+) -> Callable[[str], tuple[Code, None]]:
+    """Builder of groups of kernels as bytecode for the interpreter: there is no C text, and no file."""
+    info["machine"] = True
+
+    @no_collection()
+    def build(group: str) -> tuple[Code, None]:
+        start = time.perf_counter()
+        written = write(group)
+        seconds = time.perf_counter() - start
+        info["build"][group] = {"derive_seconds": seconds, "compile_seconds": 0.0, "from_cache": False, "command": []}
+        if verbose:
+            print(f"{name}: {group} on the machine, without a compiler")
+        return written, None
+
+    return build

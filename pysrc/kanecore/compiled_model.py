@@ -182,7 +182,7 @@ class CompiledModel(_native.Kernels):
     info : dict, optional
         Facts in addition to those in the libraries: build times, compiler, flags.
     origin : tuple, optional
-        ``(function, arguments)`` that make this model again where its C text is not at hand; for pickling.
+        ``(function, arguments)`` that make this model again; for pickling.
     functions : dict of name to CFunction, optional
         The functions in C that the libraries call, in the order in which they know them.
     describe : callable, optional
@@ -190,8 +190,8 @@ class CompiledModel(_native.Kernels):
 
     Notes
     -----
-    Any number of threads may call one model.  It pickles as C text, as code for the machine, or by its origin, with the
-    current parameters and inputs; unpickling compiles and runs that C, so unpickle only what you trust.
+    Any number of threads may call one model.  It pickles with its current parameters and inputs, by its origin: its
+    description and the groups that it has by then, say.  Unpickling compiles and runs C: unpickle only what you trust.
     """
 
     def __init__(
@@ -384,7 +384,7 @@ class CompiledModel(_native.Kernels):
             self._built_lanes.add(group)
             try:
                 path = self._lane_builder(group)
-            except CompileError as error:  # results are the same without
+            except (CompileError, ImportError) as error:  # results are the same without
                 warn(f"batches of {self.name!r} are evaluated one state after the other: {error}")
             else:
                 if path is not None:
@@ -936,16 +936,9 @@ class CompiledModel(_native.Kernels):
                 f"{self.name!r} cannot be pickled: it calls {', '.join(self._functions)} by address, kc.CFunction, and "
                 "an address belongs to this process; give the data, kc.Spline, or compile the model there"
             )
-        if self._origin is not None:
-            make, arguments = self._origin
-        elif self._codes:
-            self.build()
-            make, arguments = coded, (self._codes, self._info)
-        elif self._source:
-            self.build()
-            make, arguments = compiled, (type(self), self.name, self._source, self._info)
-        else:
-            raise ModelError(f"{self.name!r} cannot be pickled: neither its C text nor its origin is known")
+        if self._origin is None:
+            raise ModelError(f"{self.name!r} cannot be pickled: its origin is not known")
+        make, arguments = self._origin
         left_out = self._left_out("parameter"), self._left_out("input")
         return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
 
@@ -961,23 +954,6 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = merged(result[key], value) if both else value
     return result
-
-
-def compiled(kind: type[CompiledModel], name: str, source: Mapping[str, str], info: Mapping[str, Any]) -> CompiledModel:
-    """Model from its C text, by group: from the cache if it was compiled before, from text or a description."""
-    from kanecore.build import Recipe, compile_library
-
-    libraries = {}
-    for group, text in source.items():
-        fingerprint = info.get("build", {}).get(group, {}).get("fingerprint")
-        recipe = text if fingerprint is None else Recipe(fingerprint, text.__str__)
-        libraries[group] = compile_library(recipe, name=name).path
-    return kind(libraries, source=source, info=info)
-
-
-def coded(codes: Mapping[str, Code], info: Mapping[str, Any]) -> CompiledModel:
-    """A model from its code, by group."""
-    return CompiledModel(codes, source={}, info=info)
 
 
 def restored(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kanecore.build.compilation import Recipe, compile_library
@@ -24,6 +25,7 @@ def group_builders(
     options: Mapping[str, Any],
     *,
     warns: str | None = None,
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
     """Functions that compile a group of kernels: one returns library path and C text, one the library in lanes.
 
@@ -40,6 +42,8 @@ def group_builders(
     warns : str, optional
         A group whose derivation warns.  So that every compile does, it is derived each time, and its C text is the key
         of the cache.
+    known : mapping of group to C text
+        Groups that were derived before.
     """
 
     @no_collection()
@@ -48,6 +52,8 @@ def group_builders(
 
         def write() -> str:
             nonlocal derived
+            if group in known:
+                return known[group]
             start = time.perf_counter()
             text = groups().emit(group).text
             derived = time.perf_counter() - start
@@ -60,7 +66,6 @@ def group_builders(
             "compile_seconds": built.seconds - (0.0 if group == warns else derived),
             "from_cache": built.from_cache,
             "command": list(built.command),
-            "fingerprint": recipe.fingerprint if isinstance(recipe, Recipe) else None,
         }
         return built.path, built.source
 

@@ -91,7 +91,10 @@ def of_several(functions: Mapping[str, Function]) -> dict[str, Function]:
 
 
 def _without_others(solved: Solved) -> Solved:
-    return replace(solved, members={name: value for name, value in solved.members.items() if name not in _OTHERS})
+    members = {name: value for name, value in solved.members.items() if name not in _OTHERS}
+    if solved.way == "motion" and "otherwise" in solved.members:
+        members["clear"] = 1
+    return replace(solved, members=members)
 
 
 def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:

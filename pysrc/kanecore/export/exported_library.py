@@ -116,8 +116,8 @@ def description_of(dyn: CompiledModel, what: str) -> Description:
         )
     if dyn._describe is None:
         raise ModelError(
-            f"{dyn.name!r} cannot become {what}: it was unpickled, or comes from a wheel, without its description; "
-            "export it where it was compiled"
+            f"{dyn.name!r} cannot become {what}: it comes from a wheel, without its description; export it where it "
+            "was compiled"
         )
     description: Description = dyn._describe()
     return description

@@ -235,8 +235,7 @@ def build_wheel(
     ValueError, TypeError
         A name or a version that is not allowed in a wheel; an object that is no compiled model.
     ModelError
-        The model calls C functions by address; or its description is not known, as it was unpickled or comes from a
-        wheel.
+        The model calls C functions by address; or it comes from a wheel, without its description.
     CompileError
         There is no compiler, or it refused; it builds for another system than that of the run time.
 

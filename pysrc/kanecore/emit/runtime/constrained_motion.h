@@ -32,8 +32,12 @@ typedef struct kc_motion {
     kc_function *doubt;     /* (m) what each gamma is summed from, in magnitude */
     kc_function *residuals; /* phi, c, then what each is summed from */
     kc_function *result; /* udot, from what `fill` left for it and the solution; NULL: the solution is udot */
+#if defined(KC_WIDE)
+    int clear; /* there is `otherwise`, to which states are left that are left to themselves */
+#else
     kc_function *otherwise; /* udot from all rows, where `fill` ends with a fault or the rank is in doubt;
                                NULL: these are all */
+#endif
 } kc_motion;
 
 /* How much scratch its arrays take; behind them stands that of the functions. */
@@ -51,7 +55,7 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
     e->a = known + s->n_known;
     kc_real *const work = kc_place_scratch(e, e->a + e->n);
     e->count = kc_count_of(c[s->rank]) - s->eliminated;
-    e->clear = s->otherwise != 0;
+    e->clear = s->clear;
     e->contradiction = kc_all(KC_CONTRADICTORY_REST);
     kc_fault failed = (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
     if (s->fill)
