@@ -8,7 +8,11 @@ from typing import Any
 
 import models
 import numpy as np
+import peers
 import report
+import shared
+import sides
+import tasks
 from clock import REPEATS, interleaved, kernel_nanoseconds, reference
 from sides import repeated
 
@@ -17,6 +21,7 @@ import kanecore as kc
 QUESTION = "how long do ∂ẋ/∂(x, r), positions and orientations take in C, products and ∂²ẋ/∂(x, r)² from Python [ns]?"
 KERNELS = ("rhs", "linearize", "positions", "orientations")
 FROM_PYTHON = "derivatives from Python"
+BESIDE = "derivatives beside peers, from Python"
 STEP = 1e-6
 
 
@@ -28,13 +33,30 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
                 _row(kc.load(name), name, kernel, 5) for name in ("rrp", "arm7") for kernel in KERNELS
             ],
             FROM_PYTHON: _calls("rrp", 5, 2),
+            BESIDE: _beside(models.arm(), 5),
         }
     rows = []
     for mechanism in (models.arm(), models.tree(), models.chain(5), models.chain(20)):
         dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, cache=False)
         rows += [_row(dyn, mechanism.name, kernel, REPEATS) for kernel in KERNELS]
     calls = [row for name in ("arm7", "four_bar", "anymal_c") for row in _calls(name, REPEATS, 100)]
-    return {"derivatives in C": rows, FROM_PYTHON: calls}
+    beside = [row for robot in (models.arm, models.panda, models.quadruped) for row in _beside(robot(), REPEATS)]
+    return {"derivatives in C": rows, FROM_PYTHON: calls, BESIDE: beside}
+
+
+def _beside(mechanism: models.Mechanism, repeats: int) -> list[report.Row]:
+    """[A, B] and M⁻¹ beside those of packages that differentiate recursions."""
+    task = tasks.compiled_once(mechanism, next(iter(shared.compilers())))
+    dyn, rows = task.dyn, []
+    for kernel in ("linearize", "mass_matrix_inverse"):
+        call = getattr(dyn, kernel)
+        result = np.array([call(0.0, x)[0] if kernel == "linearize" else call(0.0, x) for x in task.x])
+        result = result[:, dyn.n_q :] if kernel == "linearize" else result
+        facts = {"result": result, "operations": dyn.info["operations"].get(kernel, "")}
+        ours = sides.in_python("kanecore", "call(0.0, x)", list(task.x), {"call": call}, **facts)
+        theirs, missing = peers.sides("derivatives", (kernel, task))
+        rows += sides.rows(f"{mechanism.name}, {kernel}", [ours, *theirs], missing, repeats)
+    return rows
 
 
 def _calls(name: str, repeats: int, steps: int) -> list[report.Row]:
@@ -44,7 +66,7 @@ def _calls(name: str, repeats: int, steps: int) -> list[report.Row]:
     for unit in dyn.unit:
         start[list(unit)] = 0.5
     x = dyn.consistent(0.0, start + 0.1 * models.states(dyn.n_x)[0], None)
-    calls = _products(dyn, x) | ({} if dyn.n_constraints else _rollouts(dyn, x, steps))
+    calls = _products(dyn, x) | _rollouts(dyn, x, steps)
     for call in calls.values():
         call(), call()  # compile their groups, the second time in lanes
     took = dict(zip(calls, interleaved([repeated(call) for call in calls.values()], repeats), strict=True))

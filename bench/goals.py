@@ -62,6 +62,7 @@ IN_C, IN_PYTHON, BATCH = ("evaluate", "u̇ in C"), ("evaluate", "u̇ from Python
 CONTROL, PEAK = ("control", "calls one by one"), ("peak", "share of the peak")
 ROLLOUT, FROM_FILE = ("rollout", "a step of RK4"), ("compile", "file to machine code")
 DERIVATIVES = ("derivatives", "derivatives from Python")
+BESIDE = ("derivatives", "derivatives beside peers, from Python")
 INTEGRATION, STIFF = ("integrate", "integration"), ("stiff", "ours over theirs at equal errors")
 FRICTION = ("friction", "friction of reactions")
 CART = "cart 5 relative numbers"
@@ -167,12 +168,26 @@ GOALS = (
     ),
     *(
         _goal(f"{model}, {call}{rows}", 6.0, DERIVATIVES, f"{model}: {call}{rows}", ("rollout", (f"rollout{rows}",)))
-        for model in ("arm7", "anymal_c")
+        for model in ("arm7", "anymal_c", "four_bar")
         for call, rows in (
             ("rollout_vjp", ""),
             ("rollout_vjp", ", 512 rows"),
             ("rollout_vjp by parameters", ", 512 rows"),
         )
+    ),
+    *(
+        _goal(
+            f"{robot}, {call}, Python",
+            most,
+            BESIDE,
+            f"{robot}, {call}: kanecore",
+            (f"pin.{theirs}", (f"pinocchio {theirs}",)),
+        )
+        for call, theirs, goals_of in (
+            ("linearize", "computeABADerivatives", (("panda", 0.45), ("quadruped", 0.55))),
+            ("mass_matrix_inverse", "computeMinverse", (("panda", 0.55), ("quadruped", 0.55))),
+        )
+        for robot, most in goals_of
     ),
     Goal("arm, control loop, p99.9", "3 medians", 1.0, CONTROL, f"{ARM}: kanecore", value=thirds_of_median),
     Goal("0.7 of the peak", "arm in a batch", 1.0, PEAK, "arm7: batch", value=missing_share),

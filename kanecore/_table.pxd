@@ -143,3 +143,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *share_laws
         kc_kernel *output_tangent
         kc_kernel *output_gradient
+        kc_kernel *project_gradient

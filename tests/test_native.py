@@ -258,6 +258,8 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_gradient",
         "inverse",
         "gradient_change",
+        "output_tangent",
+        "output_gradient",
     ]  # it has no constraints, no auxiliary speeds
     assert lazy.info["kernels"] == [
         "core",
@@ -275,6 +277,8 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_gradient",
         "inverse",
         "gradient_change",
+        "output_tangent",
+        "output_gradient",
     ]
     assert lazy.source == {g: f"C text of {g}" for g in ("core", *built)}
     with pytest.raises(KeyError, match=f"no group 'fluids'; there are {', '.join(GROUPS)}, all"):

@@ -24,7 +24,7 @@ PEERS: Mapping[str, Peer] = {
     "sympy": Peer("sympy", "sympy", ("first", "in_python", "batch")),
     "pydy": Peer("pydy", "pydy", ("first", "in_python", "integrate")),
     "casadi": Peer("casadi", "casadi", ("derive", "first", "in_c", "in_python", "batch", "integrate", "control")),
-    "pinocchio": Peer("pin", "pinocchio", ("in_c", "in_python", "batch", "integrate", "control")),
+    "pinocchio": Peer("pin", "pinocchio", ("in_c", "in_python", "derivatives", "batch", "integrate", "control")),
     "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control", "rollout")),
     "heyoka": Peer("heyoka", "heyoka", ("in_python", "batch", "integrate")),
 }

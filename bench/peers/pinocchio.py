@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -123,6 +124,35 @@ def in_python(task: Task) -> list[Side]:
     result = task.from_joints(np.array([pin.aba(made, names["data"], q, v, layout.tau).copy() for q, v in states]))
     facts = {"result": result}
     return [sides.in_python("pinocchio aba", "aba(model, data, x[0], x[1], tau)", states, names, **facts)]
+
+
+def derivatives(work: tuple[str, Task]) -> list[Side]:
+    """Its slopes of u̇ by q, v and τ, or its M⁻¹, of which it fills a triangle; on a fixed base those of our rates."""
+    kernel, task = work
+    robot = _robot(task.mechanism)
+    if robot is None:
+        return []
+    layout, made = Layout(task, robot), model(robot)
+    data, n = made.createData(), layout.v.shape[1]
+    states, names = list(zip(layout.q, layout.v, strict=True)), {"model": made, "data": data, "tau": layout.tau}
+
+    def slopes(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        pin.computeABADerivatives(made, data, q, v, layout.tau)
+        return np.hstack([data.ddq_dq, data.ddq_dv])
+
+    def inverse(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        upper = np.triu(pin.computeMinverse(made, data, q))
+        return upper + upper.T - np.diag(upper.diagonal())
+
+    def results(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray | None:
+        return None if robot.base else np.array([function(q, v) for q, v in states]).reshape(len(states), n, -1)
+
+    if kernel == "linearize":
+        call, statement = "computeABADerivatives", "f(model, data, x[0], x[1], tau)"
+        result = results(slopes)
+    else:
+        call, statement, result = "computeMinverse", "f(model, data, x[0])", results(inverse)
+    return [sides.in_python(f"pinocchio {call}", statement, states, names | {"f": getattr(pin, call)}, result=result)]
 
 
 def batch(task: Any) -> list[Side]:

@@ -82,6 +82,7 @@ cdef enum:
     K_SHARE_LAWS
     K_OUTPUT_TANGENT
     K_OUTPUT_GRADIENT
+    K_PROJECT_GRADIENT
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:
@@ -95,11 +96,11 @@ cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept n
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
 
 
 cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
@@ -126,4 +127,6 @@ cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
         return m.n_x + m.n_r
     if k == K_OUTPUT_GRADIENT:
         return m.n_outputs
+    if k == K_PROJECT_GRADIENT:
+        return m.n_x
     return 0

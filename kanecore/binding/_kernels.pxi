@@ -82,6 +82,7 @@ KERNELS = (
     "share_laws",
     "output_tangent",
     "output_gradient",
+    "project_gradient",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -168,4 +169,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_shares, m.n_reactions + 2,),
         (m.n_outputs,),
         (m.n_x + m.n_r,),
+        (m.n_x + m.n_r + m.n_p,),
     )

@@ -543,6 +543,10 @@ cdef class Kernels(Model):
         """The gradient of weights times `outputs` with respect to x, r, (..., n_x + n_r)."""
         return self.evaluate(K_OUTPUT_GRADIENT, t, x, beyond, r, p, out, threads)
 
+    def _project_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `project` with respect to x, r and p, (..., n_x + n_r + n_p)."""
+        return self.evaluate(K_PROJECT_GRADIENT, t, x, beyond, r, p, out, threads)
+
 
 @cython.final
 cdef class Workspace(Buffers):

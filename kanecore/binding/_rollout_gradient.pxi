@@ -7,6 +7,7 @@ cdef extern from "rollout/kc_rollout_gradient.h" nogil:
         kc_lane_kernel *in_lanes
     ctypedef struct kc_rollout_gradient:
         kc_pair_of_kernels rhs, qdot, gradient, parameter_gradient
+        kc_kernel *project_gradient
         uint32_t n_q, n_u, n_z, n_r, n_p, n_solution, n_work, n_unit
         const uint32_t *unit
         const kc_lanes *lanes
@@ -84,6 +85,8 @@ cdef class RolloutGradient:
                 m.open_lanes(k)
             in_lanes = in_lanes and m.lane_kernels[k] != NULL
         plan.rhs.one, plan.qdot.one, plan.gradient.one = m.kernels[K_RHS], m.kernels[K_QDOT], m.kernels[K_RHS_GRADIENT]
+        if m.n_configuration + m.n_velocity:
+            plan.project_gradient = m.kernel(K_PROJECT_GRADIENT)
         if parameters:
             plan.parameter_gradient.one = m.kernels[K_RHS_PARAMETER_GRADIENT]
         plan.n_q, plan.n_u, plan.n_z = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_z

@@ -352,7 +352,9 @@ class CompiledModel(_native.Kernels):
     @property
     def _groups(self) -> tuple[str, ...]:
         """The groups in which this model has kernels."""
-        absent = {"constraints": not (self.n_constraints or self.n_configuration), "auxiliary": not self.n_auxiliary}
+        free = not (self.n_constraints or self.n_configuration)
+        absent = {"constraints": free, "project_gradient": free, "auxiliary": not self.n_auxiliary}
+        absent["output_tangent"] = not self.n_outputs
         return tuple(group for group in GROUPS if not absent.get(group, False))
 
     def build(self, *groups: str) -> None:

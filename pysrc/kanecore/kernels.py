@@ -640,6 +640,15 @@ KERNELS: tuple[Kernel, ...] = (
         counts=True,
         internal=True,
     ),
+    Kernel(
+        *("project_gradient", "project_gradient", ("n_x + n_r + n_p",), "", "gradient of w project"),
+        "The gradient of weights times `project` with respect to x, r and p",
+        reads_udot=True,
+        reads_multipliers=True,
+        vectors=("n_x",),
+        counts=True,
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

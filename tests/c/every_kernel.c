@@ -165,7 +165,8 @@ static int may_be_missing(const kc_model *m, const char *name)
 {
     const char *missing = strstr(info(m), "\"missing\"");
     char quoted[100];
-    if (strcmp(name, "project") == 0 || strcmp(name, "stabilization") == 0)
+    if (strcmp(name, "project") == 0 || strcmp(name, "project_gradient") == 0 ||
+        strcmp(name, "stabilization") == 0)
         return m->n_constraints == 0;
     snprintf(quoted, sizeof quoted, "\"%s\":", strcmp(name, "reaction_slopes") == 0 ? "reactions" : name);
     return missing != NULL && strstr(missing, quoted) != NULL;

@@ -22,6 +22,7 @@
 #include "constraint_solver.h"
 #include "constrained_motion.h"
 #include "projection_and_rank.h"
+#include "projection_gradient.h"
 #include "linearize.h"
 #include "mass_matrix_inverse.h"
 #include "motion_products.h"
@@ -191,6 +192,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(balance, kc_balance, balance, 2)                                                                     \
     WAY(return, kc_return, return, 2)                                                                        \
     WAY(projection, kc_projection, projection, 4)                                                            \
+    WAY(projection_gradient, kc_projection, projection_gradient, 6)                                          \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
     WAY(inverse, kc_inversion, inverse, 1)                                                                   \

@@ -101,6 +101,7 @@ SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
 SOLVING(balance, kc_balance, kc_find_multipliers)
 SOLVING(return, kc_return, kc_stabilize)
 SOLVING(projection, kc_projection, kc_project)
+SOLVING(projection_gradient, kc_projection, kc_project_back)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(inverse, kc_inversion, kc_invert)
@@ -156,20 +157,22 @@ static const kc_coded_member of_balance[] = {EQUATIONS, NUMBER(kc_balance, rank)
                                              FUNCTION(kc_balance, fill), NO_MORE};
 static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
                                             NO_MORE};
-static const kc_coded_member of_projection[] = {EQUATIONS,
-                                                NUMBER(kc_projection, n_q),
-                                                NUMBER(kc_projection, n_u),
-                                                NUMBER(kc_projection, n_max),
-                                                NUMBER(kc_projection, m_q),
-                                                NUMBER(kc_projection, m_u),
-                                                NUMBER(kc_projection, rank),
-                                                NUMBER(kc_projection, n_unit),
-                                                INTEGERS(kc_projection, unit),
-                                                FUNCTION(kc_projection, position),
-                                                FUNCTION(kc_projection, velocity),
-                                                FUNCTION(kc_projection, direction),
-                                                FUNCTION(kc_projection, slopes),
-                                                NO_MORE};
+#define PROJECTING                                                                                           \
+    EQUATIONS, NUMBER(kc_projection, n_q), NUMBER(kc_projection, n_u), NUMBER(kc_projection, n_max),         \
+        NUMBER(kc_projection, m_q), NUMBER(kc_projection, m_u), NUMBER(kc_projection, rank),                 \
+        NUMBER(kc_projection, n_unit), INTEGERS(kc_projection, unit), FUNCTION(kc_projection, position),     \
+        FUNCTION(kc_projection, velocity), FUNCTION(kc_projection, direction),                               \
+        FUNCTION(kc_projection, slopes)
+static const kc_coded_member of_projection[] = {PROJECTING, NO_MORE};
+static const kc_coded_member of_projection_gradient[] = {PROJECTING,
+                                                         FUNCTION(kc_projection, position_sides),
+                                                         FUNCTION(kc_projection, velocity_sides),
+                                                         FUNCTION(kc_projection, position_gradient),
+                                                         FUNCTION(kc_projection, velocity_gradient),
+                                                         NUMBER(kc_projection, n_z),
+                                                         NUMBER(kc_projection, n_all),
+                                                         NUMBER(kc_projection, weights),
+                                                         NO_MORE};
 static const kc_coded_member of_inverse[] = {EQUATIONS, PARTS(kc_inversion), NO_MORE};
 static const kc_coded_member of_product[] = {EQUATIONS,
                                              NUMBER(kc_product, n_q),
@@ -252,6 +255,7 @@ ROOM(free_motion, KC_FREE_MOTION_ROOM(s[0]))
 ROOM(balance, KC_BALANCE_ROOM(s[0], s[1]))
 ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))

@@ -31,6 +31,7 @@ typedef struct KC_TYPED(group) {
     KC_NUMBER *t, *r, *c, *work;
     KC_NUMBER *stage[KC_ROLLOUT_STAGES]; /* x, zeros, weights: what gradients read */
     KC_NUMBER *slope[KC_ROLLOUT_STAGES], *next, *to_next, *gradient, *parameter_gradient;
+    KC_NUMBER *way_back, *of_way_back; /* what `project_gradient` reads and gives */
     KC_NUMBER *sum_x, *sum_r, *sum_p;
     /* of one row */
     KC_NUMBER *row_in, *row_r, *row_out, *row_work;
@@ -40,7 +41,7 @@ static size_t KC_TYPED(lay_out)(const kc_rollout_gradient *plan, KC_NUMBER *memo
 {
     const size_t n_x = (size_t)plan->n_q + plan->n_u + plan->n_z,
                  lanes = plan->lanes ? plan->lanes->n_lanes : 1;
-    const size_t n_in = 2 * n_x + plan->n_solution, n_z = n_x + plan->n_r, most = n_z + plan->n_p;
+    const size_t n_in = 2 * n_x + plan->n_solution, n_v = n_x + plan->n_r, most = n_v + plan->n_p;
     const struct {
         KC_NUMBER **array;
         size_t n;
@@ -59,7 +60,9 @@ static size_t KC_TYPED(lay_out)(const kc_rollout_gradient *plan, KC_NUMBER *memo
         {&g->slope[3], lanes * n_x},
         {&g->next, lanes * n_x},
         {&g->to_next, lanes * n_x},
-        {&g->gradient, lanes * n_z},
+        {&g->gradient, lanes * n_v},
+        {&g->way_back, plan->project_gradient ? lanes * n_in : 0},
+        {&g->of_way_back, plan->project_gradient ? lanes * most : 0},
         {&g->parameter_gradient, lanes * plan->n_p},
         {&g->sum_x, lanes * n_x},
         {&g->sum_r, lanes * plan->n_r},
@@ -215,6 +218,33 @@ static void KC_TYPED(leave_sphere)(const KC_TYPED(group) * g)
         }
 }
 
+static int KC_TYPED(returns)(const KC_TYPED(group) * g)
+{
+    return g->plan->n_unit > 0 || g->plan->project_gradient != NULL;
+}
+
+/* The gradient by the state before it was brought back at time t, `next`, from that by the one after, in
+ * `to_next`. */
+static void KC_TYPED(leave_constraints)(const KC_TYPED(group) * g, double t)
+{
+    const kc_rollout_gradient *plan = g->plan;
+    const size_t lanes = g->n_lanes, n_x = g->n_x * lanes, n_r = plan->n_r * lanes, n_p = plan->n_p * lanes;
+    const size_t n_in = 2 * g->n_x + plan->n_solution, n_out = g->n_x + plan->n_r + plan->n_p;
+    if (!plan->project_gradient) {
+        KC_TYPED(leave_sphere)(g);
+        return;
+    }
+    memcpy(g->way_back, g->next, n_x * sizeof(KC_NUMBER));
+    memcpy(KC_TYPED(weights_of)(g, g->way_back), g->to_next, n_x * sizeof(KC_NUMBER));
+    for (size_t lane = 0; lane < lanes; lane++)
+        KC_TYPED(evaluate_row)(g, plan->project_gradient, t, lane, g->way_back, n_in, g->of_way_back, n_out);
+    memcpy(g->to_next, g->of_way_back, n_x * sizeof(KC_NUMBER));
+    for (size_t i = 0; i < n_r; i++)
+        g->sum_r[i] += g->of_way_back[n_x + i];
+    for (size_t i = 0; i < n_p; i++)
+        g->sum_p[i] += g->of_way_back[n_x + n_r + i];
+}
+
 /* A step of order 4 that begins at t in stage[0]. */
 static void KC_TYPED(step_rk4)(const KC_TYPED(group) * g, double t, double next)
 {
@@ -223,19 +253,20 @@ static void KC_TYPED(step_rk4)(const KC_TYPED(group) * g, double t, double next)
     const KC_NUMBER h = (KC_NUMBER)(next - t), half = (KC_NUMBER)0.5 * h;
     const KC_NUMBER reach[KC_ROLLOUT_STAGES] = {0, half, half, h},
                     share[KC_ROLLOUT_STAGES] = {h / 6, h / 3, h / 3, h / 6};
-    const int n_slopes =
-        g->plan->n_unit ? KC_ROLLOUT_STAGES : KC_ROLLOUT_STAGES - 1; /* the last one is for the norm alone */
+    const int n_slopes = KC_TYPED(returns)(g)
+                             ? KC_ROLLOUT_STAGES
+                             : KC_ROLLOUT_STAGES - 1; /* the last one is for the way back alone */
     for (int i = 0; i < KC_ROLLOUT_STAGES; i++) {
         if (i > 0)
             KC_TYPED(advance)(n, g->stage[0], reach[i], g->slope[i - 1], g->stage[i]);
         if (i < n_slopes)
             KC_TYPED(evaluate)(g, g->plan->rhs, times[i], g->stage[i], g->n_x, g->slope[i], g->n_x);
     }
-    if (g->plan->n_unit) {
+    if (KC_TYPED(returns)(g)) {
         memcpy(g->next, g->stage[0], n * sizeof(KC_NUMBER));
         for (int i = 0; i < KC_ROLLOUT_STAGES; i++)
             KC_TYPED(advance)(n, g->next, share[i], g->slope[i], g->next);
-        KC_TYPED(leave_sphere)(g);
+        KC_TYPED(leave_constraints)(g, next);
     }
     memcpy(g->sum_x, g->to_next, n * sizeof(KC_NUMBER));
     for (int i = KC_ROLLOUT_STAGES - 1; i >= 0; i--) {
@@ -258,10 +289,11 @@ static void KC_TYPED(step_euler)(const KC_TYPED(group) * g, double t, double nex
     KC_TYPED(evaluate)(g, g->plan->rhs, t, g->stage[0], g->n_x, g->slope[0], g->n_x);
     memcpy(stage, g->stage[0], n_q * sizeof(KC_NUMBER));
     KC_TYPED(advance)(n - n_q, g->stage[0] + n_q, h, g->slope[0] + n_q, stage + n_q);
-    if (g->plan->n_unit) {
+    if (KC_TYPED(returns)(g)) {
         KC_TYPED(evaluate)(g, g->plan->qdot, t, stage, g->n_x, g->slope[1], g->plan->n_q);
+        memcpy(g->next, stage, n * sizeof(KC_NUMBER));
         KC_TYPED(advance)(n_q, stage, h, g->slope[1], g->next);
-        KC_TYPED(leave_sphere)(g);
+        KC_TYPED(leave_constraints)(g, next);
     }
     memcpy(g->sum_x, g->to_next, n * sizeof(KC_NUMBER));
     for (size_t i = 0; i < n; i++)
@@ -287,17 +319,17 @@ static int KC_TYPED(roll_back)(KC_TYPED(group) * g)
         KC_TYPED(take_inputs)(g, step);
         memset(g->sum_r, 0, plan->n_r * g->n_lanes * sizeof(KC_NUMBER));
         (plan->semi_implicit ? KC_TYPED(step_euler) : KC_TYPED(step_rk4))(g, t, next);
-        KC_TYPED(give)(g, plan->n_r, g->sum_r, (KC_NUMBER *)plan->by_inputs + (size_t)step * plan->n_r,
-                       (size_t)plan->steps * plan->n_r);
         KC_TYPED(take)(g, n_x, (const KC_NUMBER *)plan->weights + (size_t)step * n_x, apart, g->to_next);
         for (size_t i = 0; i < n; i++)
             g->to_next[i] += g->sum_x[i];
+        if (step == 0 && KC_TYPED(returns)(g)) { /* the start was brought back as well */
+            memcpy(g->next, g->stage[0], n * sizeof(KC_NUMBER));
+            KC_TYPED(leave_constraints)(g, t);
+        }
+        KC_TYPED(give)(g, plan->n_r, g->sum_r, (KC_NUMBER *)plan->by_inputs + (size_t)step * plan->n_r,
+                       (size_t)plan->steps * plan->n_r);
         if (++patience % KC_ROLLOUT_PATIENCE == 0 && plan->interrupted && plan->interrupted(plan->context))
             return 0;
-    }
-    if (plan->n_unit) {
-        KC_TYPED(take)(g, n_x, (const KC_NUMBER *)plan->states, apart, g->next);
-        KC_TYPED(leave_sphere)(g);
     }
     KC_TYPED(give)(g, n_x, g->to_next, (KC_NUMBER *)plan->by_start, n_x);
     if (plan->by_parameters)

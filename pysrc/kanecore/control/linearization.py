@@ -54,6 +54,7 @@ def linearize(
     A : ndarray, (..., n, n)
         n = n_x, or the number of independent coordinates, independent speeds and states, in this order.
     B : ndarray, (..., n, n_r)
+        Without ``minimal`` A and B are views of one array, [A, B], row by row.
 
     Raises
     ------
@@ -77,10 +78,10 @@ def linearize(
         a = a[..., independent, :]
         a, b = a @ of_state, b[..., independent, :] + a @ of_inputs
     if out is None:
-        return np.ascontiguousarray(a), np.ascontiguousarray(b)
+        return a, b
     require_fits(out[0], a, "A of out")
     require_fits(out[1], b, "B of out")
-    if np.shares_memory(*out):
+    if np.may_share_memory(*out) and np.shares_memory(*out):
         raise ValueError("A and B of out share memory")
     return written(a, out[0]), written(b, out[1])
 

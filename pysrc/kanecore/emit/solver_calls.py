@@ -19,6 +19,7 @@ HEADERS = {
     "constraint_solver.h": "linear_solver.h",
     "constrained_motion.h": "constraint_solver.h",
     "projection_and_rank.h": "constrained_motion.h",
+    "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
     "mass_matrix_inverse.h": "linear_solver.h",
     "motion_products.h": "linear_solver.h",
@@ -63,6 +64,9 @@ WAYS = {
     "balance": Way("kc_balance", "kc_find_multipliers", "KC_BALANCE_ROOM", ("constrained_motion.h",)),
     "return": Way("kc_return", "kc_stabilize", "KC_RETURN_ROOM", ("constrained_motion.h",)),
     "projection": Way("kc_projection", "kc_project", "KC_PROJECTION_ROOM", ("projection_and_rank.h",)),
+    "projection_gradient": Way(
+        *("kc_projection", "kc_project_back", "KC_PROJECTION_GRADIENT_ROOM", ("projection_gradient.h",))
+    ),
     "closure": Way("kc_closure", "kc_count", "KC_COUNT_ROOM", ("projection_and_rank.h",)),
     "linearization": Way(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("constraint_solver.h", "linearize.h")),

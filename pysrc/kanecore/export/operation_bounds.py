@@ -151,6 +151,7 @@ _TIMES: Mapping[str, int] = {
     "motion": 2,  # again, where rows contradict each other off the constraints
     "general_motion": 2,
     "projection": 2 * 2 * NEWTON,
+    "projection_gradient": 2 * 2 * NEWTON,
     "closure": COUNT,
 }
 """The most times that a way is run; others are run once."""

@@ -22,6 +22,7 @@ from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
 from kanecore.derive.motion_products import holds_udot, is_tangent, product
+from kanecore.derive.projection_gradients import LEVELS, step_gradient
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.kernels import KERNEL_GROUPS
@@ -71,6 +72,7 @@ class Functions:
             "multipliers": self._multipliers,
             "stabilization": self._stabilization,
             "project": self._projected,
+            "project_gradient": self._projection_gradient,
             "mass_matrix_inverse": self._inverse,
             "rhs_gradient_change": self._change,
             **{kernel: partial(self._slopes_of_rhs, kernel) for kernel in VARIABLES},
@@ -496,7 +498,26 @@ class Functions:
         members["slopes"] = self._once("first_order_states", Derived(self.d.states), self.d.accelerations, self.n_z)
         return self._solved("compute_project", "state_rows", members, self.n_z, self.n, 1)
 
+    def _projection_gradient(self) -> Function:
+        """The gradient of weights of the state on the constraints, step by step of the way back to them."""
+        members, sizes = self._projecting("project")
+        n_x, n_all = self.d.n_x, self.d.n_x + self.n_r + len(self.d.parameters)
+        members |= {"n_z": self.n_z, "n_all": n_all, "weights": n_x + self.n + self.m}
+        symbols = [*self.d.coordinates, *self.d.speeds, *self.d.accelerations]
+        for level in LEVELS:
+            found = step_gradient(self.derivation, level)
+            given = [*symbols, *found.given]
+            for member, roots in (("sides", found.sides), ("gradient", found.gradient)):
+                name = f"{level}_{member}"
+                members[name] = self._once(f"{name}_project", Derived(roots), given)
+        return self._solved("compute_project_gradient", "projection_gradient", members, *sizes, n_x, n_all)
+
     def _project(self, name: str) -> Function:
+        members, sizes = self._projecting("project")
+        return self._solved(name, "projection", members, *sizes)
+
+    def _projecting(self, name: str) -> tuple[dict[str, Member], tuple[int, ...]]:
+        """Members and sizes of the way back to the constraints."""
         constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
         m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
         m = max(m_q, m_u)
@@ -513,8 +534,8 @@ class Functions:
             **self._quaternions(),
         }
         for member, derived in self.derivation.projections.items():
-            members[member] = self._once(f"{member}_project", derived, in_scratch, n_max - n)
-        return self._solved(name, "projection", members, n_q, n, n_max, m)
+            members[member] = self._once(f"{member}_{name}", derived, in_scratch, n_max - n)
+        return members, (n_q, n, n_max, m)
 
     def _quaternions(self) -> dict[str, Member]:
         return {"n_unit": len(self.d.unit), "unit": tuple(i for quaternion in self.d.unit for i in quaternion)}

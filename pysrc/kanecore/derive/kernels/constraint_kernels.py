@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
+from kanecore.derive.projection_gradients import LEVELS, step_gradient
 
 __all__ = ["has_constraints"]
 
@@ -69,3 +70,10 @@ def _stabilization(d: Derivation) -> Derived:
 def _project(d: Derivation) -> Derived:
     """Systems that project a state to the constraints, one after the other."""
     return Derived(tuple(x for part in d.projections.values() for x in part.roots))
+
+
+@derives("project_gradient", applies=has_constraints)
+def _project_gradient(d: Derivation) -> Derived:
+    """The same, and the gradients of their steps."""
+    steps = [step_gradient(d, level) for level in LEVELS]
+    return Derived((*_project(d).roots, *(x for step in steps for x in (*step.sides, *step.gradient))))

@@ -33,6 +33,11 @@ typedef struct kc_projection {
     kc_function *velocity;  /* ... what c is summed from (m_u) */
     kc_function *direction; /* qdot(a) (n_q) */
     kc_function *slopes;    /* dphi/dq (m_q, n_q) */
+    /* Of the gradient of the way back (projection_gradient.h): the functions read kappa, mu, nu, l as well.
+     */
+    kc_function *position_sides, *velocity_sides;       /* (dy/da)' l (n_u) */
+    kc_function *position_gradient, *velocity_gradient; /* by y, r and p (n_all) */
+    int n_z, n_all, weights;                            /* weights: their place in x */
 
     /* scratch */
     kc_place at;
@@ -42,7 +47,13 @@ typedef struct kc_projection {
     kc_real *sizes;    /* what each is summed from at the start: later that may vanish, or grow without end */
     kc_real *units;    /* of the coordinates, or of the speeds */
     int directly;      /* q itself moves, not along motions */
+    kc_real *kept;     /* NULL, or room for steps: the level, and y before the step */
+    int n_kept;
 } kc_projection;
+
+/* Room for steps that are kept, of which there are 32 at most. */
+#define KC_KEPT_ROOM(n) (32 * ((n) + 1))
+#define KC_KEPT_STEPS   KC_KEPT_ROOM(0)
 
 /* Steps of Newton's method on each way back, of each level. */
 #define KC_PROJECTION_STEPS 64
@@ -124,6 +135,19 @@ KC_ONCE kc_real kc_fill_level(kc_projection *s, int level, int *worst)
     return kc_residual(e->m, s->residual, s->sizes, worst);
 }
 
+/* Keep y, from which a step along motions begins; or there is no room, or q itself moves: no gradient. */
+KC_ONCE int kc_keep_step(kc_projection *s, int level)
+{
+    const int n = s->n_q + s->n_u;
+    if (s->directly || s->n_kept == KC_KEPT_STEPS)
+        return 0;
+    kc_real *const to = s->kept + s->n_kept++ * (n + 1);
+    to[0] = level;
+    for (int i = 0; i < n; i++)
+        to[1 + i] = s->y[i];
+    return 1;
+}
+
 /* One step of Newton's method, from equations that are filled: 0, and y has moved, or their fault. */
 KC_ONCE int kc_step_back(kc_projection *s, int level)
 {
@@ -136,6 +160,8 @@ KC_ONCE int kc_step_back(kc_projection *s, int level)
     const int fault = kc_solve_shared(e);
     if (KC_UNLIKELY(fault))
         return fault;
+    if (s->kept && !kc_keep_step(s, level))
+        return KC_FAULT(KC_SINGULAR, 0);
     if (level > 0)
         for (int i = 0; i < s->n_u; i++)
             s->y[s->n_q + i] += s->a[i];
@@ -158,6 +184,7 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
     const int counted = (int)s->at.c[s->rank];
     kc_real before = KC_LARGEST;
     int worst = 0, steps = 0;
+    const int kept = s->n_kept;
     s->directly = 0;
     e->m = level ? s->m_u : s->m_q;
     for (int i = 0; i < e->m; i++)
@@ -181,6 +208,9 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
         if (fault) /* no motion leads back */
             s->directly = 1, before = KC_LARGEST, steps = 0;
     }
+    /* where nothing is to do a step has a derivative all the same */
+    if (s->kept && e->m > 0 && s->n_kept == kept && !kc_keep_step(s, level))
+        return KC_FAULT(KC_SINGULAR, 0);
     return 0;
 }
 

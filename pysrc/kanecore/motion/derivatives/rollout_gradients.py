@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
-from kanecore.errors import ModelError, NonFiniteError
+from kanecore.errors import NonFiniteError
 from kanecore.motion.rollout import read, rollout, steps_of, times
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def rollout_vjp(
 
     The cost is a function of the states X of `rollout`, and ``weights`` is its gradient ∂cost/∂X: so the result is the
     gradient of weights · X at constant weights.  The derivative of each step is that of its formulas, from one product
-    of `rhs_vjp` for each stage; no Jacobian is formed.
+    of `rhs_vjp` for each stage; no Jacobian is formed.  With constraints the way back to them is differentiated as
+    well, step by step of Newton's method.
 
     Parameters
     ----------
@@ -82,8 +83,6 @@ def rollout_vjp(
         Rows failed, as in `rollout`.
     NonFiniteError
         A gradient is not finite for finite weights; with ``rows`` and the result, ``out``.
-    ModelError
-        The model has constraints, to which states come back after each step.
     ValueError, TypeError, KeyError
         As for `rollout`; weights of another shape.
 
@@ -93,11 +92,6 @@ def rollout_vjp(
     steps.  Stages are computed again on the way back.  Off unit length the derivative of a step by a quaternion is that
     of `rhs_vjp`, which differs from that of `rhs` by the order of the method.
     """
-    if dyn.n_configuration or dyn.n_constraints:
-        raise ModelError(
-            f"rollout_vjp: {dyn.name!r} has constraints, to which states are brought back after every step: take "
-            'simulate(sensitivities=["x0", "p", "r"]), which differentiates that as well'
-        )
     first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     states = rollout(dyn, x0, inputs, dt=dt, steps=count, t0=t0, method=method, parameters=parameters, threads=threads)
     rows = read(dyn, x0, inputs, parameters, (first, step, count))
@@ -126,7 +120,8 @@ def _refuse_infinite(dyn: Kernels, found: RolloutGradient) -> None:
         where = f" of row {rows[0]} and {len(rows) - 1} others" if lost.ndim else ""
         raise NonFiniteError(
             f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow, or a derivative of rhs is "
-            "not defined at a state of the rollout, as that of a root at 0; rhs_vjp at the states says where",
+            "not defined at a state of the rollout, as that of a root at 0, where rhs_vjp says so; or no motion led "
+            "back to the constraints, so that coordinates were changed directly",
             rows=rows if lost.ndim else None,
             out=found,
         )
