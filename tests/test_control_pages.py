@@ -15,8 +15,9 @@ PAGES = ("double_pendulum", "segway", "slung_load")
 
 
 def code(root: Path, page: str) -> str:
+    """The code that readers see; a block with `:hide-code:` shows a plot."""
     text = (root / f"docs/tutorials/{page}.md").read_text(encoding="utf-8")
-    return "\n".join(re.findall(r"^```\{run\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+    return "\n".join(re.findall(r"^```\{run\}\n(?!:hide-code:)(.*?)^```", text, re.MULTILINE | re.DOTALL))
 
 
 @pytest.fixture(scope="module", params=PAGES)
