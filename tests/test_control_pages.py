@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pages that lead from a description to a closed loop: at most 50 statements each, and each loop returns."""
+"""The pages that lead from a description to a closed loop: at most 55 statements each, and each loop returns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
 
 def test_short(root: Path) -> None:
     for name in PAGES:
-        assert sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(code(root, name)))) <= 50, name
+        assert sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(code(root, name)))) <= 55, name
 
 
 def test_the_loop_returns(page: tuple[str, dict[str, Any]]) -> None:
