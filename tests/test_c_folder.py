@@ -259,7 +259,7 @@ def test_status_of_a_singular_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", part(["rrp", "four_bar", "free_body", "wire_particle"], ["wire_particle"]))
 def test_integrators_are_those_of_simulate(tmp_path: Path, name: str, method: str) -> None:
     """With their bits."""
-    dyn, folder = loaded(name), exported(tmp_path, name, integrators=True)
+    dyn, folder = loaded(name), exported(tmp_path, name, kernels=["rhs", "linearize"], integrators=True)
     library, x = shared(folder), some_state(name)
     fixed = method in ("euler", "rk4")
     sol = dyn.simulate((0.0, 0.5), x, method=method, rtol=1e-9, atol=1e-9, **({"dt": 1e-3} if fixed else {}))  # type: ignore[arg-type]
@@ -486,7 +486,7 @@ def test_names_of_any_kind(tmp_path: Path) -> None:
     outputs = {"a b": a, "a_b": b, "é": a * b, "MODEL": a, "INSERT_NAME": b}
     model = pendulum(name='1 "x" */ return', outputs=outputs)
     dyn = kc.compile(model, parameters={"m": 1, "g": 1, "l": 1, a: 1, b: 2})
-    dyn.export_c(tmp_path / "odd")
+    dyn.export_c(tmp_path / "odd", kernels=["rhs", "outputs"])
     prefix = prefix_of(tmp_path / "odd")
     assert prefix == "model_1_x_return"
     text = (tmp_path / f"odd/{prefix}.h").read_text()

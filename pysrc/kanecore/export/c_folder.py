@@ -48,6 +48,8 @@ def export_c(
         raise ValueError(f"integrators=True needs real='double': the integrators compute in doubles. {step}")
     if real == "float":
         _refuse_other_sizes(dyn)
+    if integrators:
+        names = [*dict.fromkeys((*names, "qdot", "project"))]  # which they call
     path = _empty(folder)
     serving = {"udot", "qdot"} if "rhs" in names else set()
     source = Source(
