@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import product, starmap
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def load_solutions(dyn: Kernels, t: float, x: Array, r: Any = None, p: Any = Non
         determinants = [float(np.linalg.det(terms.jacobian(terms.laws(each)[1]))) for each in found]
     connected = [i == 0 and first is not None and positive and d > 0 for i, d in enumerate(determinants)]
     named = [dict(zip(terms.names, map(float, each), strict=True)) for each in found]
-    return tuple(starmap(LoadSolution, zip(named, determinants, connected, strict=True)))
+    return tuple(LoadSolution(*each) for each in zip(named, determinants, connected, strict=True))
 
 
 def _equal(a: Array, b: Array) -> bool:
