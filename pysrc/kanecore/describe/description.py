@@ -324,7 +324,7 @@ class Description:
     auxiliary_names : tuple of str
     attachments : tuple of Attachment
     tendons : tuple of Tendon
-    contacts : tuple of Contact
+    contacts : tuple of load_makers.Contact
     guess : tuple of (place in x, value)
         Where a state on the constraints is looked for.
     left_out_parameters, left_out_inputs : tuple of str
@@ -340,7 +340,7 @@ class Description:
         These reactions are those of the motion of the model at a state, not of any other u̇.
     reaction_terms : ReactionTerms or None
         Equations by which they are found.
-    frictions : tuple of JointFriction
+    frictions : tuple of load_makers.JointFriction
     states : tuple of int
         Nodes of z, which stand behind q and u in x.
     state_rates : tuple of int
