@@ -274,9 +274,7 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
         arguments = (udot,) if kernel.reads_udot else ()
         arguments += (np.ones(dyn.n_constraints),) if kernel.reads_multipliers else ()
         if kernel.vectors:
-            further = kernel.further(
-                {name: getattr(dyn, name) for name in ("n_x", "n_r", "n_u", "n_p", "n_constraints")}
-            )
+            further = kernel.further({f"n_{name}": size for name, size in dyn.sizes.items()})
             arguments = (np.concatenate([*arguments, np.ones(sum(further))]),)
         for method, states in ((dyn, [x]), (dyn, [[x, x, x]]), (bound, [])):
             call = getattr(method, "_" * kernel.internal + kernel.name, None)

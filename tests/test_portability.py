@@ -157,7 +157,6 @@ def macho_exports(library: bytes) -> list[str]:
 
 
 ROWS = {kernel.name: kernel for kernel in KERNELS}
-SIZES = ("n_x", "n_r", "n_u", "n_p", "n_constraints")
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000
 
@@ -183,7 +182,7 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
         state = x + 1e-3 * np.sin(np.arange(dyn.n_x)) if kernel == "project" else x  # off the constraints
         whole = {"remainder": True} if kernel.startswith("partial_") else {}
         beyond = [udot] * ROWS[kernel].reads_udot + [np.ones(dyn.n_constraints)] * ROWS[kernel].reads_multipliers
-        if lengths := ROWS[kernel].further({size: getattr(dyn, size) for size in SIZES}):
+        if lengths := ROWS[kernel].further({f"n_{size}": n for size, n in dyn.sizes.items()}):
             parts = [*beyond, np.linspace(-1.0, 1.0, sum(lengths))]
             beyond = [np.concatenate([np.broadcast_to(part, (len(x), part.shape[-1])) for part in parts], axis=-1)]
         result = call(0.3, state, *beyond, r=r, **whole)

@@ -123,8 +123,7 @@ class Vectors:
     def of_kernel(self, kernel: Kernel, t: float, x: Array, r: Array) -> Vector | None:
         """None if there is no result at this state."""
         dyn = self._dyn
-        counts = ("n_x", "n_u", "n_r", "n_p", "n_constraints", "n_reactions", "n_outputs")
-        sizes = {name: getattr(dyn, name) for name in counts}
+        sizes = {f"n_{name}": size for name, size in dyn.sizes.items()}
         n = dyn.n_u * kernel.reads_udot + dyn.n_constraints * kernel.reads_multipliers + sum(kernel.further(sizes))
         beyond = self._rounded(self._rng.uniform(-1.0, 1.0, n))
         function = _function(dyn, kernel)
