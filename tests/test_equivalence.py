@@ -46,6 +46,16 @@ def cartesian() -> kc.Model:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("factor", [1, 2])
+def test_a_model_of_bodies_and_one_of_a_lagrangian(factor: int) -> None:
+    """The second has no bodies; with another kinetic energy the body of the first is named."""
+    L = factor * m * l**2 * q.diff() ** 2 / 2 + m * g * l * sm.cos(q)
+    by_lagrange = kc.Model.from_lagrangian(L, [q])
+    for found in (kc.equivalent(polar(gone=True), by_lagrange), kc.equivalent(by_lagrange, polar(gone=True))):
+        assert found.passed == (factor == 1), str(found)
+        assert ("body bob" in str(found)) == (factor == 2)
+
+
 TO_CARTESIAN = {"x": l * sm.cos(q), y: l * sm.sin(q)}
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -419,7 +420,7 @@ def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: s
 
     Equal works are matched, first those with one name; among the rest, works with one name are compared.
     """
-    flat = [part.reshape(-1, part.shape[-1]) for part in works]
+    flat = [part.reshape(math.prod(part.shape[:-1]), part.shape[-1]) for part in works]
     ours, theirs = ([i for i in range(part.shape[1]) if np.any(part[:, i])] for part in flat)
     for i in list(ours):
         same = [j for j in theirs if _are_equal(flat[0][:, i], flat[1][:, j])]
