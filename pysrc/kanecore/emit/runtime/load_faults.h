@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels of models whose loads depend on reactions: where a result is not finite, they ask these loads why. */
+/* Kernels of models whose loads depend on reactions ask these loads why a result is not finite. */
 typedef struct kc_asked {
     int n; /* numbers of the result */
     kc_function *result;
