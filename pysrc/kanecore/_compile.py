@@ -11,6 +11,8 @@ import functools
 import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kanecore.build.c_compiler import NO_COMPILER, is_wanted
@@ -105,20 +107,16 @@ def compile(
     # Deriving energies warns of a body's potential energy that matches no load.
     warns = KERNEL_GROUPS["potential_energy"] if any(body.potential for body in description.bodies) else None
     meshes = any(shape.file for _, shape in description.shapes)
-    dyn = _derived(
-        description.name,
-        pickle.dumps(description),
-        f"{fingerprint(description)} {real} {sorted(baked.items())}",
-        baked,
-        real,
+    source = _Source(
+        name=description.name,
+        description=pickle.dumps(description),
+        key=f"{fingerprint(description)} {real} {sorted(baked.items())}",
+        baked=baked,
+        real=real,
         warns=warns,
-        functions=functions,
         folder=model._folder if meshes else None,  # beside the text, which is the same wherever the file is
-        cc=cc,
-        cflags=cflags,
-        cache=cache,
-        verbose=verbose,
     )
+    dyn = _derived(source, {}, functions, cc=cc, cflags=cflags, cache=cache, verbose=verbose)
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
     if wanted := _groups(kernels):
         dyn.build(*wanted)
@@ -162,55 +160,84 @@ def _groups(kernels: str | Iterable[str] | None) -> list[str]:
     return [g for g in dict.fromkeys(groups) if g != "core"]
 
 
+@dataclass(frozen=True)
+class _Source:
+    """Facts from which groups of kernels are derived, in a form that takes no SymPy to read.
+
+    Attributes
+    ----------
+    name : str
+        Of the model.
+    description : bytes
+        The pickled description, which it takes SymPy to read.
+    key : str
+        Stands for the description, ``baked`` and ``real`` in the cache.
+    baked : mapping of name to float
+        Parameters that become constants.
+    real : {"double", "float"}
+    warns : str or None
+        A group whose derivation warns.
+    folder : str or None
+        Where the meshes of its shapes are.
+    """
+
+    name: str
+    description: bytes
+    key: str
+    baked: Mapping[str, float]
+    real: str
+    warns: str | None
+    folder: str | None
+
+    def described(self) -> Description:
+        """The description, with constants in place of baked parameters."""
+        from kanecore.describe.description import bake
+
+        description: Description = pickle.loads(self.description)
+        return bake(description, self.baked) if self.baked else description
+
+    def groups(self, **options: Any) -> Groups:
+        """The groups of kernels, to be derived."""
+        from kanecore.emit.kernel_groups import Groups
+
+        return Groups(pickle.loads(self.description), self.baked, **options)
+
+
 def _derived(
-    name: str,
-    pickled: bytes,
-    key: str,
-    baked: Mapping[str, float],
-    real: str,
+    source: _Source,
+    known: Mapping[str, str | Code],
+    functions: Mapping[str, CFunction] = MappingProxyType({}),
     *,
-    warns: str | None = None,
-    functions: Mapping[str, CFunction] | None = None,
-    folder: str | None = None,
-    known: Mapping[str, str | Code] | None = None,
-    cc: str | Sequence[str] | None = None,
+    cc: str | Sequence[str] | None,
     cflags: str | Sequence[str] | None = None,
-    cache: bool = True,
     verbose: bool = False,
+    **options: Any,
 ) -> CompiledModel:
     """Compile the core group of a model, and the others when they are first called; without SymPy, known ones.
 
     Parameters
     ----------
-    pickled : bytes
-        The description, which it takes SymPy to read.
-    key : str
-        Stands for the description, ``baked`` and ``real`` in the cache.
-    baked : mapping of name to float
-        Parameters that become constants.
-    warns : str, optional
-        A group whose derivation warns.
-    functions : dict of name to CFunction, optional
-        Functions that the model calls by address.
-    folder : str, optional
-        Where the meshes of its shapes are.
-    known : dict of group to text or code, optional
+    source : _Source
+    known : dict of group to text or code
         Groups that were derived before.
-    real, cc, cflags, cache, verbose
+    functions : dict of name to CFunction
+        Functions that the model calls by address.
+    cc, cflags, verbose, **options
         As in `compile`, which checks them.
     """
-    info: dict[str, Any] = {"build": {}, "baked": sorted(baked), "real": real}
-    if folder is not None:
-        info["folder"] = folder
-    had = dict(known or {})  # and what is built from now on, for pickles
+    name, real = source.name, source.real
+    info: dict[str, Any] = {"build": {}, "baked": sorted(source.baked), "real": real}
+    if source.folder is not None:
+        info["folder"] = source.folder
+    had = dict(known)  # and what is built from now on, for pickles
     texts = {group: text for group, text in had.items() if isinstance(text, str)}
     codes = {group: code for group, code in had.items() if isinstance(code, Code)}
     build: Callable[[str], tuple[str | Code, str | None]]
     build_lanes = None
     if is_wanted(cc, name):
-        options = {"cc": cc, "cflags": cflags, "cache": cache, "verbose": verbose, "name": name}
-        groups = functools.cache(lambda: _groups_of(pickled, baked, real=real))
-        build, build_lanes = group_builders(groups, key, info["build"], options, warns=warns, known=texts)
+        options = {"cc": cc, "cflags": cflags, "verbose": verbose, "name": name, **options}
+        groups = functools.cache(lambda: source.groups(real=real))
+        build, build_lanes = group_builders(groups, source.key, info["build"], options, warns=source.warns, known=texts)
     elif real != "double":
         raise ValueError(
             "real is 'float', and there is no compiler: without one models run on kanecore's own machine, which "
@@ -219,7 +246,7 @@ def _derived(
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:
-        build = for_machine(_coder(pickled, baked, codes), name, info, verbose)
+        build = for_machine(_coder(source, codes), name, info, verbose)
 
     def keep(group: str) -> tuple[str | Code, str | None]:
         library, text = build(group)
@@ -233,22 +260,13 @@ def _derived(
         builder=keep,
         lane_builder=build_lanes,
         info=info,
-        functions=functions or {},
-        describe=lambda: _described(pickled, baked),
-        origin=(unpickled, (version(), name, pickled, key, dict(baked), real, folder, had)),
+        functions=functions,
+        describe=source.described,
+        origin=(unpickled, (version(), source, had)),
     )
 
 
-def unpickled(
-    made_by: str,
-    name: str,
-    pickled: bytes,
-    key: str,
-    baked: Mapping[str, float],
-    real: str,
-    folder: str | None,
-    known: Mapping[str, str | Code],
-) -> CompiledModel:
+def unpickled(made_by: str, source: _Source, known: Mapping[str, str | Code]) -> CompiledModel:
     """Make a pickled model again; without SymPy it has the groups of kernels that it had.
 
     Raises
@@ -258,34 +276,20 @@ def unpickled(
     """
     if made_by != version():
         raise ModelError(
-            f"{name!r} was pickled by kanecore {made_by}, and this is {version()}: pickle it again, or build a model "
-            "wheel of it, kc.build_wheel, which later versions read"
+            f"{source.name!r} was pickled by kanecore {made_by}, and this is {version()}: compile the model here, or "
+            "hand it over as a model wheel, kc.build_wheel, which brings its own run time"
         )
-    cc = NO_COMPILER if any(isinstance(code, Code) for code in known.values()) else None
-    return _derived(name, pickled, key, baked, real, folder=folder, known=known, cc=cc)
+    return _derived(source, known, cc=NO_COMPILER if any(isinstance(code, Code) for code in known.values()) else None)
 
 
-def _described(pickled: bytes, baked: Mapping[str, float]) -> Description:
-    from kanecore.describe.description import bake
-
-    description: Description = pickle.loads(pickled)
-    return bake(description, baked) if baked else description
-
-
-def _groups_of(pickled: bytes, baked: Mapping[str, float], **options: Any) -> Groups:
-    from kanecore.emit.kernel_groups import Groups
-
-    return Groups(pickle.loads(pickled), baked, **options)
-
-
-def _coder(pickled: bytes, baked: Mapping[str, float], known: Mapping[str, Code]) -> Callable[[str], Code]:
+def _coder(source: _Source, known: Mapping[str, Code]) -> Callable[[str], Code]:
     """Function that returns the code of a group: a known one, or derived now."""
 
     @functools.cache
     def groups() -> Groups:
         from kanecore.emit.bytecode import FIRST
 
-        return _groups_of(pickled, baked, first=FIRST)
+        return source.groups(first=FIRST)
 
     def write(group: str) -> Code:
         if group in known:

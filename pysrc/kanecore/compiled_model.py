@@ -147,18 +147,8 @@ Array = npt.NDArray[np.float64]
 
 _SIZES = (
     *("q", "u", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "potentials", "outputs", "constraints"),
-    *(
-        "configuration",
-        "velocity",
-        "q_dependent",
-        "u_dependent",
-        "z",
-        "auxiliary",
-        "reactions",
-        "shares",
-        "prepared",
-        "work",
-    ),
+    *("configuration", "velocity", "q_dependent", "u_dependent", "z", "auxiliary", "reactions", "shares"),
+    *("prepared", "work"),
 )
 
 _models: WeakSet[CompiledModel] = WeakSet()  # of this process, for those that it forks
