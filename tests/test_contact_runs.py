@@ -194,7 +194,7 @@ def woodpecker() -> kc.CompiledModel:
 
 
 def test_the_woodpecker_comes_back_to_its_published_state() -> None:
-    """Its periodic motion passes φ_S = −0.2788 with ẏ = −0.3411 and φ̇_S = −7.4583; it hits and slips."""
+    """The periodic motion of the toy passes φ_S = −0.2788 with ẏ = −0.3411 and φ̇_S = −7.4583; it hits and slips."""
     laws: dict[str, dict[str, float]] = {"beak": {"e": 0.5}, "below": {}, "above": {}}
     toy = kc.Modes(woodpecker(), laws, normal=(1, 0, 0), along=(0, 1, 0), mu=0.3)
     run = toy.simulate((0.0, 0.15), [0.0, -0.6 / 5.8, -0.2788, -0.3411, 0.0, -7.4583], max_step=1e-3)

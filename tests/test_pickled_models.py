@@ -36,7 +36,7 @@ def model(**options: Any) -> kc.CompiledModel:
     ],
 )
 def test_results_are_those_of_the_model(options: dict[str, Any]) -> None:
-    """Of groups that it had, of others, and of batches."""
+    """Groups that there were, others, and batches."""
     dyn = model(**options)
     dyn.build("forces")
     dyn.inputs["F"] = 0.5

@@ -127,7 +127,7 @@ def in_python(task: Task) -> list[Side]:
 
 
 def derivatives(work: tuple[str, Task]) -> list[Side]:
-    """Its slopes of u̇ by q, v and τ, or its M⁻¹, of which it fills a triangle; on a fixed base those of our rates."""
+    """Pinocchio's slopes of u̇ by q, v and τ, or the triangle of M⁻¹ that it fills; rates of fixed bases are ours."""
     kernel, task = work
     robot = _robot(task.mechanism)
     if robot is None:

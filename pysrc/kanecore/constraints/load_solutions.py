@@ -163,7 +163,7 @@ def signs_taken(
 
 
 def described(solutions: tuple[LoadSolution, ...]) -> str:
-    """What is said of some solutions in a report."""
+    """Line of a report that lists solutions."""
     if len(solutions) == 1 and solutions[0].connected:
         return f"loads of reactions: unique, {solutions[0]}"
     if not solutions:

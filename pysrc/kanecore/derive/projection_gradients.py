@@ -32,7 +32,7 @@ LEVELS = ("position", "velocity")
 
 @dataclass(frozen=True)
 class StepGradient:
-    """What the gradient of one step takes, beside the equations of the step.
+    """Terms of the gradient of one step, beside the equations of the step.
 
     Attributes
     ----------

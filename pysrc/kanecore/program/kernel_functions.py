@@ -500,7 +500,7 @@ class Functions:
 
     def _projection_gradient(self) -> Function:
         """The gradient of weights of the state on the constraints, step by step of the way back to them."""
-        members, sizes = self._projecting("project")
+        members, sizes = self._projecting()
         n_x, n_all = self.d.n_x, self.d.n_x + self.n_r + len(self.d.parameters)
         members |= {"n_z": self.n_z, "n_all": n_all, "weights": n_x + self.n + self.m}
         symbols = [*self.d.coordinates, *self.d.speeds, *self.d.accelerations]
@@ -513,10 +513,10 @@ class Functions:
         return self._solved("compute_project_gradient", "projection_gradient", members, *sizes, n_x, n_all)
 
     def _project(self, name: str) -> Function:
-        members, sizes = self._projecting("project")
+        members, sizes = self._projecting()
         return self._solved(name, "projection", members, *sizes)
 
-    def _projecting(self, name: str) -> tuple[dict[str, Member], tuple[int, ...]]:
+    def _projecting(self) -> tuple[dict[str, Member], tuple[int, ...]]:
         """Members and sizes of the way back to the constraints."""
         constraints, n, n_q, d = self.derivation.constraints, self.n, self.n_q, self.d
         m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
@@ -534,7 +534,7 @@ class Functions:
             **self._quaternions(),
         }
         for member, derived in self.derivation.projections.items():
-            members[member] = self._once(f"{member}_{name}", derived, in_scratch, n_max - n)
+            members[member] = self._once(f"{member}_project", derived, in_scratch, n_max - n)
         return members, (n_q, n, n_max, m)
 
     def _quaternions(self) -> dict[str, Member]:
