@@ -257,9 +257,9 @@ def test_full_standard_output(arguments: list[str], buffered: bool) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 def test_closed_standard_output() -> None:
     """It holds nothing, as with any program of Python; an error is told all the same."""
-    for name, status in (("double_pendulum", 0), ("nosuch", 1)):
+    for command, status in (("models", 0), ("info nosuch", 1)):
         done = subprocess.run(
-            ["bash", "-c", f"{sys.executable} -m kanecore info {name} >&-"],
+            ["bash", "-c", f"{sys.executable} -m kanecore {command} >&-"],
             stderr=subprocess.PIPE,
             text=True,
             check=False,
