@@ -166,6 +166,21 @@ def test_rows_that_lie_anywhere() -> None:
         assert_same_bits(result[i], rows_alone(dyn, "rhs", i / 4, x[:100], r=r[i, 0]))
 
 
+@pytest.mark.parametrize("kernel", ["udot", "rhs", "mass_matrix"])
+def test_nothing_is_written_beyond_the_rows(kernel: str) -> None:
+    """Of results that are shorter than a pack as well; x has gaps between its rows and ends with the last."""
+    dyn, n = compiled("rrp"), ENOUGH + 5
+    x = states("rrp", n)
+    wide = np.full((n, dyn.n_x + 3), np.nan)
+    wide[:, 3:] = x
+    whole = getattr(dyn, kernel)(0.0, x)
+    room = np.full((n + 40, *whole.shape[1:]), 7.0)
+    getattr(dyn, kernel)(0.0, wide[:, 3:], out=room[20:-20], threads=2)
+    assert_same_bits(room[20:-20], whole)
+    assert (room[:20] == 7.0).all()
+    assert (room[-20:] == 7.0).all()
+
+
 @pytest.mark.parametrize("name", ["rrp", "four_bar"])
 def test_parameters_by_row(name: str) -> None:
     dyn, x = compiled(name), states(name, ENOUGH + 3)

@@ -44,6 +44,7 @@ cdef struct Lanes:
     double *out[KC_MOST_BLOCKS][MOST_LANES]
     uint32_t undone[KC_MOST_BLOCKS]
     bint varies[N_OPERANDS]             # whether an operand is not one for all rows
+    bint in_one_axis                    # whether all others lie at equal steps, and parameters are not among them
     Py_ssize_t n_blocks                 # in a call
     Py_ssize_t n_doubles                # in the place of a number of each lane
     Py_ssize_t n_x, n_p, n_prepared     # n_x: as many numbers as the kernel reads
@@ -115,14 +116,27 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
-cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint fresh) noexcept nogil:
+cdef bint in_one_axis(Batch *b) noexcept:
+    """Make the leading axes one, if the rows of each operand that varies lie at equal steps forwards."""
+    cdef int i, operand, axis, last = b.n_dims - 1
+    for i in range(b.n_varying):
+        operand = b.varying[i]
+        if b.steps[operand][last] <= 0 or b.steps[operand][last] % b.item:
+            return False
+        for axis in range(last):
+            if b.steps[operand][axis] != b.steps[operand][axis + 1] * b.lengths[axis + 1]:
+                return False
+    for i in range(b.n_varying):
+        operand = b.varying[i]
+        b.steps[operand][0] = b.steps[operand][last]
+    b.n_dims, b.index[0], b.lengths[0] = 1, 0, b.n_rows
+    return True
+
+
+cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
     """Places of the operands and results of the next rows, a lane each; those left over have the last row again."""
     cdef int i, operand, last = b.n_dims - 1
     cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
-    for operand in range(N_OPERANDS):
-        if fresh and not l.varies[operand]:
-            for k in range(n_lanes):
-                l.rows[block][operand][k] = b.at[operand]
     while lane < n_rows:
         n = min(n_rows - lane, b.lengths[last] - b.index[last])
         for i in range(b.n_varying):
@@ -142,19 +156,46 @@ cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, d
     l.table.gather(<uint32_t>n, <const double *const *>l.rows[block][operand], to)
 
 
-cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t block, bint fresh) noexcept nogil:
-    """The operands of a block; where it is not its first, only those that are not one for all rows."""
+cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcept nogil:
+    """The operands of a block: those that vary from row to row, or those that do not."""
     cdef Py_ssize_t n = l.n_doubles
-    if fresh or l.varies[OF_T]:
+    if l.varies[OF_T] == varying:
         gather(l, block, OF_T, 1, l.t + block * n)
-    if fresh or l.varies[OF_X]:
+    if l.varies[OF_X] == varying:
         gather(l, block, OF_X, b.n_x, l.x + block * l.n_x * n)
-    if b.n_beyond and (fresh or l.varies[OF_UDOT]):
+    if b.n_beyond and l.varies[OF_UDOT] == varying:
         gather(l, block, OF_UDOT, b.n_beyond, l.x + (block * l.n_x + b.n_x) * n)
-    if fresh or l.varies[OF_R]:
+    if l.varies[OF_R] == varying:
         gather(l, block, OF_R, b.n_r, l.r + block * b.n_r * n)
-    if l.varies[OF_P] or (fresh and block == 0):
+    if l.varies[OF_P] == varying and block == 0:
         prepare_lanes(b, l)
+
+
+cdef void fill_in_common(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    """What is one for all rows."""
+    cdef int operand
+    cdef Py_ssize_t lane, block
+    for block in range(n_blocks):
+        for operand in range(N_OPERANDS):
+            for lane in range(<Py_ssize_t>l.table.n_lanes):
+                l.rows[block][operand][lane] = b.at[operand]
+        fill_block(b, l, block, False)
+
+
+cdef inline void gather_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks, int operand, Py_ssize_t n, double *to,
+                               Py_ssize_t length) noexcept nogil:
+    if l.varies[operand]:
+        l.table.gather_blocks(<uint32_t>n_blocks, <uint32_t>n, <const double *>b.at[operand],
+                              b.steps[operand][0] // b.item, to, <uint32_t>length)
+
+
+cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    """What varies, of rows at equal steps."""
+    gather_blocks(b, l, n_blocks, OF_T, 1, l.t, 1)
+    gather_blocks(b, l, n_blocks, OF_X, b.n_x, l.x, l.n_x)
+    if b.n_beyond:
+        gather_blocks(b, l, n_blocks, OF_UDOT, b.n_beyond, l.x + b.n_x * l.n_doubles, l.n_x)
+    gather_blocks(b, l, n_blocks, OF_R, b.n_r, l.r, b.n_r)
 
 
 cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
@@ -176,11 +217,10 @@ cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
     l.table.gather(<uint32_t>l.n_prepared, <const double *const *>constants, l.c)
 
 
-cdef Py_ssize_t finish_block(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
-    """Results to where they belong; ``f`` serves the rows that fail or are not finite. Returns how many failed."""
+cdef Py_ssize_t run_undone(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
+    """Calls ``f`` for the rows of a block that fail or are not finite, and returns how many failed."""
     cdef Py_ssize_t n_failed = 0
     cdef int lane
-    l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.n_doubles, l.out[block])
     if l.undone[block] == 0:
         return 0
     for lane in range(<int>l.table.n_lanes):
@@ -202,18 +242,43 @@ cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
     """The same, several rows at once."""
     cdef Py_ssize_t done = 0, n_failed = 0, n_blocks, block, n_lanes = l.table.n_lanes
     cdef Py_ssize_t most = 1 if l.varies[OF_P] else l.n_blocks
+    cdef Py_ssize_t n_whole = b.n_rows // n_lanes - 1 if l.in_one_axis else 0   # blocks that another follows
+    cdef bint whole
+    fill_in_common(b, l, min(most, (b.n_rows + n_lanes - 1) // n_lanes))
     while done < b.n_rows:
-        n_blocks = min(most, (b.n_rows - done + n_lanes - 1) // n_lanes)
-        for block in range(n_blocks):
-            take_rows(b, l, block, done + block * n_lanes, done == 0)
-            fill_lanes(b, l, block, done == 0)
+        whole = done < n_whole * n_lanes
+        n_blocks = min(most, n_whole - done // n_lanes if whole else (b.n_rows - done + n_lanes - 1) // n_lanes)
+        if whole:
+            fill_blocks(b, l, n_blocks)
+        else:
+            for block in range(n_blocks):
+                take_rows(b, l, block, done + block * n_lanes)
+                fill_block(b, l, block, True)
         l.kernel(<uint32_t>n_blocks, l.t, l.x, l.r, l.c, l.work, l.result, l.undone)
+        if whole:
+            l.table.scatter_blocks(<uint32_t>n_blocks, <uint32_t>b.size, l.result, behind(b.out, done * b.size, b.item))
+            if any_undone(l, n_blocks):
+                for block in range(n_blocks):
+                    take_rows(b, l, block, done + block * n_lanes)
+            else:
+                advance(b, n_blocks * n_lanes)
+        else:
+            for block in range(n_blocks):
+                l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.n_doubles, l.out[block])
         for block in range(n_blocks):
-            n_failed += finish_block(f, b, l, block, done + block * n_lanes)
+            n_failed += run_undone(f, b, l, block, done + block * n_lanes)
         if stopped(b, done, done + n_blocks * n_lanes):
             break
         done += n_blocks * n_lanes
     return n_failed
+
+
+cdef inline bint any_undone(Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    cdef Py_ssize_t block
+    for block in range(n_blocks):
+        if l.undone[block]:
+            return True
+    return False
 
 
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1:
@@ -449,6 +514,7 @@ cdef class Evaluation:
                     batch.at[operand] += batch.index[axis] * batch.steps[operand][axis]
             if in_lanes:
                 place_lanes(m, self.k, memory + m.n_state + m.n_prepared + m.n_work, &lanes)
+                lanes.in_one_axis = not lanes.varies[OF_P] and in_one_axis(&batch)
                 with nogil:
                     n_failed = run_lanes(f, &batch, &lanes)
             elif batch.n_rows > 1:
