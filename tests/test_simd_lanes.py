@@ -166,6 +166,26 @@ def test_rows_that_lie_anywhere() -> None:
         assert_same_bits(result[i], rows_alone(dyn, "rhs", i / 4, x[:100], r=r[i, 0]))
 
 
+@pytest.mark.parametrize("n", [ENOUGH, ENOUGH + 7])
+def test_arrays_in_column_order(n: int) -> None:
+    """They are not copied: each column holds the lanes of one number.  A row that fails is served alone."""
+    dyn, x, rng = compiled("rrp"), states("rrp", n), np.random.default_rng(4)
+    r, udot = rng.uniform(-1.0, 1.0, (n, dyn.n_r)), rng.uniform(-1.0, 1.0, (n, dyn.n_u))
+    assert_same_bits(dyn.rhs(0.0, np.asfortranarray(x), r=np.asfortranarray(r)), dyn.rhs(0.0, x, r=r))
+    for given in (np.asfortranarray(udot), udot):
+        assert_same_bits(dyn.inverse_dynamics(0.0, np.asfortranarray(x), given), dyn.inverse_dynamics(0.0, x, udot))
+    t = np.linspace(0.0, 1.0, 3)[:, None]
+    assert_same_bits(dyn.rhs(t, np.asfortranarray(x)), dyn.rhs(t, x))
+    x[::50, 0] = 1e300  # whose sine is the C library's
+    several = np.stack([x, x[::-1]]).transpose(2, 0, 1).copy()  # numbers, batches, rows
+    for one, each in zip(several.transpose(1, 2, 0), (x, x[::-1]), strict=True):
+        assert one.strides[0] == x.itemsize
+        assert_same_bits(dyn.rhs(0.0, one), dyn.rhs(0.0, each))
+    assert_same_bits(dyn.rhs(0.0, np.asfortranarray(x), threads=2), rows_alone(dyn, "rhs", 0.0, x))
+    x[3] = np.nan
+    assert np.isnan(dyn.rhs(0.0, np.asfortranarray(x))[3]).all()
+
+
 @pytest.mark.parametrize("kernel", ["udot", "rhs", "mass_matrix"])
 def test_nothing_is_written_beyond_the_rows(kernel: str) -> None:
     """Of results that are shorter than a pack as well; x has gaps between its rows and ends with the last."""

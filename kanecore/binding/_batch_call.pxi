@@ -24,6 +24,7 @@ cdef struct Batch:
     bint single                         # whether all numbers are floats
     Py_ssize_t item                     # bytes of one
     cnp.npy_intp steps[N_OPERANDS][MOST_AXES]   # bytes to the next element of each along each axis
+    Py_ssize_t spans[N_OPERANDS]        # bytes to the next number of a row; not the item's where rows lie in columns
     kc_prepare *prepare
     const char *prepared                # the parameters that c was prepared of
     int n_varying
@@ -57,6 +58,7 @@ cdef struct Lanes:
     double *result
     double *constants                   # row by row, for rows whose constants are prepared
     double *spare                       # the result of lanes without a row
+    char *copies                        # of rows that lie in columns, one after another
 
 
 cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
@@ -133,6 +135,21 @@ cdef bint in_one_axis(Batch *b) noexcept:
     return True
 
 
+cdef inline const char *row_at(Batch *b, Lanes *l, Py_ssize_t block, int operand, Py_ssize_t lane,
+                               const char *at) noexcept nogil:
+    """The row itself, or a copy whose numbers follow one another."""
+    cdef char *copy
+    cdef Py_ssize_t i, n, before
+    if b.spans[operand] == b.item:
+        return at
+    n = b.n_x if operand == OF_X else b.n_beyond if operand == OF_UDOT else b.n_r
+    before = 0 if operand == OF_X else b.n_x if operand == OF_UDOT else l.n_x
+    copy = l.copies + ((block * l.table.n_lanes + lane) * (l.n_x + b.n_r) + before) * b.item
+    for i in range(n):
+        memcpy(copy + i * b.item, at + i * b.spans[operand], b.item)
+    return copy
+
+
 cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
     """Places of the operands and results of the next rows, a lane each; those left over have the last row again."""
     cdef int i, operand, last = b.n_dims - 1
@@ -142,7 +159,7 @@ cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexc
         for i in range(b.n_varying):
             operand = b.varying[i]
             for k in range(n):
-                l.rows[block][operand][lane + k] = b.at[operand] + k * b.steps[operand][last]
+                l.rows[block][operand][lane + k] = row_at(b, l, block, operand, lane + k, b.at[operand] + k * b.steps[operand][last])
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
@@ -186,7 +203,7 @@ cdef inline void gather_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks, int oper
                                Py_ssize_t length) noexcept nogil:
     if l.varies[operand]:
         l.table.gather_blocks(<uint32_t>n_blocks, <uint32_t>n, <const double *>b.at[operand],
-                              b.steps[operand][0] // b.item, to, <uint32_t>length)
+                              b.steps[operand][0] // b.item, b.spans[operand] // b.item, to, <uint32_t>length)
 
 
 cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
@@ -327,7 +344,8 @@ cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
     """Room that `place_lanes` takes, in doubles."""
     cdef Py_ssize_t in_lanes = blocks_of(m, k) * numbers_of_block(m, k) + m.n_p + 2 * m.n_prepared
-    return MOST_DOUBLES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
+    cdef Py_ssize_t copies = blocks_of(m, k) * (m.n_x + n_beyond(m, k) + m.n_r)
+    return MOST_DOUBLES * (in_lanes + copies) + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
@@ -344,6 +362,7 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     l.result = l.work + blocks * n * m.n_lane_work
     l.constants = l.result + blocks * n * m.size[k]
     l.spare = l.constants + n * m.n_prepared
+    l.copies = <char *>(l.spare + m.size[k])
     for lane in range(m.lanes.n_lanes):
         m.place_addresses(behind(l.constants, lane * m.n_prepared, m.item))
 
@@ -435,13 +454,14 @@ cdef class Evaluation:
     cdef object status, numbers     # of each state: the result of run_row
     cdef int threads
     cdef bint stop                  # set by Ctrl-C, for all threads
+    cdef bint in_columns            # whether rows of an operand do, whose numbers then lie apart
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert and check the arguments."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t, m.dtype), m.rows("state", x), None, None, None]
+        self.operands = [real_array("t", t, m.dtype), self.rows("state", x), None, None, None]
         if reads_udot(self.k):      # those that go on with multipliers are an array already
-            self.operands[OF_UDOT] = m.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
+            self.operands[OF_UDOT] = self.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
@@ -449,9 +469,19 @@ cdef class Evaluation:
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:
-            self.operands[OF_R] = m.rows("input", r)
+            self.operands[OF_R] = self.rows("input", r)
         self.shape = leading_axes(self.operands)
         return 0
+
+    cdef object rows(self, str what, object given):
+        """Rows of a call, as `Model.rows` has them; many that lie in columns, which lanes read, stay as they are."""
+        cdef Model m = self.model
+        if (type(given) is np.ndarray and cnp.PyArray_NDIM(given) == 2 and cnp.PyArray_STRIDE(given, 0) == m.item
+                and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes and cnp.PyArray_DIM(given, 1) == len(m.names[what])
+                and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
+            self.in_columns = True
+            return given
+        return m.rows(what, given)
 
     cdef int write_to(self, object out) except -1:
         """Results go to ``out``, after it has been checked, or for None to a new array."""
@@ -479,11 +509,16 @@ cdef class Evaluation:
         self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
+        if self.in_columns and not self.in_lanes(n_rows):
+            self.operands = [a if a is None else numbers(a, self.model.dtype) for a in self.operands]
         n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_rows // ROWS_OF_A_PART)
         if self.threads == 1 or n_parts < 2:
             return self.run_part(0, n_rows)
         bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
         return Shared(self, bounds).run(self.threads)
+
+    cdef bint in_lanes(self, Py_ssize_t n_rows) noexcept:
+        return n_rows > 1 and self.model.lane_kernels[self.k] != NULL and self.model.size[self.k] > 0
 
     def end(self):
         """The threads of this call stop where they can."""
@@ -498,7 +533,7 @@ cdef class Evaluation:
         cdef kc_kernel *f = m.kernels[self.k]
         cdef int operand, axis
         cdef double *memory
-        cdef bint in_lanes = end - first > 1 and m.lane_kernels[self.k] != NULL and m.size[self.k] > 0
+        cdef bint in_lanes = self.in_lanes(end - first)
         batch.first, batch.n_rows, batch.stop = first, end - first, &self.stop
         self.find_steps(&batch)
         memory = allocate(m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if in_lanes else 0))
@@ -539,6 +574,9 @@ cdef class Evaluation:
             rest = rest // batch.lengths[axis] if batch.lengths[axis] else 0
         for i in range(N_OPERANDS):
             a, varies = self.operands[i], False
+            batch.spans[i] = self.model.item
+            if self.in_columns and i in (OF_X, OF_UDOT, OF_R) and a is not None:
+                batch.spans[i] = cnp.PyArray_STRIDE(a, cnp.PyArray_NDIM(a) - 1)
             offset = 0 if a is None else batch.n_dims - (cnp.PyArray_NDIM(a) - (i > 0))
             for axis in range(batch.n_dims):
                 batch.steps[i][axis] = 0

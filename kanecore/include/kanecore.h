@@ -83,11 +83,11 @@ typedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x,
 /* n numbers from where each lane's row begins, and back. */
 typedef void kc_gather_rows(uint32_t n, const double *const *rows, double *to);
 typedef void kc_scatter_rows(uint32_t n, const double *values, double *const *rows);
-/* The same for n_blocks in turn, whose rows begin `step` numbers apart; in lanes the numbers of blocks begin
- * `length` numbers of each lane apart.  Short rows are read and written beyond their end, in order: n_lanes
- * further rows follow. */
-typedef void kc_gather_blocks(uint32_t n_blocks, uint32_t n, const double *from, int64_t step, double *to,
-                              uint32_t length);
+/* The same for n_blocks in turn.  Rows begin `step` numbers apart, and their numbers lie `span` apart; one of
+ * both is 1.  In lanes the numbers of blocks begin `length` numbers of each lane apart.  Short rows are read
+ * and written beyond their end, in order: n_lanes further rows follow. */
+typedef void kc_gather_blocks(uint32_t n_blocks, uint32_t n, const double *from, int64_t step, int64_t span,
+                              double *to, uint32_t length);
 typedef void kc_scatter_blocks(uint32_t n_blocks, uint32_t n, const double *values, double *to);
 
 typedef struct kc_lanes {

@@ -165,10 +165,15 @@ static void kc_scatter(uint32_t n, const kc_number *values, kc_number *const *ro
  * beyond the end of one is not kept, and what is written there the next row overwrites.
  */
 static void kc_gather_blocks_of_rows(uint32_t n_blocks, uint32_t n, const kc_number *from, int64_t step,
-                                     kc_number *to, uint32_t length)
+                                     int64_t span, kc_number *to, uint32_t length)
 {
     kc_pack *packs = (kc_pack *)to, a[KC_PACK];
     for (uint32_t b = 0; b < n_blocks; b++, from += step * KC_PACK, packs += length) {
+        if (step == 1) { /* the rows lie in columns, which are packs already */
+            for (uint32_t i = 0; i < n; i++)
+                packs[i] = *(const kc_loose_pack *)(from + i * span);
+            continue;
+        }
         for (uint32_t first = 0; first < n; first += KC_PACK) {
             const uint32_t i = first + KC_PACK <= n || n < KC_PACK ? first : n - KC_PACK;
 #define KC_LOAD(lane) a[lane] = *(const kc_loose_pack *)(from + (lane) * step + i)
