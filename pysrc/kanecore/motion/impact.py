@@ -238,7 +238,7 @@ def _of_outputs(state: ConstraintState, numbers: list[int]) -> _Contacts:
     return _Contacts(names, rows, velocities, terms, numbers)
 
 
-def _holds_speeds(dyn: Kernels, output: int) -> bool:
+def _holds_speeds(dyn: Any, output: int) -> bool:
     """Test whether an output depends on a speed, at any state."""
     speeds = range(dyn.n_x)[dyn._speeds]
     return any(i == output and j in speeds for i, j in zip(*dyn.sparsity("output_jacobian"), strict=True))
