@@ -712,7 +712,6 @@ def test_other_forms_refuse_states() -> None:
     model = kc.Model(**arguments, states={z: u - z})
     with pytest.raises(kc.ModelError, match="first-order states, z, beside q and p"):
         model.canonical()
-    dyn = kc.compile(model, parameters={"m": 1.0})
     with pytest.raises(kc.ModelError, match="equivalent compares motions in q and u alone"):
         kc.equivalent(model, model)
 

@@ -456,7 +456,7 @@ class _Leg:
         return value
 
 
-def _refuse(dyn: Kernels) -> None:
+def _refuse(dyn: Any) -> None:
     """Raise ModelError for what the forces of contacts would have to be solved for with."""
     if dyn.n_constraints:
         raise ModelError(
@@ -466,7 +466,7 @@ def _refuse(dyn: Kernels) -> None:
     compliant = "take compliant contacts, kc.Contact, with simulate"
     if dyn.sizes["reactions"]:
         raise ModelError(
-            f"{dyn.name!r} has loads that depend on reactions, and contacts that open and close change these: {compliant}"
+            f"{dyn.name!r} has loads that depend on reactions, and contacts that open change these: {compliant}"
         )
     missing = (dyn._why_not("hessian_products") or "") if dyn.n_z else ""
     if missing.startswith("rates of its states"):
