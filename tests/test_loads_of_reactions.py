@@ -303,10 +303,11 @@ def test_a_run_that_comes_to_jam() -> None:
         (lambda: pendulum(lambda A, N, u: (A, R("hing").torque)), "joint.*hing.*hinge"),
         (lambda: kc.JointFriction("hinge", pin_radius=1, transition_velocity=1), "mu of .*write mu=0.2"),
         (lambda: R(3), "give the name of a joint"),
+        (lambda: R("pin").force.dot(me.ReferenceFrame("A").x), r"A and inertial axes \(write kc.reaction.*, N\)\)"),
     ],
 )
 def test_wrong_use(make: Any, words: str) -> None:
-    with pytest.raises((kc.ModelError, KeyError), match=words):
+    with pytest.raises((kc.ModelError, KeyError, ValueError), match=words):
         make()
 
 

@@ -233,7 +233,7 @@ def _with_state(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a coordinate or speed that is not zero; may be repeated",
+        help="a coordinate, speed or first-order state that is not zero; may be repeated",
     )
 
 

@@ -26,6 +26,7 @@ from kanecore.describe.load_makers import Contact
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import STATE, Given, Graph, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
+from kanecore.graph.zero_tests import equal
 
 __all__ = ["with_contacts"]
 
@@ -130,6 +131,7 @@ class _Pairs:
         lever = scale(g, g.neg(contact.radius), gap.normal)  # from the centre to the place of contact
         material = self._velocity(contact.point, own, lever, f)
         ground = add(g, self._velocity(start, other, gap.arm, f), surface.velocity)
+        self._check_velocity(contact, gap.normal)
         v = sub(g, material, ground)
         closing = g.neg(dot(g, gap.normal, v))
         normal = _normal_force(g, contact, gap.depth, closing)
@@ -146,6 +148,16 @@ class _Pairs:
         outputs = [(f"{contact.name}_depth", gap.depth), (f"{contact.name}_normal", normal)]
         outputs += zip((f"{contact.name}_force_{axis}" for axis in "xyz"), k.resolve(force, f, 0), strict=True)
         return _Force(loads, outputs, bristles)
+
+    def _check_velocity(self, contact: Contact, normal: Components) -> None:
+        """ModelError if the material of a surface moves out of it: the depth would not follow."""
+        g = self._k.graph
+        out = dot(g, normal, contact.surface.velocity)
+        if out and not equal(g, [(out, 0)], contact.surface.velocity, otherwise=True):
+            raise ModelError(
+                f"contact {contact.name}: the velocity of its plane has a part along the normal; it is that of a belt, "
+                "along the plane: let the plane's point move instead"
+            )
 
     def _turning(self, point: int) -> int:
         """Frame of the body of a point; 0 for the ground and particles."""

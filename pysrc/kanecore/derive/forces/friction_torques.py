@@ -45,7 +45,8 @@ def _loads(k: Kinematics, friction: JointFriction) -> list[Load]:
     parent = 0 if joint.parent == GROUND else d.bodies[joint.parent].frame
     if child < 0 or parent < 0:
         raise ModelError(
-            f"joint {friction.joint} joins a particle, which does not turn: friction of joints is about an axis"
+            f"joint {friction.joint} joins a particle, which does not turn: friction of joints is about an axis; make "
+            "it a RigidBody"
         )
     omega = sub(g, k.resolve(k.omega[child], child, child), k.resolve(k.omega[parent], parent, child))
     axis = _axis(k, omega, friction.joint)
