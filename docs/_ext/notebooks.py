@@ -22,9 +22,10 @@ REWRITTEN = (
     (re.compile(r"^:{3,}(?:\{dropdown\} (.*))?$", re.MULTILINE), lambda match: f"**{match[1]}**" if match[1] else ""),
     (re.compile(r"^```(?:\{seealso\})?$", re.MULTILINE), ""),
 )
+PACKAGES = re.compile(r"^\s*(?:import|from) (matplotlib|scipy|casadi|control)\b", re.MULTILINE)
 LINKS = (
     '\n\n```{{raw}} html\n<p class="downloads">This page as <a href="{name}.py" download>script</a> · '
-    '<a href="{name}.ipynb" download>notebook</a></p>\n```\n'
+    '<a href="{name}.ipynb" download>notebook</a> (beside kanecore: <code>pip install {packages}</code>)</p>\n```\n'
 )
 
 
@@ -67,7 +68,8 @@ def notebook(page: str) -> str:
 
 def add_links(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith(FOLDER):
-        source[0] += LINKS.format(name=name.removeprefix(FOLDER))
+        packages = sorted({"matplotlib", *PACKAGES.findall(source[0])})
+        source[0] += LINKS.format(name=name.removeprefix(FOLDER), packages=" ".join(packages))
 
 
 def write_downloads(app: Sphinx, error: Exception | None) -> None:
