@@ -298,9 +298,12 @@ def test_tutorials_are_scripts_and_notebooks(root: Path, monkeypatch: pytest.Mon
     for file in (root / "docs/tutorials").glob("*.md"):
         page = file.read_text(encoding="utf-8")
         compile(notebooks.script(page), file.name, "exec")
-        kinds = [cell["cell_type"] for cell in json.loads(notebooks.notebook(page))["cells"]]
+        written = json.loads(notebooks.notebook(page))["cells"]
+        assert written[0]["source"] == "%matplotlib inline"
+        kinds = [cell["cell_type"] for cell in written[1:]]
         assert kinds.count("code") == page.count("```{run}") > 2
         assert "{doc}" not in notebooks.script(page)
+        assert ".md" not in notebooks.script(page)
 
 
 @pytest.mark.parametrize(
