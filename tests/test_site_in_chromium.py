@@ -98,7 +98,10 @@ def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
 RESULTS = """
 (query => [...new Set(Search._performSearch(...Search._parseQuery(query)).reverse().map(result => result[0]))])
 """
-HARD = ("stop a simulation at an angle", "convert a sympy mechanics model to numba", "floating base humanoid", "noise")
+HARD = (
+    *("stop a simulation at an angle", "convert a sympy mechanics model to numba", "floating base humanoid", "noise"),
+    *("pednulum", "linearisation", "closedloop", "simul", "tyre", "constructor", "where is the xyzzy"),
+)
 
 
 def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
