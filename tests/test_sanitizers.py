@@ -61,7 +61,7 @@ def run(program: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-# Libraries of robots hold some groups of kernels alone.  The tree of 30 joints has the programs of the arm, and takes 100 s.
+# Libraries of robots hold some groups of kernels alone.  The tree of 30 joints has the arm's programs, and takes 100 s.
 WHOLE = [name for name in kc.models() if name not in {*kc.gallery.robots(), "tree30"}]
 
 
