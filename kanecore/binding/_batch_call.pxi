@@ -302,22 +302,46 @@ cdef int check_out(object out, tuple shape, list operands, object dtype) except 
     """Raise unless C may write a result of this shape into ``out``; ``operands`` are read meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != dtype or not out.dtype.isnative:
+    if out.dtype != dtype or not cnp.PyArray_ISNOTSWAPPED(out):
         raise TypeError(f"out must be of dtype {dtype}, got {out.dtype}")
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}, expected {shape}")
-    if not (out.flags.c_contiguous and out.flags.aligned):
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(out) and cnp.PyArray_ISALIGNED(out)):
         raise ValueError("out must be C-contiguous and aligned")
-    if not out.flags.writeable:
+    if not cnp.PyArray_ISWRITEABLE(out):
         raise ValueError("out is read-only")
     for name, operand in zip(ARGUMENTS, operands):
-        if operand is not None and np.may_share_memory(out, operand):
+        if operand is not None and may_overlap(out, operand):
             raise ValueError(f"out may not overlap {name}")
     return 0
 
 
+cdef bint may_overlap(object a, object b) noexcept:
+    """Test whether the memory of two arrays, each from its lowest number to its highest, has bytes in common."""
+    cdef const char *low[2]
+    cdef const char *end[2]
+    cdef int i, axis
+    cdef Py_ssize_t reach
+    for i in range(2):
+        array = b if i else a
+        low[i] = end[i] = <const char *>cnp.PyArray_DATA(array)
+        for axis in range(cnp.PyArray_NDIM(array)):
+            if cnp.PyArray_DIM(array, axis) == 0:
+                return False
+            reach = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
+            if reach > 0:
+                end[i] += reach
+            else:
+                low[i] += reach
+        end[i] += cnp.PyArray_ITEMSIZE(array)
+    return low[0] < end[1] and low[1] < end[0]
+
+
 cdef tuple leading_axes(list operands):
     """The shape to which the operands broadcast, but for the last axes of all but t."""
+    if cnp.PyArray_NDIM(operands[OF_T]) == 0 and 1 < cnp.PyArray_NDIM(operands[OF_X]) <= BROADCAST_AXES:
+        if operands[OF_UDOT] is None and operands[OF_R] is None and operands[OF_P] is None:     # rows of x alone
+            return operands[OF_X].shape[:cnp.PyArray_NDIM(operands[OF_X]) - 1]
     leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
     different = {axes for axes in leading if axes}
     if len(different) == 0:
@@ -502,10 +526,12 @@ cdef class Evaluation:
 
     cdef Py_ssize_t run(self) except -1:
         """Call the kernel for every state; how many failed."""
-        cdef Py_ssize_t n_rows = 1, n_parts, i
+        cdef Py_ssize_t n_parts, i
+        cdef cnp.npy_intp n_rows = 1
         for i in self.shape:
             n_rows *= i
-        self.status, self.numbers = np.zeros(n_rows, dtype=np.uint8), np.empty(n_rows, dtype=np.intc)
+        self.status = cnp.PyArray_ZEROS(1, &n_rows, cnp.NPY_UINT8, 0)
+        self.numbers = cnp.PyArray_EMPTY(1, &n_rows, cnp.NPY_INT, 0)
         self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
