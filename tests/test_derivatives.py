@@ -235,6 +235,7 @@ def test_products_of_rhs(name: str) -> None:
     allowed = 1e-11 if name in ("chain40", "tree30") else 1e-13
     found = dyn.rhs_jvp(time, x, dx, dr=dr, r=r)
     np.testing.assert_allclose(found, by_state, rtol=0, atol=allowed * size)
+    np.testing.assert_allclose(A @ dx + B @ dr, by_state, rtol=0, atol=allowed * size)
     of_parameters = float(np.max(np.abs(by_all), initial=size))
     np.testing.assert_allclose(dyn.rhs_jvp(time, x, dx, dr=dr, dp=dp, r=r), by_all, atol=100 * allowed * of_parameters)
     by_x, by_r, by_p = dyn.rhs_vjp(time, x, w, full=True, parameters=True, r=r)

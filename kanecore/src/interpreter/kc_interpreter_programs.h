@@ -24,6 +24,7 @@
 #include "projection_and_rank.h"
 #include "projection_gradient.h"
 #include "linearize.h"
+#include "reduced_linearization.h"
 #include "mass_matrix_inverse.h"
 #include "motion_products.h"
 #include "factored_products.h"
@@ -195,6 +196,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(projection_gradient, kc_projection, projection_gradient, 6)                                          \
     WAY(linearization, kc_linearization, linearization, 4)                                                   \
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
+    WAY(reduced_linearization, kc_reduced_linearization, reduced_linearization, 7)                           \
     WAY(inverse, kc_inversion, inverse, 1)                                                                   \
     WAY(product, kc_product, product, 3)                                                                     \
     WAY(general_product, kc_product, product, 3)                                                             \

@@ -104,6 +104,7 @@ SOLVING(projection, kc_projection, kc_project)
 SOLVING(projection_gradient, kc_projection, kc_project_back)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
+SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
 SOLVING(inverse, kc_inversion, kc_invert)
 SOLVING(product, kc_product, kc_multiply)
 SOLVING(gradient_change, kc_product, kc_change_gradient)
@@ -196,6 +197,23 @@ static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    PARTS(kc_linearization),
                                                    FUNCTION(kc_linearization, column),
                                                    NO_MORE};
+static const kc_coded_member of_reduced_linearization[] = {EQUATIONS,
+                                                           NUMBER(kc_reduced_linearization, k),
+                                                           NUMBER(kc_reduced_linearization, n_q),
+                                                           NUMBER(kc_reduced_linearization, n_all),
+                                                           NUMBER(kc_reduced_linearization, m_all),
+                                                           NUMBER(kc_reduced_linearization, rank),
+                                                           NUMBER(kc_reduced_linearization, eliminated),
+                                                           INTEGERS(kc_reduced_linearization, speeds),
+                                                           INTEGERS(kc_reduced_linearization, followers),
+                                                           NUMBER(kc_reduced_linearization, n_known),
+                                                           FUNCTION(kc_reduced_linearization, fill),
+                                                           PARTS(kc_reduced_linearization),
+                                                           FUNCTION(kc_reduced_linearization, result),
+                                                           FUNCTION(kc_reduced_linearization, forces),
+                                                           FUNCTION(kc_reduced_linearization, slopes),
+                                                           FUNCTION(kc_reduced_linearization, otherwise),
+                                                           NO_MORE};
 static const kc_coded_member of_forest[] = {EQUATIONS,
                                             NUMBER(kc_forest, n_q),
                                             NUMBER(kc_forest, n),
@@ -259,5 +277,6 @@ ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
+ROOM(reduced_linearization, KC_REDUCED_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
@@ -28,7 +28,7 @@ from kanecore.graph import magnitudes
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, Given, Graph
-from kanecore.graph.factorization import factorized_solve
+from kanecore.graph.factorization import factorized_columns, factorized_solve
 from kanecore.graph.linear_equations import solve
 from kanecore.graph.shorter_programs import brought, shorter
 from kanecore.graph.vectors import dot
@@ -38,7 +38,7 @@ from .constraint_elimination import Reduced, Solving, reduced, solving, whole
 from .constraint_rows import Constraints, Row
 from .kernel_registry import WAYS, Derived
 from .kinematics import Kinematics
-from .linearized_equations import VARIABLES, Linearization, linearized
+from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
 from .position_origin import Whereabouts
 
 __all__ = ["Derivation"]
@@ -199,10 +199,68 @@ class Derivation:
         if kernel not in self._linearizations:
             d = self.description
             balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
-            self._linearizations[kernel] = linearized(
-                d, self.mass_matrix, balance, self.rows, self.multiplier_symbols, wrt, self._forest(kernel)
-            )
+            rows, ways = (self.rows, self.multiplier_symbols), (self._forest(kernel), self._solved_slopes)
+            self._linearizations[kernel] = linearized(d, self.mass_matrix, balance, *rows, wrt, *ways)
         return self._linearizations[kernel]
+
+    def _solved_slopes(
+        self, forces: Sequence[int], levels: Sequence[int], rates: Sequence[int]
+    ) -> Derived | ReducedSlopes | None:
+        """The slopes of q̇ and u̇ row by row, from those of R, S and q̇; else what solves for them; None for neither."""
+        if self.without_masses or not (self.has_expression or self.solving):
+            return None
+        width = len(forces) // len(self.description.speeds)
+        if not self.has_expression:
+            sides = [*forces, *levels]
+            return self._reduced_slopes([sides[j::width] for j in range(width)], rates)
+        sides = self.at_solution([*forces, *levels])
+        columns, pivots = self._solved_columns([sides[j::width] for j in range(width)])
+        roots = (*self.at_solution(rates), *chain.from_iterable(zip(*columns, strict=True)))
+        tested = tuple(dict.fromkeys((*self.solution.pivots, *pivots)))
+        return self._guarded(Derived(roots, tested, self.solution.limits))
+
+    def _reduced_slopes(self, sides: Sequence[Sequence[int]], rates: Sequence[int]) -> ReducedSlopes:
+        """What solves for slopes of u̇, from the columns of those of R and S."""
+        assert self.solving is not None
+        g, (e, symbols) = self.graph, self._elimination
+        followers = [j for j in range(len(e.offset)) if j not in e.speeds]
+        levels = [bias for i, bias in zip(e.rows, e.bias, strict=True) if i in self.solving.rows]
+        nodes = [*e.forcing, *levels, *(e.offset[j] for j in followers)]
+        columns = [g.substitute(nodes, dict(zip(symbols, side, strict=True))) for side in sides]
+        entries = [*chain.from_iterable(zip(*columns, strict=True))]
+        first = (len(e.forcing) + len(levels)) * len(sides)
+        projection = tuple(x for j in followers for x in e.projection[j])
+        forces = self._forces_of_rows if followers else ()
+        return ReducedSlopes(tuple(entries[:first]), tuple(rates), tuple(entries[first:]), projection, forces)
+
+    @property
+    def _forces_of_rows(self) -> tuple[int, ...]:
+        """All of λ at given u̇ and λ of the rows that elimination left; zero for a row of which nothing was left."""
+        assert self.solving is not None
+        g, (e, _), rows = self.graph, self._elimination, self.rows
+        balance, given = self.residual(self.description.accelerations), self.multiplier_symbols
+        followers = [j for j in range(len(balance)) if j not in e.speeds]
+        solved = [i for i in range(len(rows)) if i not in e.rows]
+        sides = [
+            g.neg(
+                g.add(
+                    balance[j],
+                    dot(g, [rows[i].jacobian[j] for i in self.solving.rows], [given[i] for i in self.solving.rows]),
+                )
+            )
+            for j in followers
+        ]
+        found = solve(g, [[rows[i].jacobian[j] for i in solved] for j in followers], sides)
+        forces = dict(zip(solved, found, strict=True)) | {i: given[i] for i in self.solving.rows}
+        return tuple(forces.get(i, 0) for i in range(len(rows)))
+
+    def at_solution(self, nodes: Sequence[int]) -> list[int]:
+        """Nodes with the expressions of u̇ and λ, where they have some, in place of their symbols."""
+        udot = self.solution.roots
+        known = dict(zip(self.description.accelerations, udot, strict=True))
+        if self.rows:
+            known |= dict(zip(self.multiplier_symbols, self.forces_of(udot, self.forcing), strict=True))
+        return self.graph.substitute(nodes, known)
 
     @property
     def zdot_holds_udot(self) -> bool:
@@ -414,6 +472,29 @@ class Derivation:
             ways.append(tuple(factorized_solve(g, m, right)[0]))
         udot = self.solution.roots
         return list(min(ways, key=lambda way: count_in_call(g, [*udot, *way]))), []
+
+    def _solved_columns(
+        self, sides: Sequence[Sequence[int]]
+    ) -> tuple[list[list[int]], tuple[tuple[int, int, int], ...]]:
+        """As `solve`, the y of several sides, right and then levels, with one factorization; and its pivots."""
+        g = self.graph
+        if not self.rows:
+            found, pivots = factorized_columns(g, self.mass_matrix, sides)
+            return found, named_pivots(pivots, range(len(pivots)))
+        e, symbols = self._elimination
+        n = len(e.speeds)
+        given = [g.substitute([*e.forcing, *e.offset], dict(zip(symbols, side, strict=True))) for side in sides]
+        found, pivots = factorized_columns(g, e.mass_matrix, [x[:n] for x in given])
+        columns = [replace(e, offset=tuple(x[n:])).all_from(g, v) for x, v in zip(given, found, strict=True)]
+        return columns, named_pivots(pivots, e.speeds)
+
+    @cached_property
+    def _elimination(self) -> tuple[Reduced, list[int]]:
+        """The elimination with symbols in place of f and γ, and these."""
+        n, rows = len(self.description.speeds), self.rows
+        symbols = [self.graph.symbol(("side", i), ACCELERATION) for i in range(n + len(rows))]
+        placed = [replace(row, bias=bias) for row, bias in zip(rows, symbols[n:], strict=True)]
+        return self._reduced_for(symbols[:n], placed), symbols
 
     def forces_of(self, y: Sequence[int], right: Sequence[int]) -> list[int]:
         """The z of Gᵀ z = M y − ``right``, by the equations of the speeds that the graph eliminated."""

@@ -18,7 +18,7 @@ from kanecore.graph.calculus import Tangent, accumulate
 
 from .derivation import Derivation
 from .kernel_registry import Derived
-from .motion_products import at_solution, equations
+from .motion_products import equations
 
 __all__ = ["Change", "change", "written_change"]
 
@@ -74,10 +74,10 @@ def written_change(d: Derivation) -> Derived:
     found, n, m = change(d), len(d.description.speeds), len(d.rows)
     mu, nu = d.solve(found.weights, [0] * m)
     known = dict(zip(found.multipliers, [*mu, *nu], strict=True))
-    sides = d.graph.substitute(at_solution(d, found.sides), known)
+    sides = d.graph.substitute(d.at_solution(found.sides), known)
     forwards = d.solve(sides[:n], sides[n : n + m])
     backwards = d.solve(sides[n + m : 2 * n + m], sides[2 * n + m :])
     solved = [*forwards[0], *forwards[1], *backwards[0], *backwards[1]]
     known |= dict(zip(found.changes, solved, strict=True))
-    gradient = d.graph.substitute(at_solution(d, found.gradient), known)
+    gradient = d.graph.substitute(d.at_solution(found.gradient), known)
     return Derived(tuple(gradient), d.solution.pivots, d.solution.limits)

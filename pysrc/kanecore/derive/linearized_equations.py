@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.describe.description import Description
 from kanecore.graph.calculus import Tangent, accumulate
@@ -19,9 +20,10 @@ from kanecore.graph.vectors import dot
 
 from .constraint_rows import Row
 
-__all__ = ["VARIABLES", "Linearization", "linearized"]
+__all__ = ["VARIABLES", "Linearization", "ReducedSlopes", "linearized"]
 
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
+SOLVED = 13_000  # the same with its solution, and u̇
 
 # What recursions over joints take for each one, and for each pair of which one carries the other, in operations that
 # are written out: measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the plane.
@@ -36,6 +38,33 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 
 @dataclass(frozen=True)
+class ReducedSlopes:
+    """What gives the derivatives of u̇ in N columns where the graph eliminated some speeds, and all of their rows of G.
+
+    Attributes
+    ----------
+    sides : tuple of int
+        ∂R of the n speeds that are left and ∂S of the m rows, at given u̇ and λ: (n, N), then (m, N).
+    rates : tuple of int
+        ∂q̇ (n_q, N).
+    offsets, projection : tuple of int
+        The slopes of the accelerations of the other speeds are offsets (., N) + projection (., n) times those of u̇.
+    forces : tuple of int
+        All of λ, from u̇ and the λ of the rows that are left; empty where all are left.
+    """
+
+    sides: tuple[int, ...]
+    rates: tuple[int, ...]
+    offsets: tuple[int, ...]
+    projection: tuple[int, ...]
+    forces: tuple[int, ...]
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        return (*self.sides, *self.rates, *self.offsets, *self.projection)
+
+
+@dataclass(frozen=True)
 class Linearization:
     """Equations from which the derivatives of ẋ with respect to N symbols are solved.
 
@@ -43,7 +72,9 @@ class Linearization:
     (m, n); ``rates`` are those of ∂q̇ (n_q, N).  If these are many, they are left out, and one ``column`` of ∂R, ∂S
     and ∂q̇ takes their place: the derivatives along the direction of the ``seeds`` (N).
     If recursions over the joints of a ``forest`` find all derivatives, nothing else is set; nor if the linearization
-    ``vanishes``, because ẋ depends on none of the symbols.
+    ``vanishes``, because ẋ depends on none of the symbols.  A ``solution`` that is short enough to be written out, the
+    entries of ∂q̇ and ∂u̇ row by row, stands beside the ``column``, which is for states at which its pivots do not hold;
+    and so do slopes of ``reduced`` equations.
     """
 
     equations: tuple[int, ...] = ()
@@ -52,11 +83,14 @@ class Linearization:
     seeds: tuple[int, ...] = ()
     forest: Forest | None = None
     vanishes: bool = False
+    solution: Derived | None = None
+    reduced: ReducedSlopes | None = None
 
     @property
     def roots(self) -> tuple[int, ...]:
-        if self.forest is not None:
-            return self.forest.roots
+        for way in (self.forest, self.solution, self.reduced):
+            if way is not None:
+                return way.roots
         return (*self.equations, *self.rates, *self.column)
 
 
@@ -67,7 +101,8 @@ def linearized(
     rows: Sequence[Row],
     multipliers: Sequence[int],
     wrt: Sequence[int],
-    find_forest: Callable[[], Forest | None] = lambda: None,
+    find_forest: Callable[[], Forest | None],
+    solve: Callable[[Sequence[int], Sequence[int], Sequence[int]], Derived | ReducedSlopes | None],
 ) -> Linearization:
     """The linearization at given u̇ and λ, from M, f − M u̇ and the rows of G, with respect to some symbols.
 
@@ -76,6 +111,9 @@ def linearized(
         M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
 
     dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
+
+    ``solve`` takes the entries of ∂R, ∂S and ∂q̇, and returns the solution, or if it has no expression what it is made
+    of, or None.
     """
     g = d.graph
     for row, force in zip(rows, multipliers, strict=True):
@@ -90,15 +128,19 @@ def linearized(
         recursion = count(g, trees.roots)["total"] + JOINT * len(d.speeds) + PAIR * trees.pairs
         if recursion < operations or operations > UNROLLED:
             return Linearization(forest=trees)
-    if operations > UNROLLED:
+    first_force, first_level = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)
+    rates, forces, slopes = entries[:first_force], entries[first_force:first_level], entries[first_level:]
+    way = solve(forces, slopes, rates) if operations <= UNROLLED else None
+    if way is not None and count(g, way.roots)["total"] > SOLVED:
+        way = None
+    if operations > UNROLLED or way:
         seeds = tuple(g.symbol(("d", i), ACCELERATION) for i in range(len(wrt)))
         along = Tangent(g, dict(zip(wrt, seeds, strict=True))).of
         column = [along(node) for node in nodes]
         n_q = len(d.rates)
-        return Linearization(column=(*column[n_q:], *column[:n_q]), seeds=seeds)
-    first_force, first_level = len(d.rates) * len(wrt), (len(nodes) - len(rows)) * len(wrt)
+        written, reduced = (way, None) if isinstance(way, Derived) else (None, way)
+        return Linearization(column=(*column[n_q:], *column[:n_q]), seeds=seeds, solution=written, reduced=reduced)
     mass = [x for row in mass_matrix for x in row]
     jacobian = [x for row in rows for x in row.jacobian]
     bounds = [x for row in rows for x in sums(g, row.jacobian)]
-    equations = (*mass, *entries[first_force:first_level], *jacobian, *entries[first_level:], *bounds)
-    return Linearization(equations, tuple(entries[:first_force]))
+    return Linearization((*mass, *forces, *jacobian, *slopes, *bounds), tuple(rates))

@@ -31,7 +31,7 @@ from kanecore.graph.vectors import dot
 from .derivation import Derivation
 from .kernel_registry import Derived
 
-__all__ = ["VARIABLES", "Product", "at_solution", "equations", "holds_udot", "is_tangent", "product", "written"]
+__all__ = ["VARIABLES", "Product", "equations", "holds_udot", "is_tangent", "product", "written"]
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_tangent": lambda d: [*d.x, *d.inputs],
@@ -95,7 +95,7 @@ def written(d: Derivation, kernel: str) -> Derived:
     roots = (_written_tangent if is_tangent(kernel) else _written_gradient)(d, kernel, variables)
     if not holds_udot(d, kernel):
         return Derived(tuple(roots))
-    return Derived(tuple(at_solution(d, roots)), d.solution.pivots, d.solution.limits)
+    return Derived(tuple(d.at_solution(roots)), d.solution.pivots, d.solution.limits)
 
 
 def is_tangent(kernel: str) -> bool:
@@ -137,7 +137,7 @@ def _written_tangent(d: Derivation, kernel: str, variables: Sequence[int]) -> li
     e, seeds = differentiated(d, kernel), dict(zip(variables, d.vector_symbols(len(variables)), strict=True))
     if holds_udot(d, kernel):
         along, (balance, levels) = Tangent(d.graph, seeds).of, equations(d)
-        sides = at_solution(d, [along(x) for x in (*balance, *levels)])
+        sides = d.at_solution([along(x) for x in (*balance, *levels)])
         change, _ = d.solve(sides[: len(balance)], sides[len(balance) :])
         seeds |= dict(zip(d.description.accelerations, change, strict=True))
     return list(map(Tangent(d.graph, seeds).of, e))
@@ -150,19 +150,10 @@ def _written_gradient(d: Derivation, kernel: str, variables: Sequence[int]) -> l
     pairs = list(zip(e, weights, strict=True))
     if holds_udot(d, kernel):
         balance, levels = equations(d)
-        sides = at_solution(d, _by_udot(d, e, weights))
+        sides = d.at_solution(_by_udot(d, e, weights))
         mu, nu = d.solve(sides, [0] * len(levels))
         pairs += zip([*balance, *levels], [*mu, *nu], strict=True)
     return accumulate(d.graph, pairs, variables, limits=True)
-
-
-def at_solution(d: Derivation, nodes: Sequence[int]) -> list[int]:
-    """Nodes with the expressions of u̇ and λ in place of their symbols."""
-    udot = d.solution.roots
-    known = dict(zip(d.description.accelerations, udot, strict=True))
-    if d.rows:
-        known |= dict(zip(d.multiplier_symbols, d.forces_of(udot, d.forcing), strict=True))
-    return d.graph.substitute(nodes, known)
 
 
 def equations(d: Derivation) -> tuple[list[int], list[int]]:

@@ -21,6 +21,7 @@ HEADERS = {
     "projection_and_rank.h": "constrained_motion.h",
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
+    "reduced_linearization.h": "constraint_solver.h",
     "mass_matrix_inverse.h": "linear_solver.h",
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
@@ -75,6 +76,10 @@ WAYS = {
     "free_linearization": Way(
         *("kc_linearization", "kc_linearize", "KC_LINEARIZATION_ROOM", ("linearize.h",)),
         {"solve": "kc_solve_free"},
+    ),
+    "reduced_linearization": Way(
+        *("kc_reduced_linearization", "kc_linearize_reduced", "KC_REDUCED_LINEARIZATION_ROOM"),
+        ("reduced_linearization.h",),
     ),
     "inverse": Way("kc_inversion", "kc_invert", "KC_INVERSE_ROOM", ("mass_matrix_inverse.h",)),
     "product": Way(

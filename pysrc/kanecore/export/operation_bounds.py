@@ -140,6 +140,9 @@ def _passes(function: Solved) -> int:
     if function.way == "forest":  # every pair of joints, with screws and inertias; then a solution for each column
         n, columns = int(members["n"]), int(members["columns"])
         return 400 * n * n + 400 * n + 8 * n * n * columns
+    if function.way == "reduced_linearization":  # two solutions, one of them of k columns
+        n, m, k = function.sizes[:3]
+        return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100
     if function.way == "chain":
         return 2 * int(members["n_y"] * members["n"] * members["k"])
     if function.way == "state_rows":

@@ -9,7 +9,7 @@ from kanecore.tolerances import CERTAIN, RANK
 
 from .expression_graph import Graph
 
-__all__ = ["factorized_solve", "inverted", "products"]
+__all__ = ["factorized_columns", "factorized_solve", "inverted", "products"]
 
 
 def products(matrix: Sequence[Sequence[int]]) -> int:
@@ -26,19 +26,28 @@ def products(matrix: Sequence[Sequence[int]]) -> int:
 def factorized_solve(
     g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """Solve ``matrix @ x = right`` for a symmetric positive definite matrix; x, and the pivots.
+    """Solve ``matrix @ x = right`` for one right side; x, and the pivots, as `factorized_columns`."""
+    columns, pivots = factorized_columns(g, matrix, [right])
+    return columns[0], pivots
+
+
+def factorized_columns(
+    g: Graph, matrix: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]
+) -> tuple[list[list[int]], list[tuple[int, int]]]:
+    """Solve ``matrix @ x = right`` for several right sides and one symmetric positive definite matrix.
 
     M = LᵀDL from the last row to the first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).
 
     Returns
     -------
-    x : list of nodes
+    columns : list of list of nodes
+        The x of each right side.
     pivots : list of (D_ii, M_ii)
         M is singular to rounding where D_ii > 64 n ε M_ii does not hold for some i.
     """
     n = len(matrix)
     a = [list(row) for row in matrix]
-    x = list(right)
+    columns = [list(right) for right in sides]
     lower: list[dict[int, int]] = [{} for _ in range(n)]
     pivots = []
     inverses = []
@@ -54,16 +63,18 @@ def factorized_solve(
             for j in row:
                 if j <= i:
                     a[i][j] = g.sub(a[i][j], g.mul(lower[k][i], a[k][j]))
-        for i in row:
-            x[i] = g.sub(x[i], g.mul(lower[k][i], x[k]))
+        for x in columns:
+            for i in row:
+                x[i] = g.sub(x[i], g.mul(lower[k][i], x[k]))
     pivots.reverse()
     inverses.reverse()
-    for k in range(n):
-        value = g.mul(inverses[k], x[k])
-        for i, factor in lower[k].items():
-            value = g.sub(value, g.mul(factor, x[i]))
-        x[k] = value
-    return x, pivots
+    for x in columns:
+        for k in range(n):
+            value = g.mul(inverses[k], x[k])
+            for i, factor in lower[k].items():
+                value = g.sub(value, g.mul(factor, x[i]))
+            x[k] = value
+    return columns, pivots
 
 
 def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]], int]:
@@ -73,7 +84,7 @@ def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list
     -------
     inverse : list of nodes
     pivots : list of (D_ii, M_ii)
-        As for `factorized_solve`.
+        As for `factorized_columns`.
     doubt : node
         Positive where the condition of the matrix S, whose rows and columns are scaled to a diagonal of ones, may be
         larger than 1 / (`CERTAIN` `RANK`): its largest eigenvalue is at most n, and its least one at least 1 / tr S⁻¹.

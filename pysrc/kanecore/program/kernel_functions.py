@@ -19,7 +19,7 @@ from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.gradient_changes import change
 from kanecore.derive.kernel_registry import Derived
-from kanecore.derive.linearized_equations import VARIABLES
+from kanecore.derive.linearized_equations import VARIABLES, ReducedSlopes
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
 from kanecore.derive.motion_products import holds_udot, is_tangent, product
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
@@ -35,6 +35,7 @@ from .sum_order import associated
 __all__ = ["Functions"]
 
 GENERIC = 0.6180339887498949  # of a state, where rows of G are counted: no number that makes terms vanish
+BRIEF = 4_000  # instructions of a derivative that is one function: a tenth of its time for twice the compiler's
 LONG = 4_500  # operations of a system of equations that is not written down once more
 
 
@@ -307,15 +308,68 @@ class Functions:
         return self._solved(name, "state_rows", members, self.n_z, self.n, sizes["k"])
 
     def _linearize(self, kernel: str = "linearize") -> Function:
-        """A derivative of q̇ and u̇, column by column of its result."""
-        name, d, n, m = f"{'motion' if self.n_z else 'compute'}_{kernel}", self.d, self.n, self.m
+        """A derivative of q̇ and u̇: by a program, recursions over joints, or equations that are solved."""
+        name = f"{'motion' if self.n_z else 'compute'}_{kernel}"
         if name in self.by_name:
             return self.by_name[name]
-        slopes, columns = self.derivation.linearization(kernel), len(VARIABLES[kernel](d))
+        slopes = self.derivation.linearization(kernel)
         if slopes.vanishes:
-            return self._straight(name, Derived((0,) * ((self.n_q + n) * columns)))
+            return self._straight(name, Derived((0,) * ((self.n_q + self.n) * len(VARIABLES[kernel](self.d)))))
         if slopes.forest is not None:
             return self._forest(name, slopes.forest)
+        if slopes.solution is not None:
+            return self._shortly(kernel, name, slopes.solution, lambda name: self._solved_slopes(name, kernel))
+        if slopes.reduced is not None:
+            return self._reduced_slopes(name, kernel, slopes.reduced)
+        return self._solved_slopes(name, kernel)
+
+    def _shortly(self, kernel: str, name: str, derived: Derived, otherwise: Callable[[str], Function]) -> Function:
+        """A program if all of its pivots hold, else the other way, which is made by name."""
+        program = straight_line(self.g, derived, self.leaves, self.n)
+        in_core = len(program.instructions) <= BRIEF
+        if not program.fails or self.derivation.formulation.pivots:
+            return self._of_program(name, program, 0, in_core)
+        members = {
+            "otherwise": otherwise(f"general_{kernel}").name,
+            "shortly": self._of_program(f"short_{kernel}", program, 0, in_core).name,
+        }
+        return self._solved(name, "short_way", members)
+
+    def _reduced_slopes(self, name: str, kernel: str, slopes: ReducedSlopes) -> Solved:
+        """A derivative of q̇ and u̇ from the equations that elimination on the graph leaves."""
+        derivation, solving, columns = self.derivation, self.derivation.solving, len(VARIABLES[kernel](self.d))
+        assert solving is not None
+        n, m, n_known = len(solving.speeds), len(solving.rows), len(solving.known)
+        members: dict[str, Member] = {
+            "equations": Equations(n, m),
+            "k": columns,
+            "n_q": self.n_q,
+            "n_all": self.n,
+            "m_all": self.m,
+            "rank": self.rank,
+            "eliminated": self.n - n,
+            "n_known": n_known,
+            **self._filled("udot", derivation, solving),
+            "slopes": self._once(f"slopes_{kernel}", Derived(slopes.roots), self._solution),
+            "otherwise": self._solved_slopes(f"general_{kernel}", kernel).name,
+        }
+        if slopes.forces:
+            left = [derivation.multiplier_symbols[i] for i in solving.rows]
+            given = [*left, *self.d.accelerations]
+            members |= {
+                "speeds": solving.speeds,
+                "followers": tuple(i for i in range(self.n) if i not in solving.speeds),
+                "result": self._once(
+                    "result_udot", Derived(solving.result), [*solving.known, *solving.unknowns], in_core=True
+                ),
+                "forces": self._once("forces_of_rows", Derived(slopes.forces), given, self.m),
+            }
+        sizes = (n, m, columns, n_known, self.n_q, self.n, self.m)
+        return self._solved(name, "reduced_linearization", members, *sizes)
+
+    def _solved_slopes(self, name: str, kernel: str) -> Solved:
+        """A derivative of q̇ and u̇ that solves equations, all columns of the result at once."""
+        slopes, columns, n, m = self.derivation.linearization(kernel), len(VARIABLES[kernel](self.d)), self.n, self.m
         members: dict[str, Member] = {
             "equations": Equations(n, m, columns, symmetric=self.derivation.symmetric),
             "n_q": self.n_q,

@@ -8,6 +8,7 @@ kernel the vectors follow u̇ and λ.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from kanecore.derive.derivation import Derivation
@@ -174,6 +175,8 @@ def _derivatives(d: Derivation, kernel: str) -> Derived:
     slopes, of_states, description = d.linearization(kernel), d.state_slopes(kernel), d.description
     if slopes.vanishes and not any(of_states):
         return Derived((0,) * (description.n_x * len(VARIABLES[kernel](description))))
+    if slopes.solution is not None and not any(d.graph.depends[node] & ACCELERATION for node in of_states):
+        return replace(slopes.solution, roots=(*slopes.solution.roots, *of_states))
     roots = (*slopes.roots, *of_states)
     return Derived(roots, after_udot=True, with_multipliers=bool(description.constraints))
 

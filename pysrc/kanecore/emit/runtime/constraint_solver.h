@@ -453,7 +453,21 @@ KC_INLINE void kc_combine(kc_saddle *s)
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
     const kc_real none = kc_all(0), *const G = s->G, *const gamma = s->gamma, *const scale = s->scale;
     kc_real *const f = s->f, *const a = s->a;
-    for (int j = 0; j < k; j++) {
+    if (k > 1) { /* row by row, in the same order */
+        for (int i = 0; i < free; i++)
+            kc_copy(k, f + column[r + i] * k, a + i * k);
+        for (int d = 0; d < r; d++) {
+            kc_real *const row = f + column[d] * k;
+            for (int j = 0; j < k; j++)
+                row[j] = -gamma[d * k + j];
+            for (int i = s->begin[d]; i < s->end[d]; i++) {
+                const kc_mask some = (kc_mask)(G[d * n + r + i] != none);
+                if (kc_any(some))
+                    kc_take_where(some, k, row, G[d * n + r + i], a + i * k);
+            }
+        }
+    }
+    for (int j = 0; j < k && k == 1; j++) {
         for (int i = 0; i < free; i++)
             f[column[r + i] * k + j] = a[i * k + j];
         for (int d = 0; d < r; d++) {
@@ -616,31 +630,38 @@ KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lam
     return failed;
 }
 
-/* Solve for a with other right-hand sides f and gamma (k = 1), by the factors of kc_solve(); of `combine`,
- * which is wanted, the first `rank` rows.  M is symmetric. */
+/* Solve for a with other right-hand sides f and gamma, by the factors of kc_solve(), of which there may be
+ * another number k; of `combine`, which is wanted, the first `rank` rows.  M is symmetric. */
 KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gamma)
 {
-    const int n = s->n, m = s->m, r = s->rank, free = n - r, *const column = s->column;
+    const int n = s->n, m = s->m, k = s->k, r = s->rank, free = n - r, *const column = s->column;
     const kc_real none = kc_all(0), *const M = s->M, *const G = s->G;
     kc_real *const side = s->f, *const level = s->gamma, *const y = s->a;
     for (int i = 0; i < n; i++)
-        side[i] = s->scale[i] * f[i];
+        for (int j = 0; j < k; j++)
+            side[i * k + j] = s->scale[i] * f[i * k + j];
 #if defined(KC_WIDE)
-    kc_renumber(s, 0, 1, side, 1, 0, s->W + n * n);
+    for (int j = 0; j < k; j++)
+        kc_renumber(s, 0, 1, side + j, k, 0, s->W + n * n);
 #endif
+    kc_clear(r * k, level);
     for (int d = 0; d < r; d++) {
-        level[d] = none;
+        const kc_real *const own = M + column[d] * n;
         for (int i = 0; i < m; i++)
-            level[d] += s->combine[d * m + i] * gamma[i];
-        kc_take(n, side, -level[d], M + column[d] * n);
+            kc_take(k, level + d * k, -s->combine[d * m + i], gamma + i * k);
+        if (k == 1)
+            kc_take(n, side, -level[d], own);
+        for (int i = 0; i < n && k > 1; i++)
+            kc_take(k, side + i * k, -own[i], level + d * k);
     }
     for (int i = 0; i < free; i++)
-        y[i] = side[column[r + i]];
+        kc_copy(k, y + i * k, side + column[r + i] * k);
     for (int d = 0; d < r; d++)
         for (int i = s->begin[d]; i < s->end[d]; i++) {
-            const kc_real entry = G[d * n + r + i];
-            y[i] = kc_pick((kc_mask)(entry != none), y[i] - entry * side[column[d]], y[i]);
+            const kc_mask some = (kc_mask)(G[d * n + r + i] != none);
+            if (kc_any(some))
+                kc_take_where(some, k, y + i * k, G[d * n + r + i], side + column[d] * k);
         }
-    kc_substitute(free, 1, s->reduced, y);
+    kc_substitute(free, k, s->reduced, y);
     kc_combine(s);
 }
