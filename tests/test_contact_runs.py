@@ -79,7 +79,10 @@ def test_first_order_states_go_on_between_impacts() -> None:
 
 
 def test_a_ladder_leaves_the_wall() -> None:
-    """A smooth ladder slides off the wall at two thirds of its first height (I. E. Irodov; D. Morin, section 8.8)."""
+    """A smooth ladder leaves at two thirds of its first height.
+
+    θ̇² = (3 g/2 l) (sin θ₀ − sin θ) of a half length l; d²(l cos θ)/dt², to which the wall is needed, is zero there.
+    """
     N, O = ground()  # noqa: E741
     (x, y, tilt), (vx, vy, rate) = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
     A = N.orientnew("A", "Axis", [-tilt, N.z])
@@ -281,8 +284,12 @@ def test_wrong_arguments_are_named() -> None:
     dyn = falling()
     with pytest.raises(KeyError, match="'Q'"):
         kc.Modes(dyn, ["Q"])
-    with pytest.raises(KeyError, match="no number of contact 'P' is called 'mi'"):
+    with pytest.raises(KeyError, match="no law of contact 'P' is called 'mi'"):
         kc.Modes(dyn, {"P": {"mi": 0.3}})
+    with pytest.raises(TypeError, match=r"contacts\['P'\] is 0.3; write its law by name, such as {'mu': 0.3}"):
+        kc.Modes(dyn, {"P": 0.3})
+    with pytest.raises(ValueError, match=r"t_span is \(1.0, 0.0\); it must not go back in time"):
+        kc.Modes(dyn, "P").simulate((1.0, 0.0), np.zeros(4))
     with pytest.raises(ValueError, match=r"mu of P is -1; it must be a number, not negative"):
         kc.Modes(dyn, "P", mu=-1)
     with pytest.raises(ValueError, match="normal and along must be two unit vectors"):

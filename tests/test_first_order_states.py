@@ -355,10 +355,21 @@ def test_load_cells() -> None:
     state = [s, c, -0.9 * c, 0.9 * s, 4.0]
     assert_allclose(held.zdot(0.0, state), [tension - 4.0], rtol=1e-13)
     assert held.rhs(0.0, state)[4] == held.zdot(0.0, state)[0]
-    with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
-        held.linearize(0.0, state)
-    with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
-        held.jvp("rhs", 0.0, state, state)
+    slopes, w = held.linearize(0.0, state)[0], np.linspace(0.5, -1.0, 5)
+    assert_allclose(slopes, differences(lambda s: held.rhs(0.0, s), np.array(state)), atol=1e-8)
+    assert_allclose(held.jvp("rhs", 0.0, state, w), slopes @ w, rtol=1e-12)
+    assert_allclose(held.vjp("rhs", 0.0, state, w), w @ slopes, rtol=1e-12)
+    assert_allclose(held.equilibrium({"y": -1.2}).x[4], 2 * G, rtol=1e-12)
+
+
+def test_load_cells_of_redundant_rows_have_no_derivatives() -> None:
+    q, *_, arguments = slider()
+    rows = {"left": q, "right": 2 * q}
+    model = kc.Model(**arguments, configuration_constraints=rows, states={z: kc.multiplier("left") - z})
+    dyn = kc.compile(model, parameters={"m": 1.0})
+    assert dyn.zdot(0.0, [0.0, 0.0, 0.5]) == -0.5  # of least norm
+    with pytest.raises(kc.ModelError, match="which nothing determines as the rows left, right follow"):
+        dyn.linearize(0.0, [0.0, 0.0, 0.5])
 
 
 # ------------------------------------------------------------------------- masses, potentials, velocity constraints

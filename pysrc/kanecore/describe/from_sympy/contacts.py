@@ -203,7 +203,7 @@ class Contact:
                 "write bristle_stiffness=1e4, in 1/m, for friction that holds"
             )
         given = transition_velocity is not None
-        if given and self.mu == 0 and mu is None:
+        if given and mu is None:
             raise ModelError(f"mu {what} is missing: write mu=0.8, or leave transition_velocity out, for no friction")
         self.transition_velocity = (
             scalar(transition_velocity, f"transition_velocity {what}", "0.01", above=0.0) if given else sm.S.One

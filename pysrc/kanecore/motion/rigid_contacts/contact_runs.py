@@ -30,6 +30,7 @@ from kanecore.constraints.consistent_states import state_of
 from kanecore.errors import IntegrationError, ModelError, unknown_name
 from kanecore.motion.contact_modes import MOST_ROWS
 from kanecore.motion.impact import impact
+from kanecore.motion.simulation_options import span
 from kanecore.run.call_arguments import real_array
 from kanecore.run.point_kinematics import acceleration, jacobian, position, velocity
 from kanecore.tolerances import EQUAL, RANK
@@ -134,9 +135,11 @@ class Modes:
         for name, law in named.items():
             if name not in dyn.points:
                 raise unknown_name("point", name, dyn.points)
+            if not isinstance(law, Mapping):
+                raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
             for key in law:
                 if key not in _LAWS:
-                    raise unknown_name(f"number of contact {name!r} is called", key, _LAWS)
+                    raise unknown_name(f"law of contact {name!r} is called", key, _LAWS)
         self._dyn, self._names = dyn, tuple(named)
         laws = list(named.values())
         self._axes = [_axes(law.get("normal", normal), law.get("along", along)) for law in laws]
@@ -184,7 +187,11 @@ class Modes:
         IntegrationError
             The modes change more than 10,000 times.
         """
-        t, end = map(float, t_span)
+        t, end = span(t_span)
+        if t > end:
+            raise ValueError(f"t_span is {t_span!r}; it must not go back in time")
+        if not (rtol > 0.0 and atol >= 0.0):
+            raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
         x = state_of(self._dyn, t, x0, None, None).x.copy()
         gaps = self._gaps(t, x)
         if (gaps < -1e-9).any():
