@@ -273,6 +273,15 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert "ZeroDivisionError: division by zero" in text
 
 
+def test_printed_tables_are_told_from_text(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    has_columns = importlib.import_module("executed").has_columns
+    assert has_columns(str(kc.load("double_pendulum").audit(2)))
+    assert not has_columns("ModelError: no velocity of P\n[ 0.    -5.798]\nwrite P.set_vel(N, 0)")
+
+
 @pytest.mark.long
 def test_changed_prose_executes_nothing_and_changed_code_what_is_above_it(root: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
