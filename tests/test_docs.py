@@ -208,14 +208,13 @@ def test_each_object_has_a_page_with_an_example(root: Path) -> None:
 
 
 def test_named_tests_exist(root: Path) -> None:
-    """The page "True only at an instant" names a test for each line."""
+    """The page "Velocities that hold only at an instant" names a test for each row of its table."""
     page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
-    assert len(lines) > 7
+    rows = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    lines = re.findall(r"^\d+\. (`test_.*)$", page, re.MULTILINE)
+    assert len(lines) == len(rows) > 7
     for line in lines:
-        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", line)
-        assert named, line
-        for file, function in named:
+        for file, function in re.findall(r"`(test_\w+\.py)::(test_\w+)`", line):
             assert f"def {function}(" in (root / "tests" / file).read_text(encoding="utf-8")
 
 
@@ -272,6 +271,15 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert "42" in text
     assert "\n   x^{2}\n" in text
     assert "ZeroDivisionError: division by zero" in text
+
+
+def test_printed_tables_are_told_from_text(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    has_columns = importlib.import_module("executed").has_columns
+    assert has_columns(str(kc.load("double_pendulum").audit(2)))
+    assert not has_columns("ModelError: no velocity of P\n[ 0.    -5.798]\nwrite P.set_vel(N, 0)")
 
 
 @pytest.mark.long

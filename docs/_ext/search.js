@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sphinx's search wants all words of a query on a page.  Here a page needs half of them, and rare words, headings and
 // keywords weigh more; pages for a few readers count half.  Synonyms find pages too; a word that is on no page counts
-// as the words like it, or not at all.  `searched.py` ranks in the same way, with the words of this file.
+// as the words like it, or not at all.  A result leads to the section whose heading fits best.  `searched.py` ranks in
+// the same way, with the words of this file.
 const HEADING = 15, RELATED = 0.6, ROUNDED = 1000;
 const FOR_A_FEW = /^(developers\/|background\/sources\/|reference\/changelog)/;
 const FILLERS = `
@@ -129,6 +130,21 @@ const scoresOf = (stem, excluded) => {
   return scores;
 };
 
+// The section of each page whose heading has the most words of the query, unless the title has as many.
+const bestSections = words => {
+  const wanted = [...words].map(word => [word, ...synonyms(word)]), best = new Map();
+  const headings = Object.entries(Search._index.alltitles).flatMap(([heading, places]) => {
+    const stems = stemsOf(splitQuery(heading.toLowerCase()));
+    const count = wanted.filter(group => group.some(stem => stems.includes(stem))).length;
+    return places.map(([page, anchor]) => ({ page, anchor: anchor === null ? "" : `#${anchor}`, count }));
+  });
+  for (const { page, anchor, count } of headings) {
+    const known = best.get(page) ?? { anchor: "", count: 0 };
+    if (count > known.count || (count === known.count && !anchor)) best.set(page, { anchor, count });
+  }
+  return best;
+};
+
 Search.performTermsSearch = (words, excluded) => {
   const { docnames, titles, filenames } = Search._index, fillers = stemsOf(wordsIn(FILLERS));
   const sums = new Map(), counts = new Map();
@@ -144,9 +160,11 @@ Search.performTermsSearch = (words, excluded) => {
       counts.set(page, (counts.get(page) ?? 0) + 1);
     }
   }
+  const sections = bestSections(words);
   return [...sums].filter(([page]) => 2 * counts.get(page) >= size).map(([page, sum]) => {
     const share = FOR_A_FEW.test(docnames[page]) ? 0.5 : 1;
     const score = Math.round(ROUNDED * share * sum / whole) / ROUNDED;
-    return [docnames[page], titles[page], "", null, score, filenames[page], SearchResultKind.text];
+    const anchor = sections.get(page)?.anchor ?? "";
+    return [docnames[page], titles[page], anchor, null, score, filenames[page], SearchResultKind.text];
   });
 };
