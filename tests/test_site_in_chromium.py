@@ -114,6 +114,13 @@ def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monke
         assert browser.evaluate(f"{RESULTS}({json.dumps(query)})")[:3] == index.pages(query)[:3], query
 
 
+def test_search_page_has_its_own_box(browser: Browser) -> None:
+    browser.open(SITE / "search.html")
+    box = "document.querySelector('article input[name=q], .content input[name=q]')"
+    assert browser.evaluate(f"{box}.getBoundingClientRect().width") > 100
+    assert browser.evaluate(f"{box}.form.action").split("?")[0].endswith("/search.html")
+
+
 ANCHORS = "(query => Search._performSearch(...Search._parseQuery(query)).map(result => [result[0], result[2]]))"
 
 
