@@ -15,6 +15,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx.util.index_entries import split_index_msg
 
 SUBJECTS = "start/subjects.md"
 LINE = re.compile(r"^- ([^:]+): (.*)$", re.MULTILINE)
@@ -43,6 +44,16 @@ class IndexKeywords(SphinxTransform):
             self.document[:0] = [addnodes.index(entries=entries), target]
 
 
+def with_unchanged_pages(app: Sphinx) -> list[Any]:
+    """Sphinx keeps the entries of pages that it writes, and forgets all others: a second build had no keywords."""
+    found = getattr(app.env, "_search_index_index_entries", {})
+    for page, entries in app.env.domains["index"].entries.items():
+        words = {(word, target, main) for kind, text, target, main, _ in entries for word in split_index_msg(kind, text)}
+        found.setdefault(page, sorted(words))
+    return []
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_transform(IndexKeywords)
+    app.connect("html-collect-pages", with_unchanged_pages)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
