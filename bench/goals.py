@@ -142,6 +142,7 @@ GOALS = (
             ("time beside CVODE", "CVODE", 0.5, "cvode", "ms"),
         )
     ),
+    # 4.9: docs/developers/design.md, "Friction of reactions", says why.
     _goal("slider-crank, 4 frictions, C", 2.5, FRICTION, "slider-crank: 4 frictions", ("without", ("0 frictions",))),
     *(
         _goal(f"{model}, {call}", most, DERIVATIVES, f"{model}: {call}", ("rhs", ("rhs",)))

@@ -1,6 +1,6 @@
 # Generated from kernels.py by kanecore.build.generated_sources.
 # SPDX-License-Identifier: BSD-3-Clause
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
     ctypedef enum kc_status:
@@ -36,6 +36,9 @@ cdef extern from "kanecore.h" nogil:
         uint32_t struct_size, n_lanes, n_prepared, n_work
         void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
         void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
+        void (*gather_blocks)(uint32_t n_blocks, uint32_t n, const double *begin, int64_t step, int64_t span,
+                              double *to, uint32_t length) noexcept nogil
+        void (*scatter_blocks)(uint32_t n_blocks, uint32_t n, const double *values, double *to) noexcept nogil
         kc_prepare *prepare
         kc_lane_kernel *rhs     # and all others, in the order of kc_model
 

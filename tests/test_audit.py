@@ -375,7 +375,7 @@ def test_principles_judge_by_their_own_means() -> None:
     for kernel, wrong in NOTICES.items():
         true = getattr(dyn, kernel)
         setattr(dyn, kernel, lambda *a, true=true, **k: true(*a, **k) * np.float64(1.001))
-        rows = {word: row.verdict for word in PRINCIPLES for row in dyn.audit(3).rows if word in row.name}
+        rows = {word: row.verdict for word in PRINCIPLES for row in dyn.audit(1).rows if word in row.name}
         delattr(dyn, kernel)
         assert rows == {word: "fails" if word in wrong else "passes" for word in PRINCIPLES}, kernel
 

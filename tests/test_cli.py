@@ -257,9 +257,9 @@ def test_full_standard_output(arguments: list[str], buffered: bool) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
 def test_closed_standard_output() -> None:
     """It holds nothing, as with any program of Python; an error is told all the same."""
-    for name, status in (("double_pendulum", 0), ("nosuch", 1)):
+    for command, status in (("models", 0), ("info nosuch", 1)):
         done = subprocess.run(
-            ["bash", "-c", f"{sys.executable} -m kanecore info {name} >&-"],
+            ["bash", "-c", f"{sys.executable} -m kanecore {command} >&-"],
             stderr=subprocess.PIPE,
             text=True,
             check=False,
@@ -366,7 +366,7 @@ def test_simulate_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.long
 def test_bench_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "double_pendulum"]) == 0
+    assert main(["bench", "spherical_pendulum", "--state", "theta=0.7"]) == 0
     out = capsys.readouterr().out
     assert "one state" in out
     assert all(name in out for name in ("rhs", "mass_matrix", "forcing", "linearize"))

@@ -68,6 +68,45 @@ def test_a_ball_bounces_until_it_lies() -> None:
     assert_allclose(run.x[-1], [2.0, 0.0, 0.5, 0.0], atol=1e-7)
 
 
+def test_first_order_states_go_on_between_impacts() -> None:
+    """ż = v integrates to the way of a ball that bounces; ż = v̇ is refused, which contacts change."""
+    v, z = me.dynamicsymbols("v z")
+    run = kc.Modes(falling(states={z: v}), "P", e=0.5).simulate((0.0, 1.5), [0.0, 1.0, 0.5, 0.0, 0.2])
+    assert len(run.impacts) > 3
+    assert_allclose(run.x[:, 4], run.x[:, 1] - 0.8, atol=1e-7)
+    with pytest.raises(kc.ModelError, match=r"rates of its states \(z\) hold .*, which the forces of contacts change"):
+        kc.Modes(falling(states={z: v.diff()}), "P")
+
+
+def test_a_ladder_leaves_the_wall() -> None:
+    """A smooth ladder leaves at two thirds of its first height.
+
+    θ̇² = (3 g/2 l) (sin θ₀ − sin θ) of a half length l; d²(l cos θ)/dt², to which the wall is needed, is zero there.
+    """
+    N, O = ground()  # noqa: E741
+    (x, y, tilt), (vx, vy, rate) = me.dynamicsymbols("x y tilt"), me.dynamicsymbols("vx vy rate")
+    A = N.orientnew("A", "Axis", [-tilt, N.z])
+    A.set_ang_vel(N, -rate * N.z)
+    C = O.locatenew("C", x * N.x + y * N.y)
+    C.set_vel(N, vx * N.x + vy * N.y)
+    foot, top = C.locatenew("foot", 1.5 * A.x), C.locatenew("top", -1.5 * A.x)
+    body = me.RigidBody("ladder", C, A, 7.0, (me.inertia(A, 0, 0, sm.Rational(21, 4)), C))
+    q, u = [x, y, tilt], [vx, vy, rate]
+    pin = kc.JointFriction("ladder", mu=0.1, pin_radius=0.1, transition_velocity=1.0)
+    loads, more = [(C, -7.0 * G * N.y)], {"bodies": [body], "points": [foot, top], "name": "ladder"}
+    dyn = compiled(kc.Model(N, q, u, rates(q, u), forcelist=loads, **more))
+    wall = {"normal": (1, 0, 0), "along": (0, 1, 0), "origin": (0.2, 0, 0)}
+    start = [0.2 + 1.5 * np.cos(1.1), 1.5 * np.sin(1.1), 1.1, 0.0, 0.0, 0.0]
+    run = kc.Modes(dyn, {"foot": {}, "top": wall}).simulate((0.0, 1.0), start)
+    left = next(t for t, modes in run.modes if modes["top"] == "open")
+    assert_allclose(run.x[np.searchsorted(run.t, left), 1], 1.5 * np.sin(1.1) * 2 / 3, rtol=1e-8)
+    with pytest.raises(ValueError, match="along is one direction for all contacts, in a plane motion, or two for all"):
+        kc.Modes(dyn, {"foot": {}, "top": {"along": ((1, 0, 0), (0, 0, 1))}})
+    rubbing = compiled(kc.Model(N, q, u, rates(q, u), forcelist=[*loads, pin], **more))
+    with pytest.raises(kc.ModelError, match="'ladder' has loads that depend on reactions, and contacts that open"):
+        kc.Modes(rubbing, ["foot"])
+
+
 def rocking(alpha: float) -> kc.CompiledModel:
     """A block of half diagonal 1 m, of which alpha is the angle between its side and its diagonal."""
     N, O = ground()  # noqa: E741
@@ -245,8 +284,12 @@ def test_wrong_arguments_are_named() -> None:
     dyn = falling()
     with pytest.raises(KeyError, match="'Q'"):
         kc.Modes(dyn, ["Q"])
-    with pytest.raises(KeyError, match="no number of contact 'P' is called 'mi'"):
+    with pytest.raises(KeyError, match="no law of contact 'P' is called 'mi'"):
         kc.Modes(dyn, {"P": {"mi": 0.3}})
+    with pytest.raises(TypeError, match=r"contacts\['P'\] is 0.3; write its law by name, such as {'mu': 0.3}"):
+        kc.Modes(dyn, {"P": 0.3})
+    with pytest.raises(ValueError, match=r"t_span is \(1.0, 0.0\); it must not go back in time"):
+        kc.Modes(dyn, "P").simulate((1.0, 0.0), np.zeros(4))
     with pytest.raises(ValueError, match=r"mu of P is -1; it must be a number, not negative"):
         kc.Modes(dyn, "P", mu=-1)
     with pytest.raises(ValueError, match="normal and along must be two unit vectors"):

@@ -347,6 +347,7 @@ LAW: dict[str, Any] = {"on": PLANE, "stiffness": 1e6}
         (lambda: kc.Contact(P, **LAW, exponent=0.5), "exponent of contact P is 0.5: .* at least 1"),
         (lambda: kc.Contact(P, **LAW, dissipation=np.inf), "dissipation of contact P is inf: it must be a finite"),
         (lambda: kc.Contact(P, **LAW, mu=0.5), "transition_velocity of contact P is missing"),
+        (lambda: kc.Contact(P, **LAW, transition_velocity=0.1), "mu of contact P is missing: write mu=0.8, or"),
         (lambda: kc.Contact(P, **LAW, mu=0.5, transition_velocity=0), "transition_velocity of contact P is 0"),
         (lambda: kc.Contact(P, **LAW, smooth=0), "smooth of contact P is 0: .* more than 0"),
         (lambda: kc.Contact(P, **LAW, mu=1, bristle_damping=1), "bristle_damping of contact P is of bristles: write"),
@@ -381,6 +382,9 @@ def test_names_of_contacts_and_outputs_are_their_own() -> None:
         model([contact, contact])
     with pytest.raises(kc.ModelError, match="output 'P_depth' is one of a contact: rename it"):
         model([contact], outputs={"P_depth": z})
+    lifted = kc.Contact(P, on=kc.Plane(O, N.z, velocity=N.x + N.z), stiffness=1.0)
+    with pytest.raises(kc.ModelError, match="contact P: the velocity of its plane has a part along the normal"):
+        model([lifted])
 
 
 def test_a_plane_that_turns_with_a_body_is_written_in_its_axes() -> None:

@@ -12,6 +12,7 @@ import runpy
 import subprocess
 import sys
 import textwrap
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -207,14 +208,13 @@ def test_each_object_has_a_page_with_an_example(root: Path) -> None:
 
 
 def test_named_tests_exist(root: Path) -> None:
-    """The page "True only at an instant" names a test for each line."""
+    """The page "Velocities that hold only at an instant" names a test for each row of its table."""
     page = (root / "docs/background/instant.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| ")][1:]
-    assert len(lines) > 7
+    rows = [line for line in page.splitlines() if line.startswith("| ")][1:]
+    lines = re.findall(r"^\d+\. (`test_.*)$", page, re.MULTILINE)
+    assert len(lines) == len(rows) > 7
     for line in lines:
-        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", line)
-        assert named, line
-        for file, function in named:
+        for file, function in re.findall(r"`(test_\w+\.py)::(test_\w+)`", line):
             assert f"def {function}(" in (root / "tests" / file).read_text(encoding="utf-8")
 
 
@@ -273,6 +273,15 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert "ZeroDivisionError: division by zero" in text
 
 
+def test_printed_tables_are_told_from_text(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    has_columns = importlib.import_module("executed").has_columns
+    assert has_columns(str(kc.load("double_pendulum").audit(2)))
+    assert not has_columns("ModelError: no velocity of P\n[ 0.    -5.798]\nwrite P.set_vel(N, 0)")
+
+
 @pytest.mark.long
 def test_changed_prose_executes_nothing_and_changed_code_what_is_above_it(root: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
@@ -297,9 +306,12 @@ def test_tutorials_are_scripts_and_notebooks(root: Path, monkeypatch: pytest.Mon
     for file in (root / "docs/tutorials").glob("*.md"):
         page = file.read_text(encoding="utf-8")
         compile(notebooks.script(page), file.name, "exec")
-        kinds = [cell["cell_type"] for cell in json.loads(notebooks.notebook(page))["cells"]]
+        written = json.loads(notebooks.notebook(page))["cells"]
+        assert written[0]["source"] == "%matplotlib inline"
+        kinds = [cell["cell_type"] for cell in written[1:]]
         assert kinds.count("code") == page.count("```{run}") > 2
         assert "{doc}" not in notebooks.script(page)
+        assert ".md" not in notebooks.script(page)
 
 
 @pytest.mark.parametrize(
@@ -390,6 +402,40 @@ def test_words_without_a_catalogue_are_those_of_the_pages(root: Path, monkeypatc
     for words, translations in importlib.import_module("translated").WORDS.items():
         assert any(words in text for text in written), words
         assert sorted(translations) == ["es", "pt"]
+
+
+INVENTORY = b"""# Sphinx inventory version 2
+# Project: SciPy
+# Version: 1
+# The remainder of this file is compressed using zlib.
+"""
+
+
+def test_inventories_are_renewed_from_the_sites(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All of them or none."""
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(root / "docs/_inventories"))
+    renew = importlib.import_module("renew")
+    monkeypatch.setattr(renew, "FOLDER", tmp_path)
+    monkeypatch.setattr(renew, "SITES", {"scipy": f"{tmp_path.as_uri()}/", "numpy": f"{tmp_path.as_uri()}/absent/"})
+    old = "# Sphinx inventory version 1\nscipy.integrate.quad function old.html\n"
+    for project in ("scipy", "numpy"):
+        (tmp_path / f"{project}.txt").write_text(old, encoding="utf-8")
+    objects = b"scipy.integrate.quad py:function 1 new.html#$ -\n"
+    (tmp_path / "objects.inv").write_bytes(INVENTORY + zlib.compress(objects))
+
+    with pytest.raises(SystemExit, match=r"absent/objects\.inv cannot be read, .*; nothing is changed"):
+        renew.main()
+    assert (tmp_path / "scipy.txt").read_text(encoding="utf-8") == old
+    del renew.SITES["numpy"]
+    renew.main()
+    assert (tmp_path / "scipy.txt").read_text(encoding="utf-8") == old.replace("old", "new")
+    assert capsys.readouterr().err == "scipy changed\n" * 2
+    (tmp_path / "objects.inv").write_bytes(INVENTORY + zlib.compress(objects.replace(b"quad", b"simpson")))
+    with pytest.raises(LookupError, match=r"the site has no function scipy\.integrate\.quad: correct its line"):
+        renew.main()
 
 
 FENCE = re.compile(r"^ *(`{3,})(.*)\n((?:.*\n)*?) *\1 *$", re.MULTILINE)

@@ -261,7 +261,7 @@ def test_cut_programs_give_the_same_bits(
     chunk: int, built: dict[str, kc.Model], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path))
-    name = "rrp"
+    name = "planar_2r"
     parameters, kernels = import_module(f"kanecore.gallery.{name}").PARAMETERS, ("rhs", "mass_matrix", "kinetic_energy")
     x = np.random.default_rng(1).uniform(-1, 1, (20, built[name].n_x))
 
@@ -350,7 +350,7 @@ FORBIDDEN_MODULES = ["sympy.simplify.simplify:simplify", "sympy.simplify.cse_mai
 OWN = [name for name in kc.models() if name not in kc.gallery.robots()]  # not of files
 
 
-@pytest.mark.parametrize("name", part(OWN, ["snakeboard"]))
+@pytest.mark.parametrize("name", part(OWN, ["chaplygin_sleigh"]))
 def test_sympy_only_describes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the objects to C, SymPy is not asked to compute: it would multiply the model out."""
     kept: list[tuple[tuple[Any, ...], dict[str, Any]]] = []

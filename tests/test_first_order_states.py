@@ -72,6 +72,8 @@ def test_motor_with_pi_control() -> None:
     dyn = motor()
     assert (dyn.n_q, dyn.n_u, dyn.n_z, dyn.n_x) == (1, 1, 2, 4)
     assert dyn.state_names == ("i", "z")
+    with pytest.raises(ValueError, match=r"expected \(\.\.\., 4\): coordinates, then speeds, then first-order states"):
+        dyn.rhs(0.0, [0.0, 0.0])
     assert dyn.input_names == ("T_L", "phi_ref")  # whose rates nobody needs
     x = dyn.state(phi=0.4, omega=-1.1, i=2.3, z=0.05)
     dyn.inputs["phi_ref"] = 1.2
@@ -102,7 +104,7 @@ def test_motor_with_pi_control() -> None:
 FOREARM = {"m": 2.6, "I": 0.032, "d": 0.19, "g": G}
 
 
-def forearm(how: str) -> kc.Model:
+def forearm(how: str, **more: Any) -> kc.Model:
     """A forearm on a pin, lifted by SymPy's musculotendon with first-order activation."""
     from sympy.physics.biomechanics import FirstOrderActivationDeGroote2016, MusculotendonDeGroote2016
 
@@ -135,7 +137,7 @@ def forearm(how: str) -> kc.Model:
         muscle.pathway.attachments[0].set_vel(N, 0)
         method = me.KanesMethod(*kinematics)
         method.kanes_equations([body], [*muscle.to_loads(), weight])
-        return kc.Model.from_kane(method, states=muscle)
+        return kc.Model.from_kane(method, **(more or {"states": muscle}))
     if how == "forcelist":
         return kc.Model(*kinematics, bodies=[body], forcelist=[muscle, weight])
     states = {"list": [muscle, muscle.activation_dynamics], "dict": {muscle.x[0]: muscle.rhs()[0]}}[how]
@@ -151,6 +153,13 @@ def test_muscle_with_activation(how: str) -> None:
     dyn = kc.compile(model, parameters=FOREARM)
     rates = dyn.rhs(0.0, [0.3, -0.7, 0.45], r=[0.6])
     assert_allclose(rates, [-0.7, 54.74898129545, 8.246327347756], rtol=1e-11)
+
+
+def test_force_of_a_muscle_without_its_muscle() -> None:
+    """A KanesMethod keeps the force alone: the activation would be an input at 0."""
+    with pytest.raises(kc.ModelError, match=r"load 0 is the force of a muscle, and nothing tells how a_biceps\(t\) ch"):
+        forearm("kane", states=())
+    assert forearm("kane", inputs=me.dynamicsymbols("a_biceps,")).n_z == 0
 
 
 def test_excitation_that_jumps() -> None:
@@ -346,10 +355,21 @@ def test_load_cells() -> None:
     state = [s, c, -0.9 * c, 0.9 * s, 4.0]
     assert_allclose(held.zdot(0.0, state), [tension - 4.0], rtol=1e-13)
     assert held.rhs(0.0, state)[4] == held.zdot(0.0, state)[0]
-    with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
-        held.linearize(0.0, state)
-    with pytest.raises(kc.ModelError, match="rates of its states hold multipliers"):
-        held.jvp("rhs", 0.0, state, state)
+    slopes, w = held.linearize(0.0, state)[0], np.linspace(0.5, -1.0, 5)
+    assert_allclose(slopes, differences(lambda s: held.rhs(0.0, s), np.array(state)), atol=1e-8)
+    assert_allclose(held.jvp("rhs", 0.0, state, w), slopes @ w, rtol=1e-12)
+    assert_allclose(held.vjp("rhs", 0.0, state, w), w @ slopes, rtol=1e-12)
+    assert_allclose(held.equilibrium({"y": -1.2}).x[4], 2 * G, rtol=1e-12)
+
+
+def test_load_cells_of_redundant_rows_have_no_derivatives() -> None:
+    q, *_, arguments = slider()
+    rows = {"left": q, "right": 2 * q}
+    model = kc.Model(**arguments, configuration_constraints=rows, states={z: kc.multiplier("left") - z})
+    dyn = kc.compile(model, parameters={"m": 1.0})
+    assert dyn.zdot(0.0, [0.0, 0.0, 0.5]) == -0.5  # of least norm
+    with pytest.raises(kc.ModelError, match="which nothing determines as the rows left, right follow"):
+        dyn.linearize(0.0, [0.0, 0.0, 0.5])
 
 
 # ------------------------------------------------------------------------- masses, potentials, velocity constraints
@@ -703,9 +723,6 @@ def test_other_forms_refuse_states() -> None:
     model = kc.Model(**arguments, states={z: u - z})
     with pytest.raises(kc.ModelError, match="first-order states, z, beside q and p"):
         model.canonical()
-    dyn = kc.compile(model, parameters={"m": 1.0})
-    with pytest.raises(kc.ModelError, match="first-order states z, and Modes moves coordinates and speeds alone"):
-        kc.Modes(dyn, "P", mu=0.3)
     with pytest.raises(kc.ModelError, match="equivalent compares motions in q and u alone"):
         kc.equivalent(model, model)
 

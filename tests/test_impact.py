@@ -38,6 +38,7 @@ def dumbbell(mass: float = 2.0, length: float = 3.0) -> kc.CompiledModel:
         "stretch": (velocities[0] - velocities[1]).dot(gap),
         "speed": velocities[0].dot(velocities[0]),
         "jerk": u[0].diff(),
+        "gap": gap.dot(N.y),
     }
     model = kc.Model(
         *(N, q, u, rates(q, u)),
@@ -481,6 +482,7 @@ def test_wrong_unilateral_arguments(rows: Any, options: Any, error: type[Excepti
     [
         ("tipp", 0, KeyError, "no output of 'dumbbell' is called 'tipp'; did you mean 'tip'"),
         ("speed", 0, kc.ModelError, "output 'speed' of 'dumbbell' is not linear in the speeds"),
+        ("gap", 0, kc.ModelError, "output 'gap' of 'dumbbell' holds no speed: a contact is a velocity"),
         ("jerk", 0, kc.ModelError, "output 'jerk' of 'dumbbell' holds derivatives of speeds"),
         (["tip", 3], 0, TypeError, "rows must be .*; or give names of outputs"),
         ([1, 2, 3], 0, ValueError, r"rows has shape \(3,\), expected \(4,\) or \(N, 4\)"),

@@ -30,7 +30,8 @@ def journal(friction: Any) -> kc.Model:
     C = O.locatenew("C", -0.35 * A.y)
     C.v2pt_theory(O, N, A)
     body = me.RigidBody("rod", C, A, 3.2, (me.inertia(A, 0, 0, 0.11), C))
-    loads = [(C, -3.2 * G * N.y), friction(A, N, u)]
+    given = friction(A, N, u)
+    loads = [(C, -3.2 * G * N.y), *(given if isinstance(given, list) else [given])]
     return kc.Model(
         *(N, [q], [u], [q.diff() - u]),
         bodies=[body],
@@ -69,6 +70,19 @@ def test_pendulum_in_a_journal_bearing(by_name: bool) -> None:
     slopes = [(swing(0.7 + h, 1.3)[0] - swing(0.7 - h, 1.3)[0]) / (2 * h)]
     slopes += [(swing(0.7, 1.3 + h)[0] - swing(0.7, 1.3 - h)[0]) / (2 * h)]
     assert_allclose(dyn.linearize(0.0, [0.7, 1.3])[0][1], slopes, rtol=1e-7)
+
+
+def test_bristles_of_a_bearing_hold_within_the_friction_circle() -> None:
+    """At sin θ < μ ρ/d it stays, with σ₀ z = −d sin θ/(μ ρ); turning, with |σ₀ z| = 1, all of μ ρ |R| acts."""
+    law = {"mu": mu, "pin_radius": 0.03, "bristle_stiffness": 2e4, "bristle_damping": 2500}
+    dyn = pendulum(lambda A, N, u: kc.JointFriction("hinge", **law))
+    assert dyn.state_names == ("hinge_bristle",)
+    assert_allclose(dyn.udot(0.0, [0.7, 1.3, 1 / 2e4])[0], swing(0.7, 1.3)[0], rtol=1e-13)
+    early, late = dyn.simulate((0.0, 60.0), {"q": 0.015}, method="rosenbrock", rtol=1e-9, t_eval=[10.0, 60.0]).x
+    assert abs(late[0] - early[0]) < 1e-9
+    assert_allclose(2e4 * late[2], -0.35 * np.sin(late[0]) / (0.22 * 0.03), rtol=1e-6)
+    with pytest.raises(kc.ModelError, match=r"'hinge_bristle' is a state of bristles .* write one friction for a"):
+        pendulum(lambda A, N, u: [kc.JointFriction("hinge", **law)] * 2)
 
 
 # -------------------------------------------------------------------------------------------------- braking
@@ -302,11 +316,17 @@ def test_a_run_that_comes_to_jam() -> None:
         (lambda: vehicle(R("hinge").force.magnitude(), 0), "no equation tells where front acts"),
         (lambda: pendulum(lambda A, N, u: (A, R("hing").torque)), "joint.*hing.*hinge"),
         (lambda: kc.JointFriction("hinge", pin_radius=1, transition_velocity=1), "mu of .*write mu=0.2"),
+        (lambda: kc.JointFriction("hinge", mu=1, pin_radius=1, bristle_stiffness=1), "bristle_damping .* is missing"),
+        (
+            lambda: kc.JointFriction("h", mu=1, pin_radius=1, transition_velocity=1, bristle_damping=1),
+            "transition_velocity and bristle_stiffness .*: leave one out",
+        ),
         (lambda: R(3), "give the name of a joint"),
+        (lambda: R("pin").force.dot(me.ReferenceFrame("A").x), r"A and inertial axes \(write kc.reaction.*, N\)\)"),
     ],
 )
 def test_wrong_use(make: Any, words: str) -> None:
-    with pytest.raises((kc.ModelError, KeyError), match=words):
+    with pytest.raises((kc.ModelError, KeyError, ValueError), match=words):
         make()
 
 

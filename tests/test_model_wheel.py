@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from mechanisms import slider
 from test_packaging import Environment, environment  # noqa: F401
+from test_without_sympy import output, packages  # noqa: F401
 
 import kanecore as kc
 from kanecore.cli.commands import main
@@ -64,6 +65,22 @@ def test_same_bits(dyn: kc.CompiledModel, wheel: Path, tmp_path: Path, monkeypat
     assert copy.rhs(0.0, X).tobytes() == loaded.rhs(0.0, X).tobytes()
     with pytest.raises(kc.ModelError, match="comes from a wheel"):
         kc.build_wheel(loaded, tmp_path, name="again", version="1")
+
+
+def test_it_brings_its_run_time(wheel: Path, dyn: kc.CompiledModel, packages: Path, tmp_path: Path) -> None:  # noqa: F811
+    """In a Python that has neither kanecore nor SymPy."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        names = archive.namelist()
+    assert not [name for name in names if "__pycache__" in name or "/_lib/" in name]
+    code = (
+        "import some_cart_pole, numpy as np\ndyn = some_cart_pole.load()\nimport kanecore as kc\n"
+        "dyn.simulate((0.0, 0.1), np.zeros(2)).energy_drift\n"
+        "print(kc.__file__, kc.__version__, dyn.rhs(0.0, np.array([0.1, 0.4])).tobytes().hex())"
+    )
+    file, version, bits = output(code, tmp_path / "site", packages).split()
+    assert Path(file).is_relative_to(tmp_path / "site" / "some_cart_pole" / "runtime")
+    assert (version, bits) == (kc.__version__, dyn.rhs(0.0, X).tobytes().hex())
 
 
 def test_contents(wheel: Path, dyn: kc.CompiledModel, tmp_path: Path, root: Path) -> None:

@@ -106,11 +106,11 @@ def busy():
 threads = [threading.Thread(target=busy) for _ in range(2)]
 for thread in threads:
     thread.start()
-statuses = [child(lambda: everything(dyn) == reference) for _ in range(20)]
+statuses = [child(lambda: everything(dyn) == reference) for _ in range(8)]
 end.set()
 for thread in threads:
     thread.join()
-assert statuses == [0] * 20, statuses
+assert statuses == [0] * 8, statuses
 """)
 
 

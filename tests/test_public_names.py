@@ -16,7 +16,7 @@ import pytest
 
 import kanecore as kc
 from kanecore.errors import ModelError
-from kanecore.gallery import cart_pole, rolling_disc
+from kanecore.gallery import rolling_disc, wire_particle
 from kanecore.kernels import KERNELS
 from kanecore.run.public_names import ALIASES, FACTS, TABLES
 
@@ -68,7 +68,7 @@ def cart() -> kc.CompiledModel:
 
 @pytest.fixture(scope="module")
 def model() -> kc.Model:
-    return cart_pole.build()
+    return wire_particle.build()
 
 
 def public(names: list[str]) -> set[str]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.gallery import cart_pole
@@ -236,6 +237,35 @@ def test_results_and_status_in_numba(pole: kc.CompiledModel) -> None:
     singular = ball.numba()(0.0, np.zeros(ball.n_x), np.zeros(0), ball.prepared, np.empty(ball.n_work), out)
     assert singular == 1  # KC_SINGULAR
     assert np.isnan(out).any()
+
+
+def test_first_order_states_in_numba() -> None:
+    """Called from compiled code: ẋ of a pendulum with a filter of the force in its rubbing pin."""
+    numba = pytest.importorskip("numba")
+    (q, u, z), (N, O) = me.dynamicsymbols("q u z"), ground()  # noqa: E741
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    P = O.locatenew("P", -0.4 * A.y)
+    rod = me.RigidBody("rod", P, A, 2, (me.inertia(A, 0, 0, 1), P))
+    pin = kc.JointFriction("rod", mu=0.2, pin_radius=0.05, transition_velocity=0.1)
+    dyn = kc.compile(
+        kc.Model(
+            *(N, [q], [u], [q.diff() - u]),
+            bodies=[rod],
+            forcelist=[(P, -20 * N.y), pin],
+            states={z: kc.reaction("rod").force.magnitude() - z},
+        )
+    )
+    rhs, zdot = dyn.numba("rhs"), dyn.numba("zdot")
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def both(x: Any, r: Any, c: Any, work: Any, xdot: Any, last: Any) -> Any:
+        return rhs(0.0, x, r, c, work, xdot) + zdot(0.0, x, r, c, work, last)
+
+    x, xdot, last = np.array([0.3, -1.2, 4.0]), np.empty(3), np.empty(1)
+    assert both(x, np.empty(0), dyn.prepared, np.empty(dyn.n_work), xdot, last) == 0
+    np.testing.assert_array_equal(xdot, dyn.rhs(0.0, x))
+    np.testing.assert_array_equal(last, xdot[2:])
 
 
 def test_numba_takes_no_wrong_arrays(pole: kc.CompiledModel) -> None:

@@ -27,7 +27,7 @@ PAGES = sorted(
 
 CUT = """
 (width => [...document.querySelectorAll("article :is(pre, img, iframe, p, h1, h2, dt, li)")]
-    .filter(e => e.checkVisibility() && !e.closest("table, .table-wrapper, .formula"))
+    .filter(e => e.checkVisibility() && !e.closest("table, .table-wrapper, .formula, .columns"))
     .filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display == "block"
         && !e.querySelector("table, .formula") || e.getBoundingClientRect().right > width + 1)
     .map(e => `${e.tagName}: ${e.textContent.trim().slice(0, 60)}`))
@@ -98,7 +98,10 @@ def test_model_runs_on_a_click(page: str, browser: Browser) -> None:
 RESULTS = """
 (query => [...new Set(Search._performSearch(...Search._parseQuery(query)).reverse().map(result => result[0]))])
 """
-HARD = ("stop a simulation at an angle", "convert a sympy mechanics model to numba", "floating base humanoid", "noise")
+HARD = (
+    *("stop a simulation at an angle", "convert a sympy mechanics model to numba", "floating base humanoid", "noise"),
+    *("pednulum", "linearisation", "closedloop", "simul", "tyre", "constructor", "where is the xyzzy"),
+)
 
 
 def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +112,23 @@ def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monke
     lines = (root / "docs/search_queries.tsv").read_text(encoding="utf-8").splitlines()
     for query in (*HARD, *(line.partition("\t")[0] for line in lines[::4])):
         assert browser.evaluate(f"{RESULTS}({json.dumps(query)})")[:3] == index.pages(query)[:3], query
+
+
+ANCHORS = "(query => Search._performSearch(...Search._parseQuery(query)).map(result => [result[0], result[2]]))"
+
+
+@pytest.mark.parametrize(
+    ("query", "section"),
+    [
+        ("margins of the loop in a bode plot", ["howto/lqr", "#bode-plot-and-margins"]),
+        ("bearing friction torque", ["howto/friction", "#bearing-friction-of-a-pin-joint"]),
+        ("simulate a mechanism", ["howto/simulate", ""]),
+    ],
+)
+def test_results_lead_to_sections(query: str, section: list[str], browser: Browser) -> None:
+    browser.open(SITE / "search.html")
+    browser.wait(lambda: browser.evaluate("Search.hasIndex()"))
+    assert section in browser.evaluate(f"{ANCHORS}({json.dumps(query)})")
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,21 @@ def test_equations_are_those_that_the_system_forms() -> None:
             np.testing.assert_allclose(ours(0.0, x, r=[1.3]), right.reshape(ours(0.0, x).shape), rtol=1e-12, atol=1e-12)
 
 
+def test_friction_of_a_joint_of_a_system() -> None:
+    """A preload is a torque of known size on one body, and its opposite on the other; a System holds no such loads."""
+    u, law = me.dynamicsymbols("u_hinge"), {"mu": 0, "pin_radius": 0.02, "transition_velocity": 0.01}
+    written, system = crane(), crane()
+    boom, trolley = (next(b for b in written.bodies if b.name == name) for name in ("boom", "trolley"))
+    torque = -0.7 * sm.tanh(2 * u) * trolley.z
+    written.add_loads(me.Torque(boom, torque), me.Torque(trolley, -torque))
+    pin = kc.JointFriction("hinge", preload=0.7, **law)
+    models = [kc.Model.from_system(written), kc.Model.from_system(system, forcelist=[pin])]
+    found = [kc.compile(each, parameters=numbers(each)).rhs(0.0, [0.3, -0.4, 0.5, 0.6], r=[1.3]) for each in models]
+    np.testing.assert_allclose(*found, rtol=1e-13)
+    with pytest.raises(TypeError, match="takes forcelist from the System, which has loads of its own: add to it"):
+        kc.Model.from_system(system, forcelist=[(trolley.masscenter, trolley.x)])
+
+
 def test_what_becomes_of_a_system() -> None:
     """The ground and its symbols are no part of the model, joints keep their names, weights are one field."""
     model = kc.Model.from_system(crane())

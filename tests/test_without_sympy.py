@@ -7,13 +7,11 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from gallery_states import c_text
-from mechanisms import slider
 
 import kanecore as kc
 from kanecore.build import compile_library
@@ -60,28 +58,29 @@ assert "sympy" not in sys.modules
 print(json.dumps(said))
 """
 
+NAME, STATE = "two_rods", "--state q1=0.9"
 WORK = {
-    "info four_bar": "coordinates   q1, q2, q3",
-    "simulate four_bar --time 0.1 --state q1=0.9": "constraint drift",
-    "bench four_bar": "linearize",
-    "audit four_bar --states 2": "the same in other units",
-    "simulate FILE:dyn --time 0.1 --state q1=0.9": "energy drift",
-    "draw four_bar --state q1=0.9 -o FOLDER/four_bar.png": "saved as",
+    f"info {NAME}": "coordinates   q1, q2",
+    f"simulate {NAME} --time 0.1 {STATE}": "constraint drift",
+    f"bench {NAME}": "linearize",
+    f"audit {NAME} --states 2": "the same in other units",
+    f"simulate FILE:dyn --time 0.1 {STATE}": "energy drift",
+    f"draw {NAME} {STATE} -o FOLDER/rods.png": "saved as",
 }
 DERIVE = (
-    *("info FILE:name", "info FOLDER/arm.urdf", "info kepler", "demo", "export four_bar --c FOLDER/c"),
-    *("export four_bar --fmu FOLDER/a.fmu", "export four_bar --wheel FOLDER"),
+    *("info FILE:name", "info FOLDER/arm.urdf", "info kepler", "demo", f"export {NAME} --c FOLDER/c"),
+    *(f"export {NAME} --fmu FOLDER/a.fmu", f"export {NAME} --wheel FOLDER"),
 )
 
 
 def test_commands(packages: Path, root: Path, tmp_path: Path) -> None:
     """Of a model that a release's wheel holds compiled; of another, and of other outputs, one sentence."""
-    text = c_text("four_bar")
-    library = [*libraries(tmp_path, "four_bar").values()][-1]
-    library.write_bytes(Path(compile_library(text, name="four_bar").path).read_bytes())
-    (tmp_path / "four_bar.c").write_text(text, encoding="utf-8")
+    text = c_text(NAME)
+    library = [*libraries(tmp_path, NAME).values()][-1]
+    library.write_bytes(Path(compile_library(text, name=NAME).path).read_bytes())
+    (tmp_path / f"{NAME}.c").write_text(text, encoding="utf-8")
     file = tmp_path / "file.py"
-    file.write_text("import kanecore as kc\ndyn = kc.load('four_bar')\nname = dyn.name\nmodel = 0\n", encoding="utf-8")
+    file.write_text(f"import kanecore as kc\ndyn = kc.load('{NAME}')\nname = dyn.name\nmodel = 0\n", encoding="utf-8")
     (tmp_path / "arm.urdf").write_text("<robot name='arm'><link name='a'/></robot>", encoding="utf-8")
     work = WORK if (packages / "matplotlib").exists() else {k: v for k, v in WORK.items() if not k.startswith("draw")}
     commands = [c.replace("FILE", str(file)).replace("FOLDER", str(tmp_path)) for c in (*work, *DERIVE)]
@@ -114,20 +113,3 @@ def test_names_that_take_sympy_and_names_that_do_not(packages: Path) -> None:
     describing |= {"Contact", "JointFriction", "Plane", "HeightField", "Sphere"}
     assert set(said) == describing
     assert all(NEEDS in words for words in said.values())
-
-
-def test_a_model_wheel_brings_its_run_time(packages: Path, tmp_path: Path) -> None:
-    dyn = kc.compile(slider(), parameters={"m": 7.125, "g": 9.81})  # as in test_model_wheel.py: from the cache
-    wheel = kc.build_wheel(dyn, tmp_path, name="arm", version="1")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
-        names = archive.namelist()
-    assert not [name for name in names if "__pycache__" in name or "/_lib/" in name]
-    code = (
-        "import arm, numpy as np\ndyn = arm.load()\nimport kanecore as kc\n"
-        "dyn.simulate((0.0, 0.1), np.zeros(2)).energy_drift\n"
-        "print(kc.__file__, kc.__version__, dyn.rhs(0.0, np.array([0.1, 0.4])).tobytes().hex())"
-    )
-    file, version, bits = output(code, tmp_path / "site", packages).split()
-    assert Path(file).is_relative_to(tmp_path / "site" / "arm" / "runtime")
-    assert (version, bits) == (kc.__version__, dyn.rhs(0.0, np.array([0.1, 0.4])).tobytes().hex())

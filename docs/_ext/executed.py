@@ -23,6 +23,7 @@ import io
 import json
 import linecache
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -110,7 +111,8 @@ class Run(SphinxDirective):
         if result.printed:
             text = result.printed.rstrip("\n")
             language = self.options.get("language", "text")
-            shown.append(nodes.literal_block(text, text, language=language, classes=["output"]))
+            classes = ["output", "columns"] if has_columns(text) else ["output"]
+            shown.append(nodes.literal_block(text, text, language=language, classes=classes))
         if result.formula is not None:
             options = {"number": None, "no-wrap": False, "nowrap": False}  # the older name before Sphinx 8.2
             formula = result.formula
@@ -122,6 +124,12 @@ class Run(SphinxDirective):
             image = f'<img class="executed" alt="{alt}" src="data:image/svg+xml;base64,{result.picture}">'
             shown.append(nodes.raw("", image, format="html"))
         return shown
+
+
+def has_columns(text: str) -> bool:
+    """Most lines have spaces between words to align them: a table, which a narrow page scrolls and does not wrap."""
+    lines = text.splitlines()
+    return 2 * sum(bool(re.search(r"\S {3,}\S", line)) for line in lines) > len(lines) > 2
 
 
 class Page:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keywords of a page's front matter as entries of the index, which the search lists first."""
+"""Keywords of pages as entries of the index, which the search lists first.
+
+They are those of a page's front matter, and the subjects that lead to it in the subject index, ``start/subjects.md``.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -10,13 +16,28 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
+SUBJECTS = "start/subjects.md"
+LINE = re.compile(r"^- ([^:]+): (.*)$", re.MULTILINE)
+PAGE = re.compile(r"\]\(/([\w/]+)\.md")
+
+
+@functools.cache
+def subjects_by_page(folder: Path) -> dict[str, list[str]]:
+    pages: dict[str, list[str]] = {}
+    for subjects, links in LINE.findall((folder / SUBJECTS).read_text(encoding="utf-8")):
+        for page in PAGE.findall(links):
+            pages.setdefault(page, []).extend(subjects.split(","))
+    return pages
+
 
 class IndexKeywords(SphinxTransform):
     default_priority = 840  # before the domains collect what is in the index
 
     def apply(self, **_: Any) -> None:
-        words = [meta["content"] for meta in self.document.findall(nodes.meta) if meta.get("name") == "keywords"]
-        entries = [("single", word.strip(), "keywords", "main", None) for word in ",".join(words).split(",") if word]
+        lists = [meta["content"] for meta in self.document.findall(nodes.meta) if meta.get("name") == "keywords"]
+        words = [word for words in lists for word in words.split(",")]
+        words += subjects_by_page(Path(self.env.srcdir)).get(self.env.docname, [])
+        entries = [("single", word.strip(), "keywords", "main", None) for word in words if word.strip()]
         if entries:
             target = nodes.target("", "", ids=["keywords"])
             self.document[:0] = [addnodes.index(entries=entries), target]

@@ -14,18 +14,21 @@ from sphinx.application import Sphinx
 FOLDER = "tutorials/"
 BLOCK = re.compile(r"^(`{3,})\{run\}\n((?::.*\n)*)\n?((?:.*\n)*?)\1$", re.MULTILINE)
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-# Syntax unknown to notebooks: roles, labels, fences of boxes.
+# Syntax unknown to notebooks: roles, labels, links to pages, fences of boxes.
 REWRITTEN = (
     (re.compile(r"\{\w+\}`([^`<]*?)\s*<[^`>]*>`"), r"\1"),
     (re.compile(r"\{\w+\}`([^`]*)`"), r"`\1`"),
+    (re.compile(r"\[([^\]]*)\]\([/.\w]+\.md[^)]*\)"), r"\1"),
     (re.compile(r"^\([\w-]+\)=\n", re.MULTILINE), ""),
     (re.compile(r"^:{3,}(?:\{dropdown\} (.*))?$", re.MULTILINE), lambda match: f"**{match[1]}**" if match[1] else ""),
     (re.compile(r"^```(?:\{seealso\})?$", re.MULTILINE), ""),
 )
+PACKAGES = re.compile(r"^\s*(?:import|from) (matplotlib|scipy|casadi|control)\b", re.MULTILINE)
 LINKS = (
     '\n\n```{{raw}} html\n<p class="downloads">This page as <a href="{name}.py" download>script</a> · '
-    '<a href="{name}.ipynb" download>notebook</a></p>\n```\n'
+    '<a href="{name}.ipynb" download>notebook</a> (beside kanecore: <code>pip install {packages}</code>)</p>\n```\n'
 )
+PICTURES = "%matplotlib inline"  # shows figures that pyplot did not make
 
 
 def cells(page: str) -> Iterator[tuple[str, str]]:
@@ -56,7 +59,7 @@ def script(page: str) -> str:
 def notebook(page: str) -> str:
     """A notebook of format 4.5, without outputs."""
     written: list[dict[str, Any]] = []
-    for kind, text in cells(page):
+    for kind, text in [("code", PICTURES), *cells(page)]:
         if text:
             cell = {"id": f"cell{len(written)}", "cell_type": kind, "metadata": {}, "source": text}
             written.append(cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}))
@@ -67,7 +70,8 @@ def notebook(page: str) -> str:
 
 def add_links(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith(FOLDER):
-        source[0] += LINKS.format(name=name.removeprefix(FOLDER))
+        packages = sorted({"matplotlib", *PACKAGES.findall(source[0])})
+        source[0] += LINKS.format(name=name.removeprefix(FOLDER), packages=" ".join(packages))
 
 
 def write_downloads(app: Sphinx, error: Exception | None) -> None:

@@ -25,6 +25,7 @@ WORDS = {  # that no catalogue holds, as they are written in HTML
         "pt": "Execute-o aqui: arraste as massas, mova os controles",
     },
     "This page as <a": {"es": "Esta página como <a", "pt": "Esta página como <a"},
+    "(beside kanecore: <code>": {"es": "(además de kanecore: <code>", "pt": "(além do kanecore: <code>"},
     ">notebook</a>": {"es": ">cuaderno</a>", "pt": ">notebook</a>"},
 }
 

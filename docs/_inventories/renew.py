@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -21,33 +22,47 @@ SITES = {
 
 
 def renewed(text: str, known: dict[str, dict[str, str]]) -> str:
-    """The lines of an inventory with the addresses of the site; KeyError for an object that it does not have."""
+    """The lines of an inventory with the addresses of the site; LookupError for an object that it does not have."""
     lines = []
     for line in text.splitlines():
         if line.startswith("#"):
             lines.append(line)
             continue
         name, kind, _ = line.split()
-        lines.append(f"{name} {kind} {known[f'py:{kind}'][name].partition('#')[0]}")
+        address = known.get(f"py:{kind}", {}).get(name)
+        if address is None:
+            raise LookupError(
+                f"the site has no {kind} {name}: correct its line here, and the links to it"
+            )
+        lines.append(f"{name} {kind} {address.partition('#')[0]}")
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    for project, site in SITES.items():
+def objects(site: str) -> dict[str, dict[str, str]]:
+    """The addresses of a site's objects, by kind and name."""
+    try:
         with urllib.request.urlopen(f"{site}objects.inv") as stream:
             inventory = InventoryFile.load(stream, "", lambda _, address: address)
-        known = {
-            kind: {name: item.uri for name, item in items.items()}
-            for kind, items in inventory.items()
-        }
+    except urllib.error.URLError as error:
+        raise SystemExit(
+            f"{site}objects.inv cannot be read, {error.reason}; nothing is changed"
+        ) from None
+    return {
+        kind: {name: item.uri for name, item in items.items()}
+        for kind, items in inventory.items()
+    }
+
+
+def main() -> None:
+    texts = {}
+    for project, site in SITES.items():
         file = FOLDER / f"{project}.txt"
         before = file.read_text(encoding="utf-8")
-        file.write_text(renewed(before, known), encoding="utf-8")
-        print(
-            project,
-            "as before" if renewed(before, known) == before else "changed",
-            file=sys.stderr,
-        )
+        texts[file] = renewed(before, objects(site))
+        unchanged = texts[file] == before
+        print(project, "as before" if unchanged else "changed", file=sys.stderr)
+    for file, text in texts.items():
+        file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

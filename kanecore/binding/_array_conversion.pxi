@@ -76,9 +76,19 @@ cdef object real_array(str name, object value, object dtype=DOUBLE):
 
     For kernels, whose callers have arrays of doubles, and their numbers as fast as that goes; else `real_numbers`.
     """
+    if cnp.PyArray_CheckExact(value) and is_ready(value, dtype):
+        return value
     array = as_array(name, value)
     require_real(name, array)
     return numbers(array, dtype)
+
+
+cdef bint is_ready(object array, object dtype) noexcept:
+    """Test whether C reads an array as it is: of this type, aligned, its last axis contiguous."""
+    cdef int last = cnp.PyArray_NDIM(array) - 1, number = cnp.NPY_FLOAT if dtype is SINGLE else cnp.NPY_DOUBLE
+    return (cnp.PyArray_TYPE(array) == number
+            and cnp.PyArray_ISBEHAVED_RO(array)
+            and (last < 0 or cnp.PyArray_STRIDE(array, last) == cnp.PyArray_ITEMSIZE(array)))
 
 
 cdef int require_real(str name, object array) except -1:
@@ -90,13 +100,12 @@ cdef int require_real(str name, object array) except -1:
 
 
 cdef object numbers(object array, object dtype):
-    if (array.dtype != dtype or not array.dtype.isnative or not array.flags.aligned
-            or (array.ndim > 0 and array.strides[array.ndim - 1] != array.dtype.itemsize)):
-        if dtype is SINGLE:
-            with np.errstate(over="ignore"):    # a double that no float holds is infinite
-                return np.array(array, dtype=dtype, order="C", subok=False)
-        array = np.array(array, dtype=dtype, order="C", subok=False)
-    return np.asarray(array)
+    if is_ready(array, dtype):
+        return np.asarray(array)
+    if dtype is SINGLE:
+        with np.errstate(over="ignore"):    # a double that no float holds is infinite
+            return np.array(array, dtype=dtype, order="C", subok=False)
+    return np.array(array, dtype=dtype, order="C", subok=False)
 
 
 cdef object real_values(str name, object value):

@@ -24,6 +24,7 @@ cdef struct Batch:
     bint single                         # whether all numbers are floats
     Py_ssize_t item                     # bytes of one
     cnp.npy_intp steps[N_OPERANDS][MOST_AXES]   # bytes to the next element of each along each axis
+    Py_ssize_t spans[N_OPERANDS]        # bytes to the next number of a row; not the item's where rows lie in columns
     kc_prepare *prepare
     const char *prepared                # the parameters that c was prepared of
     int n_varying
@@ -44,6 +45,7 @@ cdef struct Lanes:
     double *out[KC_MOST_BLOCKS][MOST_LANES]
     uint32_t undone[KC_MOST_BLOCKS]
     bint varies[N_OPERANDS]             # whether an operand is not one for all rows
+    bint in_one_axis                    # whether all others lie at equal steps, and parameters are not among them
     Py_ssize_t n_blocks                 # in a call
     Py_ssize_t n_doubles                # in the place of a number of each lane
     Py_ssize_t n_x, n_p, n_prepared     # n_x: as many numbers as the kernel reads
@@ -56,6 +58,7 @@ cdef struct Lanes:
     double *result
     double *constants                   # row by row, for rows whose constants are prepared
     double *spare                       # the result of lanes without a row
+    char *copies                        # of rows that lie in columns, one after another
 
 
 cdef inline void advance(Batch *b, Py_ssize_t n) noexcept nogil:
@@ -115,20 +118,48 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
-cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done, bint fresh) noexcept nogil:
+cdef bint in_one_axis(Batch *b) noexcept:
+    """Make the leading axes one, if the rows of each operand that varies lie at equal steps forwards."""
+    cdef int i, operand, axis, last = b.n_dims - 1
+    for i in range(b.n_varying):
+        operand = b.varying[i]
+        if b.steps[operand][last] <= 0 or b.steps[operand][last] % b.item:
+            return False
+        for axis in range(last):
+            if b.steps[operand][axis] != b.steps[operand][axis + 1] * b.lengths[axis + 1]:
+                return False
+    for i in range(b.n_varying):
+        operand = b.varying[i]
+        b.steps[operand][0] = b.steps[operand][last]
+    b.n_dims, b.index[0], b.lengths[0] = 1, 0, b.n_rows
+    return True
+
+
+cdef inline const char *row_at(Batch *b, Lanes *l, Py_ssize_t block, int operand, Py_ssize_t lane,
+                               const char *at) noexcept nogil:
+    """The row itself, or a copy whose numbers follow one another."""
+    cdef char *copy
+    cdef Py_ssize_t i, n, before
+    if b.spans[operand] == b.item:
+        return at
+    n = b.n_x if operand == OF_X else b.n_beyond if operand == OF_UDOT else b.n_r
+    before = 0 if operand == OF_X else b.n_x if operand == OF_UDOT else l.n_x
+    copy = l.copies + ((block * l.table.n_lanes + lane) * (l.n_x + b.n_r) + before) * b.item
+    for i in range(n):
+        memcpy(copy + i * b.item, at + i * b.spans[operand], b.item)
+    return copy
+
+
+cdef void take_rows(Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
     """Places of the operands and results of the next rows, a lane each; those left over have the last row again."""
     cdef int i, operand, last = b.n_dims - 1
     cdef Py_ssize_t lane = 0, n, k, n_lanes = l.table.n_lanes, n_rows = min(b.n_rows - done, <Py_ssize_t>l.table.n_lanes)
-    for operand in range(N_OPERANDS):
-        if fresh and not l.varies[operand]:
-            for k in range(n_lanes):
-                l.rows[block][operand][k] = b.at[operand]
     while lane < n_rows:
         n = min(n_rows - lane, b.lengths[last] - b.index[last])
         for i in range(b.n_varying):
             operand = b.varying[i]
             for k in range(n):
-                l.rows[block][operand][lane + k] = b.at[operand] + k * b.steps[operand][last]
+                l.rows[block][operand][lane + k] = row_at(b, l, block, operand, lane + k, b.at[operand] + k * b.steps[operand][last])
         advance(b, n)
         lane += n
     for lane in range(n_lanes):
@@ -142,19 +173,46 @@ cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, d
     l.table.gather(<uint32_t>n, <const double *const *>l.rows[block][operand], to)
 
 
-cdef void fill_lanes(Batch *b, Lanes *l, Py_ssize_t block, bint fresh) noexcept nogil:
-    """The operands of a block; where it is not its first, only those that are not one for all rows."""
+cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcept nogil:
+    """The operands of a block: those that vary from row to row, or those that do not."""
     cdef Py_ssize_t n = l.n_doubles
-    if fresh or l.varies[OF_T]:
+    if l.varies[OF_T] == varying:
         gather(l, block, OF_T, 1, l.t + block * n)
-    if fresh or l.varies[OF_X]:
+    if l.varies[OF_X] == varying:
         gather(l, block, OF_X, b.n_x, l.x + block * l.n_x * n)
-    if b.n_beyond and (fresh or l.varies[OF_UDOT]):
+    if b.n_beyond and l.varies[OF_UDOT] == varying:
         gather(l, block, OF_UDOT, b.n_beyond, l.x + (block * l.n_x + b.n_x) * n)
-    if fresh or l.varies[OF_R]:
+    if l.varies[OF_R] == varying:
         gather(l, block, OF_R, b.n_r, l.r + block * b.n_r * n)
-    if l.varies[OF_P] or (fresh and block == 0):
+    if l.varies[OF_P] == varying and block == 0:
         prepare_lanes(b, l)
+
+
+cdef void fill_in_common(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    """What is one for all rows."""
+    cdef int operand
+    cdef Py_ssize_t lane, block
+    for block in range(n_blocks):
+        for operand in range(N_OPERANDS):
+            for lane in range(<Py_ssize_t>l.table.n_lanes):
+                l.rows[block][operand][lane] = b.at[operand]
+        fill_block(b, l, block, False)
+
+
+cdef inline void gather_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks, int operand, Py_ssize_t n, double *to,
+                               Py_ssize_t length) noexcept nogil:
+    if l.varies[operand]:
+        l.table.gather_blocks(<uint32_t>n_blocks, <uint32_t>n, <const double *>b.at[operand],
+                              b.steps[operand][0] // b.item, b.spans[operand] // b.item, to, <uint32_t>length)
+
+
+cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    """What varies, of rows at equal steps."""
+    gather_blocks(b, l, n_blocks, OF_T, 1, l.t, 1)
+    gather_blocks(b, l, n_blocks, OF_X, b.n_x, l.x, l.n_x)
+    if b.n_beyond:
+        gather_blocks(b, l, n_blocks, OF_UDOT, b.n_beyond, l.x + b.n_x * l.n_doubles, l.n_x)
+    gather_blocks(b, l, n_blocks, OF_R, b.n_r, l.r, b.n_r)
 
 
 cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
@@ -176,11 +234,10 @@ cdef void prepare_lanes(Batch *b, Lanes *l) noexcept nogil:
     l.table.gather(<uint32_t>l.n_prepared, <const double *const *>constants, l.c)
 
 
-cdef Py_ssize_t finish_block(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
-    """Results to where they belong; ``f`` serves the rows that fail or are not finite. Returns how many failed."""
+cdef Py_ssize_t run_undone(kc_kernel *f, Batch *b, Lanes *l, Py_ssize_t block, Py_ssize_t done) noexcept nogil:
+    """Calls ``f`` for the rows of a block that fail or are not finite, and returns how many failed."""
     cdef Py_ssize_t n_failed = 0
     cdef int lane
-    l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.n_doubles, l.out[block])
     if l.undone[block] == 0:
         return 0
     for lane in range(<int>l.table.n_lanes):
@@ -202,40 +259,89 @@ cdef Py_ssize_t run_lanes(kc_kernel *f, Batch *b, Lanes *l) noexcept nogil:
     """The same, several rows at once."""
     cdef Py_ssize_t done = 0, n_failed = 0, n_blocks, block, n_lanes = l.table.n_lanes
     cdef Py_ssize_t most = 1 if l.varies[OF_P] else l.n_blocks
+    cdef Py_ssize_t n_whole = b.n_rows // n_lanes - 1 if l.in_one_axis else 0   # blocks that another follows
+    cdef bint whole
+    fill_in_common(b, l, min(most, (b.n_rows + n_lanes - 1) // n_lanes))
     while done < b.n_rows:
-        n_blocks = min(most, (b.n_rows - done + n_lanes - 1) // n_lanes)
-        for block in range(n_blocks):
-            take_rows(b, l, block, done + block * n_lanes, done == 0)
-            fill_lanes(b, l, block, done == 0)
+        whole = done < n_whole * n_lanes
+        n_blocks = min(most, n_whole - done // n_lanes if whole else (b.n_rows - done + n_lanes - 1) // n_lanes)
+        if whole:
+            fill_blocks(b, l, n_blocks)
+        else:
+            for block in range(n_blocks):
+                take_rows(b, l, block, done + block * n_lanes)
+                fill_block(b, l, block, True)
         l.kernel(<uint32_t>n_blocks, l.t, l.x, l.r, l.c, l.work, l.result, l.undone)
+        if whole:
+            l.table.scatter_blocks(<uint32_t>n_blocks, <uint32_t>b.size, l.result, behind(b.out, done * b.size, b.item))
+            if any_undone(l, n_blocks):
+                for block in range(n_blocks):
+                    take_rows(b, l, block, done + block * n_lanes)
+            else:
+                advance(b, n_blocks * n_lanes)
+        else:
+            for block in range(n_blocks):
+                l.table.scatter(<uint32_t>b.size, l.result + block * b.size * l.n_doubles, l.out[block])
         for block in range(n_blocks):
-            n_failed += finish_block(f, b, l, block, done + block * n_lanes)
+            n_failed += run_undone(f, b, l, block, done + block * n_lanes)
         if stopped(b, done, done + n_blocks * n_lanes):
             break
         done += n_blocks * n_lanes
     return n_failed
 
 
+cdef inline bint any_undone(Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
+    cdef Py_ssize_t block
+    for block in range(n_blocks):
+        if l.undone[block]:
+            return True
+    return False
+
+
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1:
     """Raise unless C may write a result of this shape into ``out``; ``operands`` are read meanwhile."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be an ndarray, got {type(out).__name__}")
-    if out.dtype != dtype or not out.dtype.isnative:
+    if out.dtype != dtype or not cnp.PyArray_ISNOTSWAPPED(out):
         raise TypeError(f"out must be of dtype {dtype}, got {out.dtype}")
     if out.shape != shape:
         raise ValueError(f"out has shape {out.shape}, expected {shape}")
-    if not (out.flags.c_contiguous and out.flags.aligned):
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(out) and cnp.PyArray_ISALIGNED(out)):
         raise ValueError("out must be C-contiguous and aligned")
-    if not out.flags.writeable:
+    if not cnp.PyArray_ISWRITEABLE(out):
         raise ValueError("out is read-only")
     for name, operand in zip(ARGUMENTS, operands):
-        if operand is not None and np.may_share_memory(out, operand):
+        if operand is not None and may_overlap(out, operand):
             raise ValueError(f"out may not overlap {name}")
     return 0
 
 
+cdef bint may_overlap(object a, object b) noexcept:
+    """Test whether the memory of two arrays, each from its lowest number to its highest, has bytes in common."""
+    cdef const char *low[2]
+    cdef const char *end[2]
+    cdef int i, axis
+    cdef Py_ssize_t reach
+    for i in range(2):
+        array = b if i else a
+        low[i] = end[i] = <const char *>cnp.PyArray_DATA(array)
+        for axis in range(cnp.PyArray_NDIM(array)):
+            if cnp.PyArray_DIM(array, axis) == 0:
+                return False
+            reach = (cnp.PyArray_DIM(array, axis) - 1) * cnp.PyArray_STRIDE(array, axis)
+            if reach > 0:
+                end[i] += reach
+            else:
+                low[i] += reach
+        end[i] += cnp.PyArray_ITEMSIZE(array)
+    return low[0] < end[1] and low[1] < end[0]
+
+
 cdef tuple leading_axes(list operands):
     """The shape to which the operands broadcast, but for the last axes of all but t."""
+    if cnp.PyArray_NDIM(operands[OF_T]) == 0 and 1 < cnp.PyArray_NDIM(operands[OF_X]) <= BROADCAST_AXES:
+        if operands[OF_UDOT] is None and operands[OF_R] is None and operands[OF_P] is None:     # rows of x alone
+            return operands[OF_X].shape[:cnp.PyArray_NDIM(operands[OF_X]) - 1]
     leading = [a if a is None else a.shape[:a.ndim - (i > 0)] for i, a in enumerate(operands)]
     different = {axes for axes in leading if axes}
     if len(different) == 0:
@@ -262,7 +368,8 @@ cdef Py_ssize_t blocks_of(Model m, int k) noexcept:
 cdef Py_ssize_t lane_room(Model m, int k) noexcept:
     """Room that `place_lanes` takes, in doubles."""
     cdef Py_ssize_t in_lanes = blocks_of(m, k) * numbers_of_block(m, k) + m.n_p + 2 * m.n_prepared
-    return MOST_DOUBLES * in_lanes + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
+    cdef Py_ssize_t copies = blocks_of(m, k) * (m.n_x + n_beyond(m, k) + m.n_r)
+    return MOST_DOUBLES * (in_lanes + copies) + m.size[k] + ALIGNMENT // <Py_ssize_t>sizeof(double)
 
 
 cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
@@ -279,6 +386,7 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
     l.result = l.work + blocks * n * m.n_lane_work
     l.constants = l.result + blocks * n * m.size[k]
     l.spare = l.constants + n * m.n_prepared
+    l.copies = <char *>(l.spare + m.size[k])
     for lane in range(m.lanes.n_lanes):
         m.place_addresses(behind(l.constants, lane * m.n_prepared, m.item))
 
@@ -370,13 +478,14 @@ cdef class Evaluation:
     cdef object status, numbers     # of each state: the result of run_row
     cdef int threads
     cdef bint stop                  # set by Ctrl-C, for all threads
+    cdef bint in_columns            # whether rows of an operand do, whose numbers then lie apart
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert and check the arguments."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t, m.dtype), m.rows("state", x), None, None, None]
+        self.operands = [real_array("t", t, m.dtype), self.rows("state", x), None, None, None]
         if reads_udot(self.k):      # those that go on with multipliers are an array already
-            self.operands[OF_UDOT] = m.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
+            self.operands[OF_UDOT] = self.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
@@ -384,9 +493,19 @@ cdef class Evaluation:
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:
-            self.operands[OF_R] = m.rows("input", r)
+            self.operands[OF_R] = self.rows("input", r)
         self.shape = leading_axes(self.operands)
         return 0
+
+    cdef object rows(self, str what, object given):
+        """Rows of a call, as `Model.rows` has them; many that lie in columns, which lanes read, stay as they are."""
+        cdef Model m = self.model
+        if (type(given) is np.ndarray and cnp.PyArray_NDIM(given) == 2 and cnp.PyArray_STRIDE(given, 0) == m.item
+                and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes and cnp.PyArray_DIM(given, 1) == len(m.names[what])
+                and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
+            self.in_columns = True
+            return given
+        return m.rows(what, given)
 
     cdef int write_to(self, object out) except -1:
         """Results go to ``out``, after it has been checked, or for None to a new array."""
@@ -407,18 +526,25 @@ cdef class Evaluation:
 
     cdef Py_ssize_t run(self) except -1:
         """Call the kernel for every state; how many failed."""
-        cdef Py_ssize_t n_rows = 1, n_parts, i
+        cdef Py_ssize_t n_parts, i
+        cdef cnp.npy_intp n_rows = 1
         for i in self.shape:
             n_rows *= i
-        self.status, self.numbers = np.zeros(n_rows, dtype=np.uint8), np.empty(n_rows, dtype=np.intc)
+        self.status = cnp.PyArray_ZEROS(1, &n_rows, cnp.NPY_UINT8, 0)
+        self.numbers = cnp.PyArray_EMPTY(1, &n_rows, cnp.NPY_INT, 0)
         self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
+        if self.in_columns and not self.in_lanes(n_rows):
+            self.operands = [a if a is None else numbers(a, self.model.dtype) for a in self.operands]
         n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_rows // ROWS_OF_A_PART)
         if self.threads == 1 or n_parts < 2:
             return self.run_part(0, n_rows)
         bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
         return Shared(self, bounds).run(self.threads)
+
+    cdef bint in_lanes(self, Py_ssize_t n_rows) noexcept:
+        return n_rows > 1 and self.model.lane_kernels[self.k] != NULL and self.model.size[self.k] > 0
 
     def end(self):
         """The threads of this call stop where they can."""
@@ -433,7 +559,7 @@ cdef class Evaluation:
         cdef kc_kernel *f = m.kernels[self.k]
         cdef int operand, axis
         cdef double *memory
-        cdef bint in_lanes = end - first > 1 and m.lane_kernels[self.k] != NULL and m.size[self.k] > 0
+        cdef bint in_lanes = self.in_lanes(end - first)
         batch.first, batch.n_rows, batch.stop = first, end - first, &self.stop
         self.find_steps(&batch)
         memory = allocate(m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if in_lanes else 0))
@@ -449,6 +575,7 @@ cdef class Evaluation:
                     batch.at[operand] += batch.index[axis] * batch.steps[operand][axis]
             if in_lanes:
                 place_lanes(m, self.k, memory + m.n_state + m.n_prepared + m.n_work, &lanes)
+                lanes.in_one_axis = not lanes.varies[OF_P] and in_one_axis(&batch)
                 with nogil:
                     n_failed = run_lanes(f, &batch, &lanes)
             elif batch.n_rows > 1:
@@ -473,6 +600,9 @@ cdef class Evaluation:
             rest = rest // batch.lengths[axis] if batch.lengths[axis] else 0
         for i in range(N_OPERANDS):
             a, varies = self.operands[i], False
+            batch.spans[i] = self.model.item
+            if self.in_columns and i in (OF_X, OF_UDOT, OF_R) and a is not None:
+                batch.spans[i] = cnp.PyArray_STRIDE(a, cnp.PyArray_NDIM(a) - 1)
             offset = 0 if a is None else batch.n_dims - (cnp.PyArray_NDIM(a) - (i > 0))
             for axis in range(batch.n_dims):
                 batch.steps[i][axis] = 0

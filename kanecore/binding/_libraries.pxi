@@ -150,6 +150,7 @@ cdef class Libraries(Hooks):
         if not (lanes.struct_size >= sizeof(kc_lanes) - N_KERNELS * sizeof(kc_lane_kernel *)
                 and lanes.n_lanes * self.item in (16, 32, 64) and lanes.n_prepared <= self.n_prepared and lanes.n_work <= LARGEST
                 and lanes.gather != NULL and lanes.scatter != NULL
+                and lanes.gather_blocks != NULL and lanes.scatter_blocks != NULL
                 and (self.lanes == NULL or self.lanes.n_lanes == lanes.n_lanes)):
             raise ImportError(f"the compiled model {library} has lanes that cannot be right: compile the model again")
         members = first_lane_kernel(lanes)

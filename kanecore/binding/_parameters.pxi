@@ -146,6 +146,8 @@ cdef class Parametrized(Named):
             array = numbers(self.overridden(what, [(key, given[key]) for key in given.keys()], argument, k), self.dtype)
         else:
             meaning = MEANING.get(what) or (f"{what}s {', '.join(names)}" if names else f"there are no {what}s")
+            if what == "state" and self.n_z:
+                meaning += ", then first-order states"
             array = real_vectors(argument, given, len(names), meaning, self.dtype)
         if what == "parameter" and not np.isfinite(array).all():
             for i in np.unique(np.argwhere(~np.isfinite(array))[:, array.ndim - 1]).tolist():

@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* Raised when a field changes meaning; the table may grow at its end without it. */
-#define KC_ABI_VERSION 9u
+#define KC_ABI_VERSION 10u
 
 #include "kc_status.h" /* what kernels write to work[0], and integrators return */
 
@@ -83,6 +83,12 @@ typedef void kc_lane_kernel(uint32_t n_blocks, const double *t, const double *x,
 /* n numbers from where each lane's row begins, and back. */
 typedef void kc_gather_rows(uint32_t n, const double *const *rows, double *to);
 typedef void kc_scatter_rows(uint32_t n, const double *values, double *const *rows);
+/* The same for n_blocks in turn.  Rows begin `step` numbers apart, and their numbers lie `span` apart; one of
+ * both is 1.  In lanes the numbers of blocks begin `length` numbers of each lane apart.  Short rows are read
+ * and written beyond their end, in order: n_lanes further rows follow. */
+typedef void kc_gather_blocks(uint32_t n_blocks, uint32_t n, const double *from, int64_t step, int64_t span,
+                              double *to, uint32_t length);
+typedef void kc_scatter_blocks(uint32_t n_blocks, uint32_t n, const double *values, double *to);
 
 typedef struct kc_lanes {
     uint32_t struct_size, n_lanes;
@@ -90,7 +96,9 @@ typedef struct kc_lanes {
 
     kc_gather_rows *gather;
     kc_scatter_rows *scatter;
-    kc_prepare *prepare; /* NULL where kc_model's must prepare each lane's constants */
+    kc_gather_blocks *gather_blocks;
+    kc_scatter_blocks *scatter_blocks; /* to rows that follow one another */
+    kc_prepare *prepare;               /* NULL where kc_model's must prepare each lane's constants */
 
 #define kc_kernel kc_lane_kernel
 #include "kc_kernels.h"

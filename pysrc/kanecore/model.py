@@ -297,10 +297,11 @@ class Model(Expressions):
         ----------
         system : System
         **options
-            Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children.
+            Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children, and
+            ``forcelist`` adds contacts and frictions of joints, which a System cannot hold.
         """
         arguments = of_system(system, options)
-        return cls(**arguments, **{name: value for name, value in options.items() if name != "joints"})
+        return cls(**{**options, **arguments})
 
     @classmethod
     def from_lagrangian(

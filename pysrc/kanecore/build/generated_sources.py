@@ -35,7 +35,7 @@ _SHOWN = {
 _ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
 _PXD = """\
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "kanecore.h" nogil:
     ctypedef enum kc_status:
@@ -55,6 +55,9 @@ cdef extern from "kanecore.h" nogil:
         uint32_t struct_size, n_lanes, n_prepared, n_work
         void (*gather)(uint32_t n, const double *const *rows, double *to) noexcept nogil
         void (*scatter)(uint32_t n, const double *values, double *const *rows) noexcept nogil
+        void (*gather_blocks)(uint32_t n_blocks, uint32_t n, const double *begin, int64_t step, int64_t span,
+                              double *to, uint32_t length) noexcept nogil
+        void (*scatter_blocks)(uint32_t n_blocks, uint32_t n, const double *values, double *to) noexcept nogil
         kc_prepare *prepare
         kc_lane_kernel *rhs     # and all others, in the order of kc_model
 

@@ -158,7 +158,8 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", type=_file(".csv", *PICTURES), metavar="FILE", help="a .csv, or a picture, to save"
     )
 
-    _on_model(commands, "bench", "time calls of a model", _bench)
+    bench = _on_model(commands, "bench", "time calls of a model", _bench)
+    _with_state(bench)
 
     draw = _on_model(commands, "draw", "draw a model", _draw)
     _with_state(draw)
@@ -233,7 +234,7 @@ def _with_state(parser: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a coordinate or speed that is not zero; may be repeated",
+        help="a coordinate, speed or first-order state that is not zero; may be repeated",
     )
 
 
@@ -309,7 +310,7 @@ def _simulate(options: argparse.Namespace) -> None:
 def _bench(options: argparse.Namespace) -> None:
     from kanecore.cli import run_commands
 
-    run_commands.bench(_ready(options))
+    run_commands.bench(_ready(options), options.state)
 
 
 def _draw(options: argparse.Namespace) -> None:

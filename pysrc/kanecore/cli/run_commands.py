@@ -49,9 +49,9 @@ def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path 
     print(f"saved as {output}")
 
 
-def bench(dyn: CompiledModel) -> None:
-    """Time calls of a model, from Python: of one state, and of a batch of states on one thread."""
-    x = named_state(dyn, ())
+def bench(dyn: CompiledModel, given: Sequence[str]) -> None:
+    """Time calls of a model at a state, from Python: of one state, and of a batch of states on one thread."""
+    x = named_state(dyn, given)
     states = np.tile(x, (_STATES, 1))
     print(f"{dyn.name}: {dyn.n_q} coordinates, {dyn.n_u} speeds, {dyn.n_constraints} constraints")
     print(f"{'':14}  {'one state':>12}  {f'of {_STATES}, each':>14}")

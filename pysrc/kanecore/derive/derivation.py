@@ -39,6 +39,7 @@ from .constraint_rows import Constraints, Row
 from .kernel_registry import WAYS, Derived
 from .kinematics import Kinematics
 from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
+from .motion_solver import MotionSolver
 from .position_origin import Whereabouts
 
 __all__ = ["Derivation"]
@@ -267,11 +268,22 @@ class Derivation:
         """Test whether the rate of a first-order state holds derivatives of speeds."""
         return any(self.graph.depends[node] & ACCELERATION for node in self.description.state_rates)
 
+    @cached_property
+    def differentiable_rates(self) -> tuple[int, ...]:
+        """The rates ż as functions of x, r, p and u̇: multipliers that stand in them are solved for."""
+        g, rates = self.graph, self.description.state_rates
+        if set(self.multiplier_symbols).isdisjoint(g.below(rates)):
+            return tuple(rates)
+        solver = MotionSolver(g, self.mass_matrix, [row.jacobian for row in self.rows], self.symmetric)
+        solution = solver.accelerations(self.forcing, [row.bias for row in self.rows])
+        known = dict(zip(self.multiplier_symbols, solution[len(self.forcing) :], strict=True))
+        return tuple(g.substitute(list(rates), known))
+
     def state_slopes(self, kernel: str) -> tuple[int, ...]:
         """The derivatives of ż for a kernel that is one of ẋ, row by row at constant u̇, then ∂ż/∂u̇ if there are any."""
         d, g = self.description, self.graph
         by = [VARIABLES[kernel](d), *([d.accelerations] if self.zdot_holds_udot else [])]
-        weights = [[(node, g.one)] for node in d.state_rates]
+        weights = [[(node, g.one)] for node in self.differentiable_rates]
         return tuple(x for symbols in by for w in weights for x in accumulate(g, w, symbols, limits=True))
 
     def _forest(self, kernel: str) -> Callable[[], Forest | None]:

@@ -75,7 +75,7 @@ def differentiated(d: Derivation, kernel: str) -> list[int]:
     description = d.description
     if kernel.startswith("output"):
         return [node for _, node in description.outputs]
-    return [*description.rates, *description.accelerations, *description.state_rates]
+    return [*description.rates, *description.accelerations, *d.differentiable_rates]
 
 
 def holds_udot(d: Derivation, kernel: str) -> bool:

@@ -72,7 +72,7 @@ def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
     own = [*derivation.residual(d.accelerations), *levels]
     bits = _below(g, [*d.rates, *own], wrt)
     n_q, n = len(d.coordinates), len(d.speeds)
-    of_states = _below(g, d.state_rates, wrt)
+    of_states = _below(g, derivation.differentiable_rates, wrt)
     speeds = bits[n_q : n_q + n]
     for k in range(len(rows)):
         row = bits[n_q + n + k * (n + 1) : n_q + n + (k + 1) * (n + 1)]
@@ -88,7 +88,7 @@ def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
             union |= speeds[i]
         for i in group:
             shared[i] = union
-    for i, through in enumerate(_below(g, d.state_rates, d.accelerations)):
+    for i, through in enumerate(_below(g, derivation.differentiable_rates, d.accelerations)):
         of_states[i] |= _sum_of(shared, through)
     return [*bits[:n_q], *shared, *of_states]
 

@@ -102,6 +102,8 @@ class JointFriction:
     joint : str
     mu, pin_radius, friction_arm, bending_arm, preload, transition_velocity : int
         Nodes; ``bending_arm`` 0: moments across the axis do not rub.
+    bristle_stiffness, bristle_damping : int
+        Friction of bristles, whose deflection is a state; 0: friction turns over ``transition_velocity``.
     number : int or None
         Its place in the user's list of loads; None: the next.
     """
@@ -113,6 +115,11 @@ class JointFriction:
     bending_arm: int
     preload: int
     transition_velocity: int
+    bristle_stiffness: int = 0
+    bristle_damping: int = 0
     number: int | None = None
 
-    NODES: ClassVar = ("mu", "pin_radius", "friction_arm", "bending_arm", "preload", "transition_velocity")
+    NODES: ClassVar = (
+        *("mu", "pin_radius", "friction_arm", "bending_arm", "preload", "transition_velocity"),
+        *("bristle_stiffness", "bristle_damping"),
+    )

@@ -200,6 +200,8 @@ class LaneLibrary(Library):
             "n_work": "LANE_WORK",
             "gather": target.stored("kc_gather_rows", "kc_gather"),
             "scatter": target.stored("kc_scatter_rows", "kc_scatter"),
+            "gather_blocks": target.stored("kc_gather_blocks", "kc_gather_blocks_of_rows"),
+            "scatter_blocks": target.stored("kc_scatter_blocks", "kc_scatter_blocks_of_rows"),
             **({"prepare": target.stored("kc_prepare", "prepare_lanes")} if self._prepares_lanes else {}),
             **{name: target.stored("kc_lane_kernel", f"lanes_{name}") for name in held},
         }

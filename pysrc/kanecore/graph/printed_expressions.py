@@ -14,7 +14,7 @@ from typing import Any
 
 import sympy as sm
 
-from kanecore.errors import warn
+from kanecore.errors import ModelError, warn
 
 from .expression_graph import Graph, Op
 from .random_samples import PRECISE, Sample
@@ -34,6 +34,7 @@ LONG = 2000  # operations of an expression that is not written out in parts
 FEW = 400  # nodes below expressions whose intermediate variables are looked for in their short forms
 PLAIN = 50  # operations of expressions in which they are looked for nowhere else
 NAMED = 1000  # nodes below expressions with intermediate variables that are written in short forms
+WRITABLE = 1_000_000  # operations of expressions that are written out as they are computed
 ROUNDS = 4  # in which intermediate variables that are used once are written out
 STATES, SAME = 2, 1e-50  # at which a form is compared, and how far it may be off: rounding in 90 digits
 
@@ -42,10 +43,22 @@ TRUTH = (Op.LT, Op.LE, Op.EQ)
 
 
 def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any]:
-    """SymPy's expressions of the roots: their short forms, or as they are computed where these are too long."""
+    """SymPy's expressions of the roots: their short forms, or as they are computed where these are too long.
+
+    Raises
+    ------
+    ModelError
+        Written out they would have more than a million operations, as those of steps of Newton's method.
+    """
     found = short_forms(graph, roots, symbols)
     if all(each is not None for each in found):
         return found
+    operations = written_out(graph, roots)
+    if operations > WRITABLE:
+        raise ModelError(
+            f"written out, these expressions would have {operations:.0e} operations: take intermediate variables, as "
+            "of model.symbolic('rhs') and model.latex()"
+        )
     _, computed = to_sympy(graph, roots, symbols, nested=True)
     return [e if s is None else s for s, e in zip(found, computed, strict=True)]
 

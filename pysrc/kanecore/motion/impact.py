@@ -225,11 +225,23 @@ def _of_outputs(state: ConstraintState, numbers: list[int]) -> _Contacts:
     for name, slopes in zip(names, by_udot, strict=True):
         if slopes.any():
             raise ModelError(f"output {name!r} of {dyn.name!r} holds derivatives of speeds, and is no velocity")
+    for name, number, row in zip(names, numbers, rows, strict=True):
+        if not row.any() and not _holds_speeds(dyn, number):
+            raise ModelError(
+                f"output {name!r} of {dyn.name!r} holds no speed: a contact is a velocity, such as "
+                "point.vel(frame).dot(direction), not the gap"
+            )
     velocities = np.asarray(dyn.outputs(state.t, state.x, **state.values))[numbers]
     terms = np.abs(rows) @ np.abs(state.u) + np.abs(velocities - rows @ state.u)
     if not (np.isfinite(rows).all() and np.isfinite(velocities).all()):
         raise ValueError(f"{', '.join(map(repr, names))} of {dyn.name!r} at t = {state.t!r} are not all finite")
     return _Contacts(names, rows, velocities, terms, numbers)
+
+
+def _holds_speeds(dyn: Any, output: int) -> bool:
+    """Test whether an output depends on a speed, at any state."""
+    speeds = range(dyn.n_x)[dyn._speeds]
+    return any(i == output and j in speeds for i, j in zip(*dyn.sparsity("output_jacobian"), strict=True))
 
 
 def _output_slopes(state: ConstraintState, numbers: list[int]) -> tuple[Array, Array]:

@@ -26,12 +26,13 @@ from kanecore.describe.load_makers import Contact
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import STATE, Given, Graph, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
+from kanecore.graph.zero_tests import equal
 
-__all__ = ["with_contacts"]
+__all__ = ["STILL", "Bristle", "with_bristles", "with_contacts"]
 
 _AT_REST = 1e-16
 """Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0: below rounding beside tanh(x)/x."""
-_STILL = 1e-30
+STILL = 1e-30
 """Added to s², in m²/s², so that |s| has derivatives at s = 0: bristles slip by 10⁻¹⁵ m/s there."""
 
 
@@ -47,31 +48,34 @@ def with_contacts(d: Description) -> Description:
         if name in taken:
             raise ModelError(f"output {name!r} is one of a contact: rename it, or write Contact(..., name=...)")
     bristles = [each for force in forces for each in force.bristles]
-    _check_names(d, [each.name for each in bristles])
     loads = sorted([*d.loads, *(load for force in forces for load in force.loads)], key=lambda load: load.number)
     at = [load.at for force in forces for load in force.loads if load.kind == "force"]
     return replace(
-        d,
+        with_bristles(d, bristles, "write Contact(..., name=...)"),
         loads=tuple(loads),
         outputs=(*d.outputs, *outputs),
         contacts=(),
-        states=(*d.states, *(each.state for each in bristles)),
-        state_rates=(*d.state_rates, *(each.rate for each in bristles)),
-        state_names=(*d.state_names, *(each.name for each in bristles)),
         shown_points=tuple(dict.fromkeys([*d.shown_points, *at])),
     )
 
 
-def _check_names(d: Description, names: Sequence[str]) -> None:
-    """ModelError for a state of bristles that is called as another symbol of the model."""
-    for name in {*d.x_names, *d.input_names, *d.parameter_names}.intersection(names):
-        raise ModelError(
-            f"{name!r} is a state of a contact's bristles: rename the symbol, or write Contact(..., name=...)"
-        )
+def with_bristles(d: Description, bristles: Sequence[Bristle], otherwise: str) -> Description:
+    """Description with the states of bristles; ModelError for one that is called as another symbol of the model."""
+    taken = {*d.x_names, *d.input_names, *d.parameter_names}
+    for each in bristles:
+        if each.name in taken:
+            raise ModelError(f"{each.name!r} is a state of bristles of friction: rename the symbol, or {otherwise}")
+        taken.add(each.name)
+    return replace(
+        d,
+        states=(*d.states, *(each.state for each in bristles)),
+        state_rates=(*d.state_rates, *(each.rate for each in bristles)),
+        state_names=(*d.state_names, *(each.name for each in bristles)),
+    )
 
 
 @dataclass(frozen=True)
-class _Bristle:
+class Bristle:
     """Deflection along one direction: a state, and its rate."""
 
     name: str
@@ -85,7 +89,7 @@ class _Force:
 
     loads: list[Load]
     outputs: list[tuple[str, int]]
-    bristles: list[_Bristle]
+    bristles: list[Bristle]
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class _Pairs:
         lever = scale(g, g.neg(contact.radius), gap.normal)  # from the centre to the place of contact
         material = self._velocity(contact.point, own, lever, f)
         ground = add(g, self._velocity(start, other, gap.arm, f), surface.velocity)
+        self._check_velocity(contact, gap.normal)
         v = sub(g, material, ground)
         closing = g.neg(dot(g, gap.normal, v))
         normal = _normal_force(g, contact, gap.depth, closing)
@@ -146,6 +151,16 @@ class _Pairs:
         outputs = [(f"{contact.name}_depth", gap.depth), (f"{contact.name}_normal", normal)]
         outputs += zip((f"{contact.name}_force_{axis}" for axis in "xyz"), k.resolve(force, f, 0), strict=True)
         return _Force(loads, outputs, bristles)
+
+    def _check_velocity(self, contact: Contact, normal: Components) -> None:
+        """ModelError if the material of a surface moves out of it: the depth would not follow."""
+        g = self._k.graph
+        out = dot(g, normal, contact.surface.velocity)
+        if out and not equal(g, [(out, 0)], contact.surface.velocity, otherwise=True):
+            raise ModelError(
+                f"contact {contact.name}: the velocity of its plane has a part along the normal; it is that of a belt, "
+                "along the plane: let the plane's point move instead"
+            )
 
     def _turning(self, point: int) -> int:
         """Frame of the body of a point; 0 for the ground and particles."""
@@ -242,11 +257,11 @@ def _friction(g: Graph, contact: Contact, normal: int, slip: Components) -> Comp
     return scale(g, g.neg(g.mul(g.mul(contact.mu, normal), share)), relative)
 
 
-def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[list[_Bristle], Components]:
+def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[list[Bristle], Components]:
     """States z along directions in which the surfaces may slip, and σ₀ z + σ₁ ż as a vector along the surface."""
     directions = [axis for axis in _directions(g, gap.normal) if dot(g, slip, axis)]
     slips = [dot(g, slip, axis) for axis in directions]
-    speed = g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(_STILL)))
+    speed = g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(STILL)))
     wear = g.div(g.mul(contact.bristle_stiffness, speed), _coefficient(g, contact, speed))
     decay = g.div(contact.bristle_stiffness, contact.bristle_damping)
     apart = g.binary(Op.LE, gap.depth, 0)
@@ -255,7 +270,7 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
         name = f"{contact.name}_bristle_{i}"
         z = g.symbol(("z", name), STATE)
         rate = g.select(apart, g.neg(g.mul(decay, z)), g.sub(s, g.mul(wear, z)))
-        bristles.append(_Bristle(name, z, rate))
+        bristles.append(Bristle(name, z, rate))
         pull = g.add(g.mul(contact.bristle_stiffness, z), g.mul(contact.bristle_damping, rate))
         along = add(g, along, scale(g, pull, axis))
     return bristles, sub(g, along, scale(g, dot(g, along, gap.normal), gap.normal)) if len(directions) > 2 else along

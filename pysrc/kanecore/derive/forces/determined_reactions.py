@@ -23,12 +23,12 @@ from kanecore.derive.forces.loads_of_reactions import (
     not_positive,
     status_where,
 )
+from kanecore.derive.motion_solver import MotionSolver
 from kanecore.describe.description import Description, Image, Load
 from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.expression_graph import ACCELERATION, INPUT, Op
-from kanecore.graph.factorization import factorized_solve
 from kanecore.graph.linear_equations import Singular, solve
 from kanecore.graph.vectors import dot
 
@@ -167,7 +167,7 @@ class _System:
         symbols = list(self.shares.parts)
         udot, multipliers = d.accelerations, self.derivation.multiplier_symbols
         none = dict.fromkeys((*symbols, *self.reactions), 0)
-        solver = _Solver(self.derivation, m)
+        solver = MotionSolver(g, m.mass, m.jacobian, self.derivation.symmetric)
         at_rest = solver.accelerations(g.substitute(m.forcing, none), m.bias)
         known = dict(zip((*udot, *multipliers), at_rest, strict=True)) | none
         rights = [g.substitute(m.equations, known)]
@@ -220,38 +220,6 @@ class _System:
     def _named(self) -> list[tuple[int, str]]:
         """Reactions as they stand in loads, with the names of those that have one."""
         return [*zip(self.auxiliary, self.names, strict=True), *((i, "") for i in self.written)]
-
-
-class _Solver:
-    """Solutions u̇, λ for several right-hand sides."""
-
-    def __init__(self, derivation: Derivation, motion: _Motion) -> None:
-        self.graph, self.motion, self.symmetric = derivation.graph, motion, derivation.symmetric
-        self._columns = [self._free(list(row)) for row in motion.jacobian]  # M⁻¹Gᵀ
-        self._coupling = [[self._dot(row, column) for column in self._columns] for row in motion.jacobian]
-
-    def _free(self, right: list[int]) -> list[int]:
-        if self.symmetric:
-            return factorized_solve(self.graph, self.motion.mass, right)[0]
-        return solve(self.graph, self.motion.mass, right)
-
-    def _dot(self, a: Sequence[int], b: Sequence[int]) -> int:
-        g = self.graph
-        return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
-
-    def accelerations(self, forcing: Sequence[int], bias: Sequence[int]) -> list[int]:
-        """u̇ and λ, with G M⁻¹Gᵀ λ = −γ − G M⁻¹ f."""
-        g = self.graph
-        free = self._free(list(forcing))
-        if not self._columns:
-            return free
-        right = [g.neg(g.add(b, self._dot(row, free))) for b, row in zip(bias, self.motion.jacobian, strict=True)]
-        if self.symmetric:
-            multipliers = factorized_solve(g, self._coupling, right)[0]
-        else:
-            multipliers = solve(g, self._coupling, right)
-        columns = list(zip(*self._columns, strict=True))
-        return [*(g.add(x, self._dot(row, multipliers)) for x, row in zip(free, columns, strict=True)), *multipliers]
 
 
 def _called(key: tuple[Any, ...]) -> str:

@@ -2,7 +2,8 @@
 """Friction of joints by their reactions: loads in symbols of these, for :mod:`.determined_reactions`.
 
 The torque μ (r_p (F_r + T_b/l_b) + r_f |F_a|) + T_0, times tanh(ω r_p/v_t), acts against ω, with the parts of the
-reaction across the axis (F_r, T_b) and along it (F_a).
+reaction across the axis (F_r, T_b) and along it (F_a).  With bristles, σ₀ z + σ₁ ż stands for the tanh, where z is a
+state, ż = s − σ₀ |s| z and s = ω r_p (Canudas de Wit et al. 1995).
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from kanecore.describe.joints import GROUND
 from kanecore.describe.load_makers import JointFriction
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent
-from kanecore.graph.expression_graph import ACCELERATION, Op
+from kanecore.graph.expression_graph import ACCELERATION, STATE, Op
 from kanecore.graph.vectors import ZERO, Components, dot, neg, scale, sub
 from kanecore.graph.zero_tests import equal
+
+from .contact_forces import STILL, Bristle, with_bristles
 
 __all__ = ["with_joint_friction"]
 
@@ -29,13 +32,16 @@ def with_joint_friction(d: Description) -> Description:
     """Description with the loads of all joint frictions in place of these."""
     if not d.frictions:
         return d
-    k = Kinematics(d)
-    loads = [*d.loads, *(load for friction in d.frictions for load in _loads(k, friction))]
+    k, loads, bristles = Kinematics(d), [*d.loads], list[Bristle]()
+    for friction in d.frictions:
+        loads += _loads(k, friction, bristles)
     loads.sort(key=lambda load: load.number)
+    d = with_bristles(d, bristles, "write one friction for a joint")
     return replace(d, loads=tuple(loads), frictions=())
 
 
-def _loads(k: Kinematics, friction: JointFriction) -> list[Load]:
+def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristle]) -> list[Load]:
+    """The torque on the child and its opposite on the parent; a state, if there is one, joins ``bristles``."""
     g, d = k.graph, k.description
     names = [joint.name for joint in d.joints]
     if friction.joint not in names:
@@ -45,7 +51,8 @@ def _loads(k: Kinematics, friction: JointFriction) -> list[Load]:
     parent = 0 if joint.parent == GROUND else d.bodies[joint.parent].frame
     if child < 0 or parent < 0:
         raise ModelError(
-            f"joint {friction.joint} joins a particle, which does not turn: friction of joints is about an axis"
+            f"joint {friction.joint} joins a particle, which does not turn: friction of joints is about an axis; make "
+            "it a RigidBody"
         )
     omega = sub(g, k.resolve(k.omega[child], child, child), k.resolve(k.omega[parent], parent, child))
     axis = _axis(k, omega, friction.joint)
@@ -57,12 +64,27 @@ def _loads(k: Kinematics, friction: JointFriction) -> list[Load]:
         pressed = g.add(pressed, g.div(_across(k, moment, axis), friction.bending_arm))
     along = g.mul(friction.friction_arm, g.call(Op.ABS, dot(g, force, axis)))
     size = g.add(g.mul(friction.mu, g.add(g.mul(friction.pin_radius, pressed), along)), friction.preload)
-    slip = g.div(g.mul(dot(g, omega, axis), friction.pin_radius), friction.transition_velocity)
-    torque = scale(g, g.neg(g.mul(size, g.call(Op.TANH, slip))), axis)
+    slip = g.mul(dot(g, omega, axis), friction.pin_radius)
+    if friction.bristle_stiffness:
+        bristles.append(_bristle(k, friction, slip))
+        share = g.add(
+            g.mul(friction.bristle_stiffness, bristles[-1].state), g.mul(friction.bristle_damping, bristles[-1].rate)
+        )
+    else:
+        share = g.call(Op.TANH, g.div(slip, friction.transition_velocity))
+    torque = scale(g, g.neg(g.mul(size, share)), axis)
     loads = [Load("torque", child, ((child, torque),), friction.number or 0)]
     if parent:
         loads.append(Load("torque", parent, ((child, neg(g, torque)),), friction.number or 0))
     return loads
+
+
+def _bristle(k: Kinematics, friction: JointFriction, slip: int) -> Bristle:
+    """Deflection z of the bristles, and ż = s − σ₀ |s| z."""
+    g, name = k.graph, f"{friction.joint}_bristle"
+    z = g.symbol(("z", name), STATE)
+    speed = g.sqrt(g.add(g.square(slip), g.constant(STILL)))
+    return Bristle(name, z, g.sub(slip, g.mul(g.mul(friction.bristle_stiffness, speed), z)))
 
 
 def _axis(k: Kinematics, omega: Components, joint: str) -> Components:

@@ -29,7 +29,7 @@ __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number", "not
 
 TURNS = 5
 OWN_SLOPES = 3  # steps with a Jacobian of their own: later ones are small, and take that of the last of these
-CLOSE = 1e-10  # of the largest share: what may be left of s − h(N) after the last step
+CLOSE = 1e-10  # of the shares: the last step, which is what the one before had left
 
 
 class Shares:
@@ -153,7 +153,7 @@ class Affine:
         A step corrects what small pivots of the one before lost.
         """
         g, s = self.graph, [0] * len(self.laws)
-        conditions: list[int] = []
+        conditions, steps = list[int](), list[int]()
         jacobian: list[list[int]] = []
         for turn in range(TURNS):
             values = self.at(s)
@@ -162,18 +162,17 @@ class Affine:
             steps, size = solve_in_order(g, jacobian, self._residuals(s, values))
             conditions += not_positive(g, size)
             s = [g.sub(x, step) for x, step in zip(s, steps, strict=True)]
-        return s, conditions, [self._left(s, self.at(s))]
+        return s, conditions, [self._is_far(steps, s)]
 
     def _residuals(self, s: Sequence[int], values: Mapping[int, int]) -> list[int]:
         g = self.graph
         return [g.sub(x, h) for x, h in zip(s, g.substitute(list(self.laws), values), strict=True)]
 
-    def _left(self, s: Sequence[int], values: Mapping[int, int]) -> int:
-        """The condition that holds where the last step was not close enough."""
+    def _is_far(self, steps: Sequence[int], s: Sequence[int]) -> int:
+        """The condition that holds where the last step was not small."""
         g = self.graph
-        size = g.sum(g.call(Op.ABS, x) for x in s)
-        left = g.sum(g.call(Op.ABS, x) for x in self._residuals(s, values))
-        return g.binary(Op.LT, g.mul(g.constant(CLOSE), size), left)
+        last, size = (g.sum(g.call(Op.ABS, x) for x in each) for each in (steps, s))
+        return g.binary(Op.LT, g.mul(g.constant(CLOSE), size), last)
 
 
 def friction_free_determinant(affine: Affine) -> int:
@@ -199,5 +198,5 @@ def status_where(g: Graph, conditions: Iterable[int], word: str, otherwise: int 
 
 
 def not_a_number(g: Graph, node: int) -> int:
-    """A node that is not a number at any value of another: the logarithm of −1 − x²."""
-    return g.call(Op.LOG, g.sub(g.constant(-1), g.square(node)))
+    """A node that is not a number at any value of another: the root of −1 − x², which costs no call of a function."""
+    return g.sqrt(g.sub(g.constant(-1), g.square(node)))

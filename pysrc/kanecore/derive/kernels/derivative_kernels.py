@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import chain
 
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.undetermined_multipliers import redundant_rows
 from kanecore.derive.gradient_changes import change, written_change
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
@@ -60,8 +61,11 @@ def _has_parameters(d: Derivation) -> bool:
 
 
 def _rates_of_multipliers(d: Derivation) -> str:
-    if _hold_multipliers(d, d.description.state_rates):
-        return "rates of its states hold multipliers, whose derivatives nothing determines where rows are redundant"
+    if _hold_multipliers(d, d.description.state_rates) and (redundant := redundant_rows(d)):
+        return (
+            f"rates of its states hold multipliers, which nothing determines as the rows {', '.join(redundant)} follow "
+            "from each other: leave one out"
+        )
     return ""
 
 

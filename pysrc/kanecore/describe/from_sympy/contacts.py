@@ -170,7 +170,7 @@ class Contact:
         stiffness: Any = None,
         exponent: Any = 1.5,
         dissipation: Any = 0,
-        mu: Any = 0,
+        mu: Any = None,
         transition_velocity: Any = None,
         smooth: Any = None,
         bristle_stiffness: Any = None,
@@ -193,7 +193,7 @@ class Contact:
         self.stiffness = scalar(stiffness, f"stiffness {what}", "1e6", above=0.0)
         self.exponent = scalar(exponent, f"exponent {what}", "1.5", least=1.0)
         self.dissipation = scalar(dissipation, f"dissipation {what}", "0.1", least=0.0)
-        self.mu = scalar(mu, f"mu {what}", "0.8", least=0.0)
+        self.mu = sm.S.Zero if mu is None else scalar(mu, f"mu {what}", "0.8", least=0.0)
         bristles = {"bristle_stiffness": bristle_stiffness, "bristle_damping": bristle_damping}
         bristles |= {"mu_static": mu_static, "stribeck_velocity": stribeck_velocity}
         self._take_bristles(bristles, transition_velocity, what)
@@ -203,6 +203,8 @@ class Contact:
                 "write bristle_stiffness=1e4, in 1/m, for friction that holds"
             )
         given = transition_velocity is not None
+        if given and mu is None:
+            raise ModelError(f"mu {what} is missing: write mu=0.8, or leave transition_velocity out, for no friction")
         self.transition_velocity = (
             scalar(transition_velocity, f"transition_velocity {what}", "0.01", above=0.0) if given else sm.S.One
         )

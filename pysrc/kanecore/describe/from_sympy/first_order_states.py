@@ -7,14 +7,18 @@ Objects that bring states of their own follow SymPy's protocol of ``sympy.physic
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import sympy as sm
+from sympy.core.function import AppliedUndef
 from sympy.physics.mechanics import ActuatorBase
+from sympy.physics.vector import Vector
 
 from kanecore.errors import ModelError
 
+from . import sympy_internals
 from .arguments import listed
 
 __all__ = ["brings_states", "inputs_of_objects", "state_rates"]
@@ -43,6 +47,8 @@ def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -
                     result.setdefault(x, rate)
         elif isinstance(item, ActuatorBase):
             _refuse_unknown(item, f"load {number}, {_title(item)},", [*known, *result])
+        else:
+            _refuse_activation(item, f"load {number}", {*known, *result})
     return result
 
 
@@ -60,6 +66,26 @@ def _refuse_unknown(item: Any, what: str, known: Collection[Any]) -> None:
             f"{what} has the state {', '.join(lost)}, and no rhs() that says its rate: it would be an input at 0; give "
             "the rate, states={state: rate}, or list the state in inputs=[...]"
         )
+
+
+def _refuse_activation(item: Any, what: str, known: Collection[Any]) -> None:
+    """Raise ModelError for a muscle's force without its muscle, whose activation would be an input at 0.
+
+    ``to_loads()``, and so a KanesMethod, keep the force alone.  It is known by SymPy's curves of fibres and tendons.
+    """
+    curves = sys.modules.get("sympy.physics.biomechanics.curve")
+    if curves is None or not isinstance(item, Sequence) or not isinstance(item[-1], Vector):
+        return
+    for matrix, _ in sympy_internals.terms(item[-1]):
+        if not matrix.has(curves.CharacteristicCurveFunction):
+            continue
+        lost = sorted({str(x) for x in matrix.atoms(AppliedUndef) if x not in known})
+        if lost:
+            raise ModelError(
+                f"{what} is the force of a muscle, and nothing tells how {', '.join(lost)} changes: it would be an "
+                "input at 0; name the muscle, states=muscle, or its rate, states={state: rate}; what is an input, "
+                "list in inputs=[...]"
+            )
 
 
 def _given(states: Any) -> Iterator[tuple[Any, Any, str]]:

@@ -40,6 +40,15 @@ class JointFriction:
         T_0, in N m: a torque without load; default 0.
     transition_velocity : float or expression
         v_t of the pin's surface, in m/s, over which friction turns.  Such friction never holds.
+    bristle_stiffness, bristle_damping : float or expression
+        σ₀, 1/m, and σ₁, s/m, of friction that holds, in place of ``transition_velocity``: instead of the tanh stands
+        σ₀ z + σ₁ ż, with the deflection z of bristles at the pin's surface, a first-order state ``JOINT_bristle``,
+
+            ż = s − σ₀ |s| z,      s = ω r_p
+
+        Friction rises to its full size T over a slip of about 1/σ₀.  A σ₁ of 2 √(σ₀ J/(r_p T)) damps an inertia J that
+        it holds critically; with much less, what trembles creeps (C. Canudas de Wit, H. Olsson, K. J. Åström and
+        P. Lischinsky, *A new model for control of systems with friction*, 1995).
 
     Raises
     ------
@@ -48,7 +57,8 @@ class JointFriction:
 
     Examples
     --------
-    ``forcelist=[kc.JointFriction("hinge", mu=0.2, pin_radius=0.03, transition_velocity=1e-3)]``
+    ``forcelist=[kc.JointFriction("hinge", mu=0.2, pin_radius=0.03, transition_velocity=1e-3)]``; one that holds,
+    ``kc.JointFriction("hinge", mu=0.2, pin_radius=0.03, bristle_stiffness=1e4, bristle_damping=1e3)``
     """
 
     def __init__(
@@ -61,15 +71,22 @@ class JointFriction:
         bending_arm: Any = None,
         preload: Any = 0,
         transition_velocity: Any = None,
+        bristle_stiffness: Any = None,
+        bristle_damping: Any = None,
     ) -> None:
         if not isinstance(joint, str) or not joint:
             raise ModelError(f"JointFriction({joint!r}): give the name of a joint, one of dyn.joint_names")
         what = f"of the friction of joint {joint}"
-        given = {
-            "mu": (mu, "0.2"),
-            "pin_radius": (pin_radius, "0.03"),
-            "transition_velocity": (transition_velocity, "1e-3"),
-        }
+        given = {"mu": (mu, "0.2"), "pin_radius": (pin_radius, "0.03")}
+        if bristle_stiffness is None and bristle_damping is None:
+            given["transition_velocity"] = (transition_velocity, "1e-3")
+        else:
+            given |= {"bristle_stiffness": (bristle_stiffness, "1e4"), "bristle_damping": (bristle_damping, "1e3")}
+            if transition_velocity is not None:
+                raise ModelError(
+                    f"transition_velocity and bristle_stiffness {what}: friction turns over the one, or holds by the "
+                    "other: leave one out"
+                )
         for name, (value, example) in given.items():
             if value is None:
                 raise ModelError(f"{name} {what} is missing: write {name}={example}")
@@ -80,7 +97,12 @@ class JointFriction:
         bends = bending_arm is not None
         self.bending_arm = scalar(bending_arm, f"bending_arm {what}", "0.1", above=0.0) if bends else sm.S.Zero
         self.preload = scalar(preload, f"preload {what}", "0.1", least=0.0)
-        self.transition_velocity = scalar(transition_velocity, f"transition_velocity {what}", "1e-3", above=0.0)
+        laws = {"transition_velocity": transition_velocity}
+        laws |= {"bristle_stiffness": bristle_stiffness, "bristle_damping": bristle_damping}
+        self.transition_velocity, self.bristle_stiffness, self.bristle_damping = (
+            sm.S.Zero if value is None else scalar(value, f"{name} {what}", given[name][1], above=0.0)
+            for name, value in laws.items()
+        )
 
     def __repr__(self) -> str:
         return f"JointFriction({self.joint!r}, mu={self.mu})"

@@ -12,8 +12,11 @@ from kanecore.errors import ModelError
 
 __all__ = ["INERTIAL_AXES", "Reaction", "multiplier", "reaction", "reaction_of", "row_of"]
 
-INERTIAL_AXES = ReferenceFrame("inertial axes")
-"""Frame in whose axes reactions are written if no other is named; readers take it for the inertial frame."""
+INERTIAL_AXES = ReferenceFrame('inertial axes (write kc.reaction("joint", N))')
+"""Frame in whose axes reactions are written if no other is named; readers take it for the inertial frame.
+
+Its name is what SymPy's error says of a product with a vector of another frame.
+"""
 
 _MULTIPLIER, _REACTION = "multiplier", "reaction of "
 

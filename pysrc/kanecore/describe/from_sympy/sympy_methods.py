@@ -16,6 +16,8 @@ from kanecore.errors import ModelError
 
 from . import sympy_internals
 from .arguments import listed, numbered
+from .contacts import Contact
+from .joint_friction import JointFriction
 from .symbols import function_name, functions_of_time
 
 __all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
@@ -59,7 +61,10 @@ _OF_SYSTEM = {
 
 
 def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by name; ``options`` are the user's, whose ``joints`` replace joints of the same children."""
+    """Arguments by name; ``options`` are the user's.
+
+    Their ``joints`` replace joints of the same children, and ``forcelist`` may add what a System cannot hold.
+    """
     if not isinstance(system, System):
         raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
     arguments: dict[str, Any] = {
@@ -80,6 +85,10 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
     if system.holonomic_constraints:
         arguments |= _holonomic(system, arguments.get("velocity_constraints", []))
+    beyond = options.get("forcelist")
+    if beyond and all(isinstance(item, (Contact, JointFriction)) for item in listed(beyond, "forcelist")):
+        arguments["forcelist"] += beyond
+        options = {name: value for name, value in options.items() if name != "forcelist"}
     for argument, other in _OF_SYSTEM.items():
         if argument in arguments and (given := [name for name in (argument, other) if name in options]):
             what = other.replace("_", " ")

@@ -127,6 +127,8 @@ static void kc_gather(uint32_t n, const kc_number *const *rows, kc_number *to)
         KC_EACH_LANE(KC_LOAD);
         kc_transpose(a);
         KC_EACH_LANE(KC_KEEP);
+#undef KC_LOAD
+#undef KC_KEEP
     }
 }
 
@@ -153,5 +155,52 @@ static void kc_scatter(uint32_t n, const kc_number *values, kc_number *const *ro
         KC_EACH_LANE(KC_TAKE);
         kc_transpose(a);
         KC_EACH_LANE(KC_STORE);
+#undef KC_TAKE
+#undef KC_STORE
+    }
+}
+
+/*
+ * Rows at equal steps, block after block.  Whole packs are moved even of rows that are shorter: what is read
+ * beyond the end of one is not kept, and what is written there the next row overwrites.
+ */
+static void kc_gather_blocks_of_rows(uint32_t n_blocks, uint32_t n, const kc_number *from, int64_t step,
+                                     int64_t span, kc_number *to, uint32_t length)
+{
+    kc_pack *packs = (kc_pack *)to, a[KC_PACK];
+    for (uint32_t b = 0; b < n_blocks; b++, from += step * KC_PACK, packs += length) {
+        if (step == 1) { /* the rows lie in columns, which are packs already */
+            for (uint32_t i = 0; i < n; i++)
+                packs[i] = *(const kc_loose_pack *)(from + i * span);
+            continue;
+        }
+        for (uint32_t first = 0; first < n; first += KC_PACK) {
+            const uint32_t i = first + KC_PACK <= n || n < KC_PACK ? first : n - KC_PACK;
+#define KC_LOAD(lane) a[lane] = *(const kc_loose_pack *)(from + (lane) * step + i)
+#define KC_KEEP(k)    (i + (k) < n ? (void)(packs[i + (k)] = a[k]) : (void)0)
+            KC_EACH_LANE(KC_LOAD);
+            kc_transpose(a);
+            KC_EACH_LANE(KC_KEEP);
+#undef KC_LOAD
+#undef KC_KEEP
+        }
+    }
+}
+
+static void kc_scatter_blocks_of_rows(uint32_t n_blocks, uint32_t n, const kc_number *values, kc_number *to)
+{
+    const kc_pack *packs = (const kc_pack *)values;
+    kc_pack a[KC_PACK];
+    for (uint32_t b = 0; b < n_blocks; b++, to += (size_t)n * KC_PACK, packs += n) {
+        for (uint32_t first = 0; first < n; first += KC_PACK) {
+            const uint32_t i = first + KC_PACK <= n || n < KC_PACK ? first : n - KC_PACK;
+#define KC_TAKE(k)     a[k] = i + (k) < n ? packs[i + (k)] : packs[0]
+#define KC_STORE(lane) *(kc_loose_pack *)(to + (size_t)(lane) * n + i) = a[lane]
+            KC_EACH_LANE(KC_TAKE);
+            kc_transpose(a);
+            KC_EACH_LANE(KC_STORE);
+#undef KC_TAKE
+#undef KC_STORE
+        }
     }
 }

@@ -30,6 +30,8 @@ from kanecore.constraints.consistent_states import state_of
 from kanecore.errors import IntegrationError, ModelError, unknown_name
 from kanecore.motion.contact_modes import MOST_ROWS
 from kanecore.motion.impact import impact
+from kanecore.motion.simulation_options import span
+from kanecore.run.call_arguments import real_array
 from kanecore.run.point_kinematics import acceleration, jacobian, position, velocity
 from kanecore.tolerances import EQUAL, RANK
 
@@ -44,13 +46,14 @@ Choices = dict[int, tuple[str, ...]]  # modes of some contacts, in place of all
 OPEN, STICK, FORTH, BACK, SLIDE = "open", "stick", "slide +", "slide -", "slide"
 _SIGN = {FORTH: 1.0, BACK: -1.0}
 _SLIDES = (FORTH, BACK, SLIDE)
-_LAWS = ("mu", "e")
+_LAWS = ("mu", "e", "origin", "normal", "along")
 _MOST_CHANGES = 10_000
 _FIRST_STEP = 1e-6
 _SLOW_SLIP = 10.0
 """Relative to `rest`: the slip that ends together with the approach, where there is friction."""
 _SLIP_ENDS = 1e-3
 """Relative to `rest`: the size of a slip in space that counts as none, since it seldom falls to zero."""
+_CLOSED = 1e-13  # m below the ground at which a gap is closed: one that opens by t³ is not, at first, but for rounding
 _TURNS = 50  # in which the way of a slip that begins is found
 
 
@@ -77,14 +80,15 @@ class ModeRun:
 
 
 class Modes:
-    """Points in rigid contact with a straight ground, with dry friction and impacts.
+    """Points in rigid contact with straight grounds, with dry friction and impacts.
 
     Parameters
     ----------
     dyn : CompiledModel
-        Without constraints: contacts bring their own.
+        Without constraints: contacts bring their own.  Its first-order states go on, and keep their values in impacts.
     contacts : sequence of str, or mapping of str to dict
-        Points of the model, six at most, in space four.  A dict gives a point a ``mu`` or an ``e`` of its own.
+        Points of the model, six at most, in space four.  A dict gives a point a ``mu``, ``e``, ``origin``, ``normal``
+        or ``along`` of its own, such as those of a wall.
     origin : (x, y, z)
         A point of the ground, in inertial axes.  Default: the origin.
     normal : (x, y, z)
@@ -102,14 +106,15 @@ class Modes:
     Raises
     ------
     ModelError
-        The model has constraints.
+        The model has constraints, loads that depend on reactions, or states whose rates hold u̇.
     KeyError, ValueError
         There is no such point, or law; a number is negative; more contacts than are decided at once.
 
     Examples
     --------
     ``kc.Modes(dyn, ["left", "right"], mu=0.5).simulate((0, 2), x0).modes``; in space
-    ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``
+    ``kc.Modes(dyn, feet, normal=(0, 0, 1), along=((1, 0, 0), (0, 1, 0)), mu=0.5)``; a ladder, on the ground and at a
+    wall, ``kc.Modes(dyn, {"foot": {}, "top": {"normal": (1, 0, 0), "along": (0, 1, 0)}}, mu=0.3)``
     """
 
     def __init__(
@@ -124,34 +129,33 @@ class Modes:
         e: float = 0.0,
         rest: float = 1e-3,
     ) -> None:
-        if dyn.n_constraints:
-            raise ModelError(
-                f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
-                "such as with model.free(...)"
-            )
-        if dyn.n_z:
-            raise ModelError(
-                f"{dyn.name!r} has the first-order states {', '.join(dyn.state_names)}, and Modes moves coordinates "
-                "and speeds alone: take compliant contacts, kc.Contact, with simulate"
-            )
+        _refuse(dyn)
         named = {contacts: {}} if isinstance(contacts, str) else contacts
         named = named if isinstance(named, Mapping) else {name: {} for name in named}
-        self._axes = _axes(normal, along)
-        if len(self._axes) * len(named) > MOST_ROWS:
-            most = MOST_ROWS // len(self._axes)
-            raise ValueError(f"{len(named)} contacts; at most {most} are decided at once: leave some out")
         for name, law in named.items():
             if name not in dyn.points:
                 raise unknown_name("point", name, dyn.points)
+            if not isinstance(law, Mapping):
+                raise TypeError(f"contacts[{name!r}] is {law!r}; write its law by name, such as {{'mu': 0.3}}")
             for key in law:
                 if key not in _LAWS:
-                    raise unknown_name(f"number of contact {name!r} is called", key, _LAWS)
+                    raise unknown_name(f"law of contact {name!r} is called", key, _LAWS)
         self._dyn, self._names = dyn, tuple(named)
+        laws = list(named.values())
+        self._axes = [_axes(law.get("normal", normal), law.get("along", along)) for law in laws]
+        self._n = len(self._axes[0]) if self._axes else 2  # rows of a contact
+        if any(len(axes) != self._n for axes in self._axes):
+            raise ValueError("along is one direction for all contacts, in a plane motion, or two for all, in space")
+        if self._n * len(named) > MOST_ROWS:
+            most = MOST_ROWS // self._n
+            raise ValueError(f"{len(named)} contacts; at most {most} are decided at once: leave some out")
         self._mu = np.array([_number(f"mu of {name}", law.get("mu", mu)) for name, law in named.items()])
         self._e = np.array([_number(f"e of {name}", law.get("e", e)) for name, law in named.items()])
         self._rest = _number("rest", rest)
-        self._origin = np.asarray(origin, dtype=float)
-        self._in_space = len(self._axes) == 3
+        self._origins = [
+            real_array("origin", law.get("origin", origin), (3,), meaning="a point of the ground") for law in laws
+        ]
+        self._in_space = self._n == 3
 
     def simulate(
         self,
@@ -183,7 +187,11 @@ class Modes:
         IntegrationError
             The modes change more than 10,000 times.
         """
-        t, end = map(float, t_span)
+        t, end = span(t_span)
+        if t > end:
+            raise ValueError(f"t_span is {t_span!r}; it must not go back in time")
+        if not (rtol > 0.0 and atol >= 0.0):
+            raise ValueError(f"rtol must be positive and atol not negative; they are {rtol!r} and {atol!r}")
         x = state_of(self._dyn, t, x0, None, None).x.copy()
         gaps = self._gaps(t, x)
         if (gaps < -1e-9).any():
@@ -244,7 +252,7 @@ class Modes:
 
     def _rebounding(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
         """The state after an impact with restitution and friction."""
-        n = len(self._axes)
+        n = self._n
         e, rows = np.zeros(n * len(closed)), rows.copy()
         e[::n] = np.where(speeds[:, 0] < -self._rest, self._e[list(closed)], 0.0)
         mu = {n * k + j: (n * k, self._mu[i]) for k, i in enumerate(closed) for j in range(1, n)}
@@ -257,13 +265,13 @@ class Modes:
     def _held(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
         """The state in which contacts rest, by the least change in the metric of the masses; fast slips go on."""
         slips = np.linalg.norm(speeds[:, 1:], axis=1) <= _SLOW_SLIP * self._rest
-        stops = np.repeat((slips & (self._mu[list(closed)] > 0.0))[:, np.newaxis], len(self._axes), axis=1)
+        stops = np.repeat((slips & (self._mu[list(closed)] > 0.0))[:, np.newaxis], self._n, axis=1)
         stops[:, 0] = np.abs(speeds[:, 0]) <= self._rest
         return self._stopped(t, x, rows[stops.ravel()])
 
     def _without_slip(self, t: float, x: Array, closed: Sequence[int], ended: Sequence[int]) -> Array:
         """The state in which closed contacts do not open, and some do not slip, by the least change."""
-        parts = [self._rows(t, x, i)[: len(self._axes) if i in ended else 1] for i in closed]
+        parts = [self._rows(t, x, i)[: self._n if i in ended else 1] for i in closed]
         return self._stopped(t, x, np.concatenate(parts))
 
     def _stopped(self, t: float, x: Array, rows: Array) -> Array:
@@ -303,20 +311,20 @@ class Modes:
     # ----------------------------------------------------------------------------------------- kinematics
 
     def _gaps(self, t: float, x: Array) -> Array:
-        places = np.array([position(self._dyn, name, t, x) for name in self._names])
-        return np.asarray((places - self._origin) @ self._axes[0])
+        grounds = zip(self._names, self._axes, self._origins, strict=True)
+        return np.array([axes[0] @ (position(self._dyn, name, t, x) - origin) for name, axes, origin in grounds])
 
     def _rows(self, t: float, x: Array, i: int) -> Array:
         """Rows n and t of a contact, (2 or 3, n_u)."""
-        return np.asarray(self._axes @ jacobian(self._dyn, self._names[i], t, x))
+        return np.asarray(self._axes[i] @ jacobian(self._dyn, self._names[i], t, x))
 
     def _speeds(self, t: float, x: Array, contacts: Sequence[int]) -> Array:
         """Velocities (k, 2 or 3) of contacts, normal to the ground and along it."""
-        return np.array([self._axes @ velocity(self._dyn, self._names[i], t, x) for i in contacts])
+        return np.array([self._axes[i] @ velocity(self._dyn, self._names[i], t, x) for i in contacts])
 
     def _bias(self, t: float, x: Array, i: int) -> Array:
         """Accelerations of a contact at u̇ = 0, normal to the ground and along it."""
-        return np.asarray(self._axes @ acceleration(self._dyn, self._names[i], t, x, np.zeros(self._dyn.n_u)))
+        return np.asarray(self._axes[i] @ acceleration(self._dyn, self._names[i], t, x, np.zeros(self._dyn.n_u)))
 
 
 class _Leg:
@@ -395,7 +403,7 @@ class _Leg:
         found: dict[int, Array] = {}
         k = 0
         for i in self._closed:
-            n = 1 if i in ways else len(of._axes)
+            n = 1 if i in ways else of._n
             tangent = -of._mu[i] * impulses[k] * ways[i] if i in ways else impulses[k + 1 : k + n]
             found[i] = np.array([impulses[k], *tangent])
             k += n
@@ -429,9 +437,10 @@ class _Leg:
         from scipy.integrate import solve_ivp
 
         def slope(t: float, x: Array) -> Array:
-            return np.concatenate([self._of._dyn.qdot(t, x), self._solved(t, x)[0]])
+            dyn = self._of._dyn
+            return np.concatenate([dyn.qdot(t, x), self._solved(t, x)[0], *([dyn.zdot(t, x)] if dyn.n_z else [])])
 
-        floor = np.minimum(self._of._gaps(t, x), 0.0)  # a contact that opens is at zero but for rounding
+        floor = np.minimum(self._of._gaps(t, x), 0.0) - _CLOSED  # one that opens is at zero but for rounding
         events = [self._event(what, i, floor[i]) for what, i in self.watched]
         first = min(_FIRST_STEP, end - t, max_step)  # by its end a gap that opens is open
         options = {"method": "DOP853", "rtol": rtol, "atol": atol, "max_step": max_step, "first_step": first}
@@ -452,6 +461,23 @@ class _Leg:
 
         value.terminal, value.direction = True, -1.0  # type: ignore[attr-defined]
         return value
+
+
+def _refuse(dyn: Any) -> None:
+    """Raise ModelError for what the forces of contacts would have to be solved for with."""
+    if dyn.n_constraints:
+        raise ModelError(
+            f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
+            "such as with model.free(...)"
+        )
+    compliant = "take compliant contacts, kc.Contact, with simulate"
+    if dyn.sizes["reactions"]:
+        raise ModelError(
+            f"{dyn.name!r} has loads that depend on reactions, and contacts that open change these: {compliant}"
+        )
+    missing = (dyn._why_not("hessian_products") or "") if dyn.n_z else ""
+    if missing.startswith("rates of its states"):
+        raise ModelError(f"{missing.partition(',')[0]}, which the forces of contacts change: {compliant}")
 
 
 def _most_closed_first(options: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
