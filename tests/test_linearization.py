@@ -19,6 +19,7 @@ from sweep import part
 from truth.models import truth_system
 
 import kanecore as kc
+from kanecore.derive import linearized_equations
 from kanecore.gallery import MODELS
 
 Array = npt.NDArray[np.float64]
@@ -98,6 +99,17 @@ def test_against_differences(name: str) -> None:
     assert B.shape == (dyn.n_x, dyn.n_r)
     check(A @ P, lambda z: dyn.rhs(0.3, x + P @ (z - x), r=r), x)
     check(B, lambda z: dyn.rhs(0.3, x, r=z), r)
+
+
+@pytest.mark.compiler
+def test_columns_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long linearizations take several columns in lanes; nine are more than fit."""
+    monkeypatch.setattr(linearized_equations, "UNROLLED", -1)
+    dyn, x = compiled("rrp"), some_state("rrp")
+    in_lanes = kc.compile(module("rrp").build(), parameters=dyn.parameters, cache=False)
+    r = some_inputs(dyn)
+    for found, expected in zip(in_lanes.linearize(0.3, x, r=r), dyn.linearize(0.3, x, r=r), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
 
 
 MINIMAL = ["four_bar", "rolling_disc", "appell_hamel"]
@@ -511,6 +523,12 @@ def test_into_arrays_of_the_caller(minimal: bool) -> None:
     np.testing.assert_array_equal(B, expected[1])
     strided = np.zeros((*A.shape, 2))[..., 0]
     np.testing.assert_array_equal(dyn.linearize(0.0, states, minimal=minimal, out=(strided, B))[0], expected[0])
+    expected = dyn.linearize(0.0, x, minimal=minimal)
+    views = dyn.linearize(0.0, 0.9 * x)
+    apart = tuple(np.full(matrix.shape, np.nan, order=order) for matrix, order in zip(expected, "CF", strict=True))
+    for pair in (apart, views) if not minimal else (apart,):
+        for found, matrix in zip(dyn.linearize(0.0, x, minimal=minimal, out=pair), expected, strict=True):
+            np.testing.assert_array_equal(found, matrix)
 
 
 def test_arrays_that_cannot_take_the_result() -> None:
@@ -521,6 +539,7 @@ def test_arrays_that_cannot_take_the_result() -> None:
     for out, message in (
         (np.zeros((4, 5)), r"out must be two arrays, \(A, B\)"),
         ((np.zeros((4, 4)),), r"out must be two arrays"),
+        ((np.zeros((4, 3)), np.zeros((4, 2))), r"A of out must be a float64 array of shape \(4, 4\)"),
         ((np.zeros((4, 5)), np.zeros((4, 1))), r"A of out must be a float64 array of shape \(4, 4\)"),
         ((np.zeros((4, 4)), np.zeros((4, 1), np.float32)), r"B of out must be a float64 array of shape \(4, 1\)"),
         ((frozen, np.zeros((4, 1))), r"A of out .* can be written to"),

@@ -241,6 +241,34 @@ def test_constraints(name: str, method: str) -> None:
     np.testing.assert_array_equal(many.parameters[17], found.parameters)
 
 
+@pytest.mark.long
+def test_redundant_rows() -> None:
+    """Bricard's mechanism, which four of its five rows close: rollouts jump by 1e-9 with the rows that a step takes.
+
+    So differences of near parameters are noise, and those of far ones agree.
+    """
+    module = import_module("kanecore.gallery.bricard")
+    dyn = kc.compile(module.build(), parameters=module.PARAMETERS)
+    x = np.array([module.STATE[k] for k in (*dyn.coordinate_names, *dyn.speed_names)])
+    weights, p = np.linspace(-1.0, 1.0, dyn.n_x), np.array([dyn.parameters[k] for k in dyn.parameter_names])
+    found = dyn.rollout_vjp(x, None, weights, dt=0.01, steps=20, by_parameters=True)
+    assert found.parameters is not None
+    h = 5e-3
+    for gradient, unit in zip(found.parameters, np.eye(len(p)), strict=True):
+        ends = [dyn.rollout(x, dt=0.01, steps=20, parameters=p + k * h * unit) @ weights for k in (-2, -1, 1, 2)]
+        two_back, back, on, two_on = map(np.sum, ends)
+        np.testing.assert_allclose(gradient, (8 * (on - back) - two_on + two_back) / (12 * h), rtol=2e-6, atol=2e-6)
+
+
+def test_ways_back_without_gradient() -> None:
+    """No motion leads from there to the constraints: coordinates are changed directly."""
+    module = import_module("kanecore.gallery.slider_crank")
+    dyn = kc.compile(module.build(), parameters=module.PARAMETERS)
+    vectors = np.ones(dyn.n_u + dyn.n_constraints + dyn.n_x)
+    with pytest.raises(kc.SingularError, match=r"has no gradient at .*: no motion led back.*start nearer"):
+        dyn._project_gradient(0.0, [2.77, 1.35, 0.25, -1.34], vectors)
+
+
 def test_errors(oscillator: kc.CompiledModel) -> None:
     with pytest.raises(ValueError, match=r"weights has shape \(3,\), expected \(8, 2\)"):
         oscillator.rollout_vjp([1.0, 0.0], None, np.ones(3), dt=H, steps=STEPS)

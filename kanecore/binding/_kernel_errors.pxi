@@ -131,6 +131,11 @@ cdef object lost_row(Model m, int k, int row, str where, dict about):
 
 
 cdef object lost_pivot(Model m, int k, int row, str where, dict about):
+    if k == K_PROJECT_GRADIENT:
+        return SingularError(
+            f"{KERNELS[k]}: the way back to the constraints of {m.name!r} has no gradient {where}: no motion led back, so "
+            "that coordinates were changed directly, or the mass matrix is not positive definite on the way; start "
+            "nearer to the constraints, from dyn.consistent(t, x)", row=row, **about)
     return SingularError(
         f"{KERNELS[k]}: the mass matrix of {m.name!r} is singular {where}: {m._pivot(row)}; give whatever this "
         "speed moves mass or inertia, or avoid the state, where the kinematical equations may be singular (gimbal lock)",

@@ -308,3 +308,40 @@ cdef object by_name(names, object result, int n_dims):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
     return ResultsByName((name, result[(..., i) + (slice(None),) * (n_dims - 1)]) for i, name in enumerate(names))
+
+
+cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:
+    """Test whether ``a`` is a float64 matrix of so many rows, of which each is contiguous."""
+    return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 2
+            and cnp.PyArray_DIM(a, 0) == rows and cnp.PyArray_STRIDE(a, 1) == sizeof(double)
+            and cnp.PyArray_STRIDE(a, 0) >= cnp.PyArray_DIM(a, 1) * <cnp.npy_intp>sizeof(double)
+            and cnp.PyArray_ISBEHAVED(a))
+
+
+def split_columns(whole, a, b):
+    """Copy the matrix [a, b], of which a is square, to the arrays a and b; False if they are no plain ones, or overlap."""
+    cdef cnp.npy_intp rows, left, right, i, from_a_to_b
+    cdef char *to_a
+    cdef char *to_b
+    cdef char *row
+    if not (cnp.PyArray_CheckExact(whole) and cnp.PyArray_NDIM(whole) == 2):
+        return False
+    rows = cnp.PyArray_DIM(whole, 0)
+    if not (is_block(whole, rows) and is_block(a, rows) and is_block(b, rows)):
+        return False
+    left, right = cnp.PyArray_DIM(a, 1), cnp.PyArray_DIM(b, 1)
+    if left != rows or left + right != cnp.PyArray_DIM(whole, 1):
+        return False
+    to_a, to_b, row = <char *>cnp.PyArray_DATA(a), <char *>cnp.PyArray_DATA(b), <char *>cnp.PyArray_DATA(whole)
+    from_a_to_b = to_b - to_a
+    if not (from_a_to_b >= rows * cnp.PyArray_STRIDE(a, 0) or -from_a_to_b >= rows * cnp.PyArray_STRIDE(b, 0)
+            or (cnp.PyArray_STRIDE(a, 0) == cnp.PyArray_STRIDE(b, 0) and from_a_to_b >= left * <cnp.npy_intp>sizeof(double)
+                and from_a_to_b + right * <cnp.npy_intp>sizeof(double) <= cnp.PyArray_STRIDE(a, 0))):
+        return False
+    for i in range(rows):
+        memcpy(to_a, row, left * sizeof(double))
+        memcpy(to_b, row + left * sizeof(double), right * sizeof(double))
+        to_a += cnp.PyArray_STRIDE(a, 0)
+        to_b += cnp.PyArray_STRIDE(b, 0)
+        row += cnp.PyArray_STRIDE(whole, 0)
+    return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore._native import split_columns
 from kanecore.errors import ModelError, SingularError
 from kanecore.rank import size_of
 from kanecore.run.call_arguments import require_fits, written
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["linearize"]
 
 Array = npt.NDArray[np.float64]
+
+_PAIRS = (tuple, list)
 
 
 def linearize(
@@ -66,10 +69,12 @@ def linearize(
     ValueError
         ``out`` is no such pair, of the shapes above, or its arrays share memory; as the kernels.
     """
-    if out is not None and not (isinstance(out, tuple | list) and len(out) == 2):
+    if out is not None and not (isinstance(out, _PAIRS) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
     x = dyn._as_state(x)
     slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
+    if out is not None and not minimal and split_columns(slopes, out[0], out[1]):
+        return out[0], out[1]
     a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
     if minimal and (dyn.n_constraints or dyn.n_configuration):
         of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))

@@ -65,6 +65,7 @@ class C(Target):
     each_lane = ""  # factor of the length of an array, so that each state has one
     outcome = "int"  # the type that the function of a program returns
     in_c: Mapping[str, float] = IN_C  # tolerances
+    side_by_side = True  # whether headers define packs, in which directions of one place stand side by side
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon = EPSILON
     headers: tuple[str, ...] = (
@@ -278,7 +279,7 @@ class Single(Singles, C):
 
     real = "float"
     time = "(float)t"
-    several = False
+    side_by_side = several = False
     headers = ("prelude.h", "single.h", "number_bits.h", "sincos.h", "large_angles.h", "scalar.h", "arithmetic.h")
 
     def library(self, op: str) -> str:

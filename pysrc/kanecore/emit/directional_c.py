@@ -17,6 +17,7 @@ from kanecore.program.instructions import (
     FNMS,
     Apply,
     Call,
+    Clear,
     Compute,
     Entry,
     Limit,
@@ -46,12 +47,18 @@ class Along(C):
     """C with the functions of ``directions.h``, beside the headers of `C`.
 
     One object writes one function: it remembers which values are packs.
+
+    Parameters
+    ----------
+    directions : range, optional
+        Places in the scratch that stand for those of ``d``.
     """
 
     passed = "t, x, r, c, d, w, out"
 
-    def __init__(self) -> None:
+    def __init__(self, directions: range = range(0)) -> None:
         self._packs: set[Value | Entry] = set()
+        self._directions = directions
 
     @property
     def arguments(self) -> str:
@@ -71,8 +78,16 @@ class Along(C):
         )
         return super().function(name, parts)
 
+    def operand(self, operand: Operand) -> str:
+        return super().operand(operand._replace(source=self._placed(operand.source)))
+
+    def _placed(self, source: Value | Entry | float) -> Value | Entry | float:
+        if isinstance(source, Entry) and source.array == SCRATCH and source.place in self._directions:
+            return Entry(DIRECTIONS, source.place - self._directions.start)
+        return source
+
     def _is_pack(self, operand: Operand) -> bool:
-        source = operand.source
+        source = self._placed(operand.source)
         return source in self._packs or (isinstance(source, Entry) and source.array == DIRECTIONS)
 
     def _as_pack(self, operand: Operand) -> str:
@@ -110,6 +125,9 @@ class Along(C):
             self._packs.add(value)
             return f"const kc_pack {self.value(value)} = *(const kc_loose_pack *)({self._slot(entry)});"
         return f"const double {self.value(value)} = *({self._slot(entry)});"
+
+    def clear(self, instruction: Clear) -> str:
+        return f"kc_clear({instruction.length} * KC_PACK, (double *){instruction.array});"
 
     def store(self, instruction: Store) -> str:
         entry, operand = instruction

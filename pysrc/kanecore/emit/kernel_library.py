@@ -231,7 +231,7 @@ class Library:
         """Headers of the runtime that functions need; those of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
-        needed = headers(functions, self.also)
+        needed = headers(self.target, functions, self.also)
         if needed:
             yield self.target.tolerances()
         for name in needed:

@@ -30,7 +30,7 @@ class Lanes(C):
     """
 
     real = "kc_real"
-    several = False
+    side_by_side = several = False
     each_lane = " * KC_PACK"
     outcome = "kc_mask"
     headers = (

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from kanecore.program.function_parts import Equations, Function, Member, Solved, Straight
 
 from .c_target import C
+from .directional_c import Along
 
 __all__ = ["HEADERS", "WAYS", "Way", "function", "headers", "room", "structure"]
 
 HEADERS = {
+    "directions.h": None,
     "vector_loops.h": None,
     "equations.h": "vector_loops.h",
     "linear_solver.h": "equations.h",
@@ -105,10 +107,10 @@ WAYS = {
 }
 
 
-def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
+def headers(target: C, functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
     """Headers of the runtime that some functions need, with ``also`` and all that these build on, in order."""
     needed: set[str | None] = set()
-    for header in (*also, *(header for each in functions for header in _own_headers(each))):
+    for header in (*also, *(header for each in functions for header in _own_headers(target, each))):
         below: str | None = header
         while below is not None:
             needed.add(below)
@@ -116,17 +118,19 @@ def headers(functions: Iterable[Function], also: Iterable[str] = ()) -> list[str
     return [header for header in HEADERS if header in needed]
 
 
-def _own_headers(function: Function) -> tuple[str, ...]:
+def _own_headers(target: C, function: Function) -> tuple[str, ...]:
     """Headers with the functions that a function calls itself."""
     if isinstance(function, Straight):
-        return ("vector_loops.h",) if function.parts.clear else ()
+        packs = ("directions.h",) if target.side_by_side and function.directions is not None else ()
+        return (*packs, *(("vector_loops.h",) if function.parts.clear else ()))
     return WAYS[function.way].headers if function.way in WAYS else ()
 
 
 def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
     """Text of a function; that of a solver has the size of its scratch, from those of the functions that it calls."""
     if isinstance(of, Straight):
-        return target.function(of.name, of.parts)
+        writer = Along(of.directions) if of.directions is not None and target.side_by_side else target
+        return writer.function(of.name, of.parts)
     head = f"static {target.outcome} {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
     if of.way in _CALLING:
         lines = _CALLING[of.way](target, of)
@@ -152,7 +156,10 @@ def structure(target: C, solved: Solved) -> list[str]:
             f"kc_saddle equations = {_equations(equations)};",
         ]
     all_members = {**solved.members, **WAYS[solved.way].members}
-    members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
+    names = {"column": "columns"} if target.side_by_side else {}
+    members = [
+        f".{names.get(name, name)} = {_member(name, value)}," for name, value in all_members.items() if value != ()
+    ]
     return [
         *lines,
         f"{WAYS[solved.way].structure} s = {{",
@@ -213,7 +220,9 @@ def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
     widths, rooms = [0], list[str]()
     for name in dict.fromkeys(names):
         each = functions.get(name)
-        if isinstance(each, Straight):
+        if isinstance(each, Straight) and each.directions is not None:
+            rooms.append(f"KC_COLUMNS({each.parts.width})")
+        elif isinstance(each, Straight):
             widths.append(each.parts.width)
         elif each is not None:
             rooms.append(_room_name(name))

@@ -21,6 +21,9 @@ _STRUCTURE = re.compile(r"typedef struct (kc_\w+) \{([^}]*)\}")
 _MEMBERS = re.compile(r"(kc_\w+) ([^;(*]*);")
 
 
+MOST_LANES = 8  # directions side by side
+
+
 def widest(functions: Mapping[str, Function]) -> int:
     """Scratch, in numbers, that serves each of some functions, which call one another."""
     return max(taken(functions).values(), default=0)
@@ -31,7 +34,7 @@ def taken(functions: Mapping[str, Function]) -> dict[str, int]:
     result: dict[str, int] = {}
     for name, function in functions.items():
         if isinstance(function, Straight):
-            result[name] = function.parts.width
+            result[name] = function.parts.width * (MOST_LANES if function.directions is not None else 1)
             continue
         instead = [str(way) for way in map(function.members.get, ("otherwise", "shortly")) if way is not None]
         behind = max((result.get(call, 0) for call in function.calls if call not in instead), default=0)

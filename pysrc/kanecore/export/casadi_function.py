@@ -120,15 +120,10 @@ def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
     library = Library(
         library.derivation, {**library.kernels, **programs}, library.kernels, library.group, library.defaults
     )
-    library.also = ("linear_solver.h",)
+    library.also = ("directions.h", "linear_solver.h")
     emitted = library.emitted().text
     functions, width = _programs(library, backwards, programs)
-    return (
-        emitted
-        + (RUNTIME / "directions.h").read_text(encoding="utf-8")
-        + functions
-        + _functions(library, name, wrt, width)
-    )
+    return emitted + functions + _functions(library, name, wrt, width)
 
 
 PROGRAMS = ("gradient", "tangent", "change")

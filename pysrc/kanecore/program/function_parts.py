@@ -172,11 +172,14 @@ class Straight:
     parts : Parts
     fails : bool
         Whether it may end with a fault, and without results.
+    directions : range, optional
+        Places in ``w`` of a direction, in which the results are linear: several directions may stand side by side.
     """
 
     name: str
     parts: Parts
     fails: bool
+    directions: range | None = None
 
     @property
     def calls(self) -> tuple[str, ...]:

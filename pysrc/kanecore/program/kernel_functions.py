@@ -378,7 +378,11 @@ class Functions:
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
             in_scratch, results = [*self._solution, *slopes.seeds], self.n_q + n + m
-            members["column"] = self._once(f"column_{kernel}", Derived(slopes.column), in_scratch, results)
+            column = f"column_{kernel}"
+            if column not in self.by_name:
+                whole, first = self._straight(column, Derived(slopes.column), in_scratch, results), len(self._solution)
+                self.by_name[column] = replace(whole, directions=range(first, first + columns))
+            members["column"] = column
         else:
             members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), self._solution)
         way = "linearization" if m else "free_linearization"
