@@ -31,8 +31,9 @@ def falling(angle: float = 0.0, pull: Any = 0, **options: Any) -> kc.CompiledMod
 
 def test_a_block_slides_up_a_slope_and_sticks_or_comes_back() -> None:
     angle = 0.4
+    dyn = falling(angle)
     for mu in (0.5, 0.3):
-        run = kc.Modes(falling(angle), ["P"], mu=mu).simulate((0.0, 2.0), [0.0, 0.0, -3.0, 0.0])
+        run = kc.Modes(dyn, ["P"], mu=mu).simulate((0.0, 2.0), [0.0, 0.0, -3.0, 0.0])
         up, down = G * (np.sin(angle) + mu * np.cos(angle)), G * (np.sin(angle) - mu * np.cos(angle))
         (start, first), (turn, second) = run.modes
         assert (start, first["P"], second["P"]) == (0.0, "slide -", "stick" if mu > np.tan(angle) else "slide +")

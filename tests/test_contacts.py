@@ -358,6 +358,7 @@ LAW: dict[str, Any] = {"on": PLANE, "stiffness": 1e6}
         (lambda: kc.Plane(N, N.y), "the point of a Plane is N, which is no Point"),
         (lambda: kc.Plane(O, 1), "normal of a Plane is 1, not a Vector"),
         (lambda: kc.Plane(O, 0 * N.x), "normal of a Plane is 0: write it in the axes of one frame"),
+        (lambda: kc.Contact(P, on=kc.Sphere(O, 0), stiffness=1e6), r"radius of contact P is 0, .*: points never touch"),
         (lambda: kc.Sphere(O, -1), "radius of a Sphere is -1"),
         (lambda: kc.HeightField(lambda x: x), r"height of a HeightField is .*: write kc.Spline"),
         (lambda: kc.HeightField(kc.Spline([0, 1], [0, 1]), axes=[N.x]), "axes of a HeightField are 1: write 2 vectors"),

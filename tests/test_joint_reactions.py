@@ -185,6 +185,7 @@ def test_reactions_need_forces() -> None:
         (lambda d: {"j": (d["b"], d["a"])}, ["joint j", "(parent, child, point)"]),
         (lambda d: {"j": (d["other"], d["a"], d["O"])}, ["parent of joint j", "not in bodies nor the inertial frame"]),
         (lambda d: {"j": (d["N"], d["other"], d["O"])}, ["child of joint j", "not in bodies"]),
+        (lambda d: {"j": (d["N"], d["B"], d["O"])}, ["child of joint j is B_f", "write the body B, not its frame"]),
         (lambda d: {"j": (d["N"], d["a"], d["N"])}, ["the point of joint j", "no Point"]),
         (lambda d: {"i": (d["N"], d["a"], d["O"]), "j": (d["b"], d["a"], d["O"])}, ["two joints", "loop"]),
         (lambda d: {"i": (d["b"], d["a"], d["O"]), "j": (d["a"], d["b"], d["O"])}, ["hangs on itself"]),
@@ -197,9 +198,10 @@ def test_wrong_joints(joint: Any, words: list[str]) -> None:
     N, origin = ground()
     P, Q = origin.locatenew("P", q * N.x), origin.locatenew("Q", 2 * q * N.x)
     a, b, other = me.Particle("a", P, 1), me.Particle("b", Q, 1), me.Particle("other", Q, 1)
-    pieces = {"a": a, "b": b, "other": other, "N": N, "O": origin}
+    body = rigid("B", Q, N.orientnew("B_f", "Axis", [q, N.z]))
+    pieces = {"a": a, "b": b, "other": other, "N": N, "O": origin, "B": body.frame}
     with pytest.raises(kc.ModelError) as error:
-        kc.Model(N, [q], [u], [q.diff() - u], bodies=[a, b], joints=joint(pieces))
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[a, b, body], joints=joint(pieces))
     assert all(word in str(error.value) for word in words)
 
 

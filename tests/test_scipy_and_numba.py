@@ -188,6 +188,7 @@ def rows(dyn: kc.CompiledModel, n: int) -> Array:
     return np.random.default_rng(2).uniform(0.1, 0.9, (n, dyn.n_x))
 
 
+@pytest.mark.long  # ten seconds of numba's compiler
 def test_rollouts_in_threads_of_numba(pole: kc.CompiledModel) -> None:
     """RK4 as `rollout` takes it, with the same bits; each thread with its own memory."""
     numba = pytest.importorskip("numba")

@@ -190,6 +190,8 @@ class Contact:
             raise ModelError(f"stiffness {what} is missing: write stiffness=1e6, in N/m^{exponent}")
         self.on = on
         self.radius = scalar(radius, f"radius {what}", "0.05", least=0.0)
+        if isinstance(on, Sphere) and self.radius == 0 and on.radius == 0:
+            raise ModelError(f"radius {what} is 0, and so is that of {on}: points never touch; give one a radius")
         self.stiffness = scalar(stiffness, f"stiffness {what}", "1e6", above=0.0)
         self.exponent = scalar(exponent, f"exponent {what}", "1.5", least=1.0)
         self.dissipation = scalar(dissipation, f"dissipation {what}", "0.1", least=0.0)

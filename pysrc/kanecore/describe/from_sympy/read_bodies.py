@@ -71,9 +71,11 @@ class Bodies:
         if number is None and what == "parent" and fixed:
             return GROUND
         if number is None:
+            owner = next((b.name for b in self.moving if getattr(b, "frame", None) is body), None)
             raise ModelError(
                 f"the {what} of {where} is {getattr(body, 'name', body)}, which is not in bodies"
                 + (f" nor the inertial frame {self.frame.name}" if what == "parent" else "")
+                + (f": write the body {owner}, not its frame" if owner else "")
             )
         return number
 
@@ -213,8 +215,7 @@ class JointReader:
 
     def attachment(self, row: Any, item: Any) -> None:
         """Read an item of ``attach={row: (child, child_point, parent, parent_point, vector)}``."""
-        row = self._builder.row(row)
-        where = f"attach={{{row}: ...}}"
+        where, row = f"attach={{{row!r}: ...}}", self._builder.row(row)
         try:
             child, child_at, parent, parent_at, vector = item
         except (TypeError, ValueError):
