@@ -186,11 +186,11 @@ def test_arrays_in_column_order(n: int) -> None:
     assert np.isnan(dyn.rhs(0.0, np.asfortranarray(x))[3]).all()
 
 
+@pytest.mark.parametrize("n", [ENOUGH, ENOUGH + 5])
 @pytest.mark.parametrize("kernel", ["udot", "rhs", "mass_matrix"])
-def test_nothing_is_written_beyond_the_rows(kernel: str) -> None:
+def test_nothing_is_written_beyond_the_rows(kernel: str, n: int) -> None:
     """Of results that are shorter than a pack as well; x has gaps between its rows and ends with the last."""
-    dyn, n = compiled("rrp"), ENOUGH + 5
-    x = states("rrp", n)
+    dyn, x = compiled("rrp"), states("rrp", n)
     wide = np.full((n, dyn.n_x + 3), np.nan)
     wide[:, 3:] = x
     whole = getattr(dyn, kernel)(0.0, x)
