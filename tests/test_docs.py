@@ -14,6 +14,7 @@ import sys
 import textwrap
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -271,6 +272,20 @@ def test_blocks_of_a_page_share_names_and_show_what_they_print(root: Path, tmp_p
     assert "42" in text
     assert "\n   x^{2}\n" in text
     assert "ZeroDivisionError: division by zero" in text
+
+
+def test_keywords_stay_when_a_page_is_not_written_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(root / "docs/_ext"))
+    of_page = [("single", "LQR", "keywords", "main", None)]
+    env = SimpleNamespace(
+        _search_index_index_entries={"written": [("PID", "keywords", "main")]},
+        metadata={"internals": {"nosearch": True}},
+        domains={"index": SimpleNamespace(entries=dict.fromkeys(("kept", "written", "internals"), of_page))},
+    )
+    importlib.import_module("keywords").with_unchanged_pages(SimpleNamespace(env=env))
+    kept = {"written": [("PID", "keywords", "main")], "kept": [("LQR", "keywords", "main")]}
+    assert env._search_index_index_entries == kept
 
 
 def test_printed_tables_are_told_from_text(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

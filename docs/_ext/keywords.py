@@ -48,6 +48,8 @@ def with_unchanged_pages(app: Sphinx) -> list[Any]:
     """Sphinx keeps the entries of pages that it writes, and forgets all others: a second build had no keywords."""
     found = getattr(app.env, "_search_index_index_entries", {})
     for page, entries in app.env.domains["index"].entries.items():
+        if "nosearch" in app.env.metadata.get(page, {}):
+            continue
         words = ((split_index_msg(kind, text), target, main) for kind, text, target, main, _ in entries)
         found.setdefault(page, sorted({(word, target, main) for several, target, main in words for word in several}))
     return []
