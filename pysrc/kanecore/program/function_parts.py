@@ -30,10 +30,10 @@ __all__ = ["SCRATCH", "WHOLE", "Equations", "Function", "Member", "Parts", "Solv
 # Instructions in one function.  Integrators live on the core group: a sixth of the time of a humanoid is worth a longer
 # compilation, so programs up to this length stay whole there.
 WHOLE = 10_000
-# Longer programs are cut.  Their values go through memory in any case, and for pieces of 500 gcc takes 0.6 of the
-# time that it takes for pieces of 3,000; 250 serve the other groups, which few integrators call.
-CHUNK = 500
-CHUNK_BESIDE = 250
+# Longer programs are cut.  Their values go through memory in any case: for pieces of 125 gcc takes 0.6 of the time that
+# it takes for pieces of 500, and products of a humanoid take 0.92.
+CHUNK = 125
+WHOLE_BESIDE = 375  # the same as WHOLE in the other groups, which few integrators call
 # Several states at once: values of eight states that go through memory cost more than code that does not stay in the
 # cache of instructions.  A humanoid takes 0.64 of the time of pieces of 800.
 CHUNK_IN_LANES = 6_000
@@ -73,8 +73,8 @@ def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> 
     in_lanes : bool
         Whether it is for several states at once.
     """
-    size = CHUNK_IN_LANES if in_lanes else CHUNK if in_core else min(CHUNK, CHUNK_BESIDE)
-    longest = WHOLE if in_core and not in_lanes else size + size // 2
+    size = CHUNK_IN_LANES if in_lanes else CHUNK
+    longest = size + size // 2 if in_lanes else WHOLE if in_core else min(WHOLE_BESIDE, 3 * size)
     stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
     clear: tuple[Clear, ...] = ()
     zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]
