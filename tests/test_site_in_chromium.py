@@ -114,6 +114,13 @@ def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monke
         assert browser.evaluate(f"{RESULTS}({json.dumps(query)})")[:3] == index.pages(query)[:3], query
 
 
+def test_search_page_has_its_own_box(browser: Browser) -> None:
+    browser.open(SITE / "search.html")
+    box = "document.querySelector('article input[name=q], .content input[name=q]')"
+    assert browser.evaluate(f"{box}.getBoundingClientRect().width") > 100
+    assert browser.evaluate(f"{box}.form.action").split("?")[0].endswith("/search.html")
+
+
 ANCHORS = "(query => Search._performSearch(...Search._parseQuery(query)).map(result => [result[0], result[2]]))"
 
 
@@ -123,12 +130,15 @@ ANCHORS = "(query => Search._performSearch(...Search._parseQuery(query)).map(res
         ("margins of the loop in a bode plot", ["howto/lqr", "#bode-plot-and-margins"]),
         ("bearing friction torque", ["howto/friction", "#bearing-friction-of-a-pin-joint"]),
         ("simulate a mechanism", ["howto/simulate", ""]),
+        ("pole placement", ["howto/lqr", "#pole-placement"]),  # found by a keyword as well
     ],
 )
 def test_results_lead_to_sections(query: str, section: list[str], browser: Browser) -> None:
     browser.open(SITE / "search.html")
     browser.wait(lambda: browser.evaluate("Search.hasIndex()"))
-    assert section in browser.evaluate(f"{ANCHORS}({json.dumps(query)})")
+    results = browser.evaluate(f"{ANCHORS}({json.dumps(query)})")
+    assert section in results
+    assert [section[0], "#keywords"] not in results
 
 
 @pytest.mark.parametrize(

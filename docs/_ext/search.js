@@ -168,3 +168,15 @@ Search.performTermsSearch = (words, excluded) => {
     return [docnames[page], titles[page], anchor, null, score, filenames[page], SearchResultKind.text];
   });
 };
+
+// A page that both its keywords and its text find is listed once, with the section.
+const KEYWORDS = "#keywords", allResults = Search._performSearch;
+Search._performSearch = (...query) => {
+  const results = new Map();
+  for (const result of allResults(...query).reverse()) {
+    const key = `${result[0]} ${result[1]}`, kept = results.get(key);
+    if (!kept) results.set(key, result);
+    else if (kept[2] === KEYWORDS) kept[2] = result[2];
+  }
+  return [...results.values()].reverse();
+};

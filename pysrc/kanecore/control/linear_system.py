@@ -70,7 +70,8 @@ def mode_lines(modes: Sequence[Mode]) -> Iterator[str]:
     """A table of modes, a line each."""
     yield f"{'eigenvalue':>24} {'frequency':>11} {'damping':>9}  states"
     for mode in modes:
-        yield f"{mode.value:>24} {mode.frequency:>11.5g} {mode.damping:>9.4g}  {', '.join(mode.states)}"
+        damping = f"{mode.damping:.4g}" if mode.frequency else "."  # of a zero eigenvalue it is NaN
+        yield f"{mode.value:>24} {mode.frequency:>11.5g} {damping:>9}  {', '.join(mode.states)}"
 
 
 def _number(value: float) -> str:
