@@ -40,7 +40,8 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
         dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, cache=False)
         rows += [_row(dyn, mechanism.name, kernel, REPEATS) for kernel in KERNELS]
     calls = [row for name in ("arm7", "four_bar", "anymal_c") for row in _calls(name, REPEATS, 100)]
-    beside = [row for robot in (models.arm, models.panda, models.quadruped) for row in _beside(robot(), REPEATS)]
+    robots = (models.arm, models.panda, models.quadruped, models.humanoid)
+    beside = [row for robot in robots for row in _beside(robot(), REPEATS)]
     return {"derivatives in C": rows, FROM_PYTHON: calls, BESIDE: beside}
 
 

@@ -185,8 +185,8 @@ GOALS = (
             (f"pin.{theirs}", (f"pinocchio {theirs}",)),
         )
         for call, theirs, goals_of in (
-            ("linearize", "computeABADerivatives", (("panda", 0.45), ("quadruped", 0.55))),
-            ("mass_matrix_inverse", "computeMinverse", (("panda", 0.55), ("quadruped", 0.55))),
+            ("linearize", "computeABADerivatives", (("panda", 0.45), ("quadruped", 0.55), ("humanoid", 0.55))),
+            ("mass_matrix_inverse", "computeMinverse", (("panda", 0.55), ("quadruped", 0.55), ("humanoid", 0.55))),
         )
         for robot, most in goals_of
     ),
