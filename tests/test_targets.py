@@ -55,7 +55,7 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
     module = import_module(f"kanecore.gallery.{name}")
     model, runtime = module.build(), root / "pysrc/kanecore/emit/runtime"
     text, scratch = written(Single(), model, ["mass_matrix", "forcing", "udot", "linearize"])
-    headers = [(runtime / header).read_text() for header in HEADERS]
+    headers = [(runtime / header).read_text() for header in HEADERS if header != "directions.h"]  # which are doubles
     parts = [*((runtime / header).read_text() for header in Single().headers), Single().tolerances()]
     source = '#include "kanecore.h"\n' + "".join([*parts, *headers]) + text
     for kernel in ("mass_matrix", "udot"):
