@@ -89,14 +89,16 @@ def _has_terms(d: Derivation) -> bool:
 @derives("reaction_shares", applies=_has_terms)
 def _reaction_shares(d: Derivation) -> Derived:
     terms = d.description.reaction_terms
-    assert terms is not None
+    if terms is None:
+        return Derived(())
     return Derived(tuple(x for start, row in zip(terms.start, terms.slopes, strict=True) for x in (start, *row)))
 
 
 @derives("share_laws", applies=_has_terms)
 def _share_laws(d: Derivation) -> Derived:
     terms, g = d.description.reaction_terms, d.graph
-    assert terms is not None
+    if terms is None:
+        return Derived(())
     given = dict(zip(terms.symbols, d.vector_symbols(len(terms.symbols)), strict=True))
     rows = []
     for law, power in zip(terms.laws, terms.powers, strict=True):
