@@ -402,6 +402,7 @@ def test_catalogues_have_the_messages_of_the_pages(root: Path, tmp_path: Path) -
     environment = {**os.environ, "KANECORE_CACHE_DIR": str(tmp_path), "KANECORE_CFLAGS": "-O0"}
     subprocess.run([*command, str(root / "docs"), str(tmp_path / "pot")], env=environment, check=True)
     pages = catalogues(tmp_path / "pot", "pot")
+    pages.pop("sphinx", None)  # words of templates, which Sphinx translates itself
     for language in ("es", "pt"):
         translated = catalogues(root / f"docs/locale/{language}/LC_MESSAGES", "po")
         found, expected = ({name: {m.id for m in page} for name, page in all_.items()} for all_ in (translated, pages))
