@@ -127,7 +127,7 @@ class Run(SphinxDirective):
 
 
 def has_columns(text: str) -> bool:
-    """Most lines have spaces between words to align them: a table, which a narrow page scrolls and does not wrap."""
+    """Test whether most lines have spaces that align words: a table, which a narrow page scrolls and does not wrap."""
     lines = text.splitlines()
     return 2 * sum(bool(re.search(r"\S {3,}\S", line)) for line in lines) > len(lines) > 2
 

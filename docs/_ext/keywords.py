@@ -45,7 +45,7 @@ class IndexKeywords(SphinxTransform):
 
 
 def with_unchanged_pages(app: Sphinx) -> list[Any]:
-    """Sphinx keeps the entries of pages that it writes, and forgets all others: a second build had no keywords."""
+    """Bring back the entries of pages that are not written again: Sphinx keeps those of pages that it writes alone."""
     found = getattr(app.env, "_search_index_index_entries", {})
     for page, entries in app.env.domains["index"].entries.items():
         if "nosearch" in app.env.metadata.get(page, {}):

@@ -167,7 +167,7 @@ def _best(found: Iterable[tuple[dict[int, float], float]]) -> dict[int, float]:
 
 
 def is_misspelt(word: str, other: str) -> bool:
-    """One letter is wrong, missing or too many, or two are in the other order."""
+    """Test whether one letter is wrong, missing or too many, or two are in the other order."""
     start = _common(word, other)
     one, two = word[start:], other[start:]
     end = _common(one[::-1], two[::-1])

@@ -189,7 +189,7 @@ cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcep
 
 
 cdef void fill_in_common(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
-    """What is one for all rows."""
+    """Places and numbers of the operands that all rows share."""
     cdef int operand
     cdef Py_ssize_t lane, block
     for block in range(n_blocks):
@@ -207,7 +207,7 @@ cdef inline void gather_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks, int oper
 
 
 cdef void fill_blocks(Batch *b, Lanes *l, Py_ssize_t n_blocks) noexcept nogil:
-    """What varies, of rows at equal steps."""
+    """The operands that vary from row to row, where rows lie at equal steps."""
     gather_blocks(b, l, n_blocks, OF_T, 1, l.t, 1)
     gather_blocks(b, l, n_blocks, OF_X, b.n_x, l.x, l.n_x)
     if b.n_beyond:
@@ -500,7 +500,7 @@ cdef class Evaluation:
     cdef object rows(self, str what, object given):
         """Rows of a call, as `Model.rows` has them; many that lie in columns, which lanes read, stay as they are."""
         cdef Model m = self.model
-        if (type(given) is np.ndarray and cnp.PyArray_NDIM(given) == 2 and cnp.PyArray_STRIDE(given, 0) == m.item
+        if (cnp.PyArray_CheckExact(given) and cnp.PyArray_NDIM(given) == 2 and cnp.PyArray_STRIDE(given, 0) == m.item
                 and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes and cnp.PyArray_DIM(given, 1) == len(m.names[what])
                 and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
             self.in_columns = True

@@ -22,8 +22,6 @@ __all__ = ["linearize"]
 
 Array = npt.NDArray[np.float64]
 
-_PAIRS = (tuple, list)
-
 
 def linearize(
     dyn: Kernels,
@@ -69,7 +67,7 @@ def linearize(
     ValueError
         ``out`` is no such pair, of the shapes above, or its arrays share memory; as the kernels.
     """
-    if out is not None and not (isinstance(out, _PAIRS) and len(out) == 2):
+    if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
     x = dyn._as_state(x)
     slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))

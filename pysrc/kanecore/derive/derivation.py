@@ -207,7 +207,7 @@ class Derivation:
     def _solved_slopes(
         self, forces: Sequence[int], levels: Sequence[int], rates: Sequence[int]
     ) -> Derived | ReducedSlopes | None:
-        """The slopes of q̇ and u̇ row by row, from those of R, S and q̇; else what solves for them; None for neither."""
+        """Slopes of q̇ and u̇ row by row, from those of R, S and q̇; else their reduced equations; None for neither."""
         if self.without_masses or not (self.has_expression or self.solving):
             return None
         width = len(forces) // len(self.description.speeds)
@@ -221,7 +221,7 @@ class Derivation:
         return self._guarded(Derived(roots, tested, self.solution.limits))
 
     def _reduced_slopes(self, sides: Sequence[Sequence[int]], rates: Sequence[int]) -> ReducedSlopes:
-        """What solves for slopes of u̇, from the columns of those of R and S."""
+        """Reduced equations of the slopes of u̇, from the columns of those of R and S."""
         assert self.solving is not None
         g, (e, symbols) = self.graph, self._elimination
         followers = [j for j in range(len(e.offset)) if j not in e.speeds]

@@ -39,7 +39,7 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 @dataclass(frozen=True)
 class ReducedSlopes:
-    """What gives the derivatives of u̇ in N columns where the graph eliminated some speeds, and all of their rows of G.
+    """Expressions of the derivatives of u̇ in N columns where the graph eliminated speeds, and all of their rows of G.
 
     Attributes
     ----------
@@ -112,8 +112,8 @@ def linearized(
 
     dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
 
-    ``solve`` takes the entries of ∂R, ∂S and ∂q̇, and returns the solution, or if it has no expression what it is made
-    of, or None.
+    ``solve`` takes the entries of ∂R (n, N), ∂S (m, N) and ∂q̇ (n_q, N), row by row.  It returns the solution; where
+    that has no expression, its reduced equations; or None.
     """
     g = d.graph
     for row, force in zip(rows, multipliers, strict=True):

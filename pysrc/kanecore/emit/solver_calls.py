@@ -156,10 +156,7 @@ def structure(target: C, solved: Solved) -> list[str]:
             f"kc_saddle equations = {_equations(equations)};",
         ]
     all_members = {**solved.members, **WAYS[solved.way].members}
-    names = {"column": "columns"} if target.side_by_side else {}
-    members = [
-        f".{names.get(name, name)} = {_member(name, value)}," for name, value in all_members.items() if value != ()
-    ]
+    members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [
         *lines,
         f"{WAYS[solved.way].structure} s = {{",

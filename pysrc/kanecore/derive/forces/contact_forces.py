@@ -15,7 +15,7 @@ whose deflection z is a state in directions along the surface,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kanecore.derive.kinematics import Kinematics
@@ -28,12 +28,12 @@ from kanecore.graph.expression_graph import STATE, Given, Graph, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-__all__ = ["STILL", "Bristle", "with_bristles", "with_contacts"]
+from .bristles import Bristle, speed_of, with_bristles
+
+__all__ = ["with_contacts"]
 
 _AT_REST = 1e-16
 """Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0: below rounding beside tanh(x)/x."""
-STILL = 1e-30
-"""Added to s², in m²/s², so that |s| has derivatives at s = 0: bristles slip by 10⁻¹⁵ m/s there."""
 
 
 def with_contacts(d: Description) -> Description:
@@ -57,30 +57,6 @@ def with_contacts(d: Description) -> Description:
         contacts=(),
         shown_points=tuple(dict.fromkeys([*d.shown_points, *at])),
     )
-
-
-def with_bristles(d: Description, bristles: Sequence[Bristle], otherwise: str) -> Description:
-    """Description with the states of bristles; ModelError for one that is called as another symbol of the model."""
-    taken = {*d.x_names, *d.input_names, *d.parameter_names}
-    for each in bristles:
-        if each.name in taken:
-            raise ModelError(f"{each.name!r} is a state of bristles of friction: rename the symbol, or {otherwise}")
-        taken.add(each.name)
-    return replace(
-        d,
-        states=(*d.states, *(each.state for each in bristles)),
-        state_rates=(*d.state_rates, *(each.rate for each in bristles)),
-        state_names=(*d.state_names, *(each.name for each in bristles)),
-    )
-
-
-@dataclass(frozen=True)
-class Bristle:
-    """Deflection along one direction: a state, and its rate."""
-
-    name: str
-    state: int
-    rate: int
 
 
 @dataclass(frozen=True)
@@ -261,7 +237,7 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
     """States z along directions in which the surfaces may slip, and σ₀ z + σ₁ ż as a vector along the surface."""
     directions = [axis for axis in _directions(g, gap.normal) if dot(g, slip, axis)]
     slips = [dot(g, slip, axis) for axis in directions]
-    speed = g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(STILL)))
+    speed = speed_of(g, slips)
     wear = g.div(g.mul(contact.bristle_stiffness, speed), _coefficient(g, contact, speed))
     decay = g.div(contact.bristle_stiffness, contact.bristle_damping)
     apart = g.binary(Op.LE, gap.depth, 0)
@@ -271,7 +247,7 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
         z = g.symbol(("z", name), STATE)
         rate = g.select(apart, g.neg(g.mul(decay, z)), g.sub(s, g.mul(wear, z)))
         bristles.append(Bristle(name, z, rate))
-        pull = g.add(g.mul(contact.bristle_stiffness, z), g.mul(contact.bristle_damping, rate))
+        pull = bristles[-1].pull(g, contact.bristle_stiffness, contact.bristle_damping)
         along = add(g, along, scale(g, pull, axis))
     return bristles, sub(g, along, scale(g, dot(g, along, gap.normal), gap.normal)) if len(directions) > 2 else along
 

@@ -20,7 +20,7 @@ from kanecore.graph.expression_graph import ACCELERATION, STATE, Op
 from kanecore.graph.vectors import ZERO, Components, dot, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-from .contact_forces import STILL, Bristle, with_bristles
+from .bristles import Bristle, speed_of, with_bristles
 
 __all__ = ["with_joint_friction"]
 
@@ -67,9 +67,7 @@ def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristle]) -> l
     slip = g.mul(dot(g, omega, axis), friction.pin_radius)
     if friction.bristle_stiffness:
         bristles.append(_bristle(k, friction, slip))
-        share = g.add(
-            g.mul(friction.bristle_stiffness, bristles[-1].state), g.mul(friction.bristle_damping, bristles[-1].rate)
-        )
+        share = bristles[-1].pull(g, friction.bristle_stiffness, friction.bristle_damping)
     else:
         share = g.call(Op.TANH, g.div(slip, friction.transition_velocity))
     torque = scale(g, g.neg(g.mul(size, share)), axis)
@@ -83,8 +81,7 @@ def _bristle(k: Kinematics, friction: JointFriction, slip: int) -> Bristle:
     """Deflection z of the bristles, and ż = s − σ₀ |s| z."""
     g, name = k.graph, f"{friction.joint}_bristle"
     z = g.symbol(("z", name), STATE)
-    speed = g.sqrt(g.add(g.square(slip), g.constant(STILL)))
-    return Bristle(name, z, g.sub(slip, g.mul(g.mul(friction.bristle_stiffness, speed), z)))
+    return Bristle(name, z, g.sub(slip, g.mul(g.mul(friction.bristle_stiffness, speed_of(g, [slip])), z)))
 
 
 def _axis(k: Kinematics, omega: Components, joint: str) -> Components:

@@ -85,8 +85,8 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     arguments.update((argument, list(items)) for argument, items in constraints.items() if items)
     if system.holonomic_constraints:
         arguments |= _holonomic(system, arguments.get("velocity_constraints", []))
-    beyond = options.get("forcelist")
-    if beyond and all(isinstance(item, (Contact, JointFriction)) for item in listed(beyond, "forcelist")):
+    beyond = listed(options.get("forcelist") or [], "forcelist")
+    if beyond and all(isinstance(item, (Contact, JointFriction)) for item in beyond):
         arguments["forcelist"] += beyond
         options = {name: value for name, value in options.items() if name != "forcelist"}
     for argument, other in _OF_SYSTEM.items():

@@ -453,31 +453,20 @@ KC_INLINE void kc_combine(kc_saddle *s)
     const int n = s->n, k = s->k, r = s->rank, free = n - r, *const column = s->column;
     const kc_real none = kc_all(0), *const G = s->G, *const gamma = s->gamma, *const scale = s->scale;
     kc_real *const f = s->f, *const a = s->a;
-    if (k > 1) { /* row by row, in the same order */
-        for (int i = 0; i < free; i++)
-            kc_copy(k, f + column[r + i] * k, a + i * k);
-        for (int d = 0; d < r; d++) {
-            kc_real *const row = f + column[d] * k;
-            for (int j = 0; j < k; j++)
-                row[j] = -gamma[d * k + j];
-            for (int i = s->begin[d]; i < s->end[d]; i++) {
-                const kc_mask some = (kc_mask)(G[d * n + r + i] != none);
-                if (kc_any(some))
-                    kc_take_where(some, k, row, G[d * n + r + i], a + i * k);
-            }
+    for (int i = 0; i < free; i++)
+        kc_copy(k, f + column[r + i] * k, a + i * k);
+    for (int d = 0; d < r; d++) {
+        kc_real *const row = f + column[d] * k, sum = -gamma[d * k]; /* of one column, in a register */
+        for (int j = 1; j < k; j++)
+            row[j] = -gamma[d * k + j];
+        for (int i = s->begin[d]; i < s->end[d]; i++) {
+            const kc_real entry = G[d * n + r + i];
+            const kc_mask some = (kc_mask)(entry != none);
+            sum = kc_pick(some, sum - entry * a[i * k], sum);
+            if (k > 1 && kc_any(some))
+                kc_take_where(some, k - 1, row + 1, entry, a + i * k + 1);
         }
-    }
-    for (int j = 0; j < k && k == 1; j++) {
-        for (int i = 0; i < free; i++)
-            f[column[r + i] * k + j] = a[i * k + j];
-        for (int d = 0; d < r; d++) {
-            kc_real sum = -gamma[d * k + j];
-            for (int i = s->begin[d]; i < s->end[d]; i++) {
-                const kc_real entry = G[d * n + r + i];
-                sum = kc_pick((kc_mask)(entry != none), sum - entry * a[i * k + j], sum);
-            }
-            f[column[d] * k + j] = sum;
-        }
+        row[0] = sum;
     }
 #if defined(KC_WIDE)
     for (int j = 0; j < k; j++)

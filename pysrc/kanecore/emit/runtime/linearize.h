@@ -23,7 +23,7 @@ typedef struct kc_linearization {
     kc_function *fill; /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
     kc_parts parts;    /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
 #if defined(KC_ALONG)
-    kc_along *columns; /* reads udot, lambda in w; the slopes of R, S, qdot along directions (N) */
+    kc_along *column; /* reads udot, lambda in w; the slopes of R, S, qdot along directions (N) */
 #else
     kc_function *column; /* reads a direction (N) behind udot, lambda; the same along it */
 #endif
@@ -62,7 +62,7 @@ KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc
     for (int j = 0; j < k; j += KC_PACK) {
         for (int lane = 0; lane < KC_PACK && j + lane < k; lane++)
             directions[(j + lane) * KC_PACK + lane] = 1;
-        s->columns(KC_AT(at), (const kc_loose_pack *)directions, solution, (kc_loose_pack *)slopes);
+        s->column(KC_AT(at), (const kc_loose_pack *)directions, solution, (kc_loose_pack *)slopes);
         for (int lane = 0; lane < KC_PACK && j + lane < k; lane++)
             directions[(j + lane) * KC_PACK + lane] = 0;
         kc_place_columns(s, j, slopes, KC_PACK, rates);
