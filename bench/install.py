@@ -39,13 +39,15 @@ def commands() -> list[str]:
 def seconds(command: str | list[str], folder: Path, **environment: str) -> float:
     """Time of a command in a folder; its output is shown where it fails."""
     words = ["bash", "-c", command] if isinstance(command, str) else command
-    # No cache of pip, of compiled models or of fonts: those of a newcomer are empty.
+    # No cache of pip, of compiled models or of fonts: those of a newcomer are empty.  No variable that changes Python:
+    # without bytecode that it wrote, say, each process compiles what it imports.
     home = {"HOME": str(folder / "home"), "PIP_NO_CACHE_DIR": "1"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     start = time.perf_counter()
     done = subprocess.run(
         words,
         cwd=folder,
-        env={**os.environ, **home, **environment},
+        env={**kept, **home, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -17,26 +17,29 @@ from kanecore import compiled_model
 from kanecore._old_paths import MOVED
 
 
-def test_every_old_name_is_the_new_module() -> None:
-    """In a process of its own: old names stay in sys.modules, and on their packages."""
-    code = """
-import sys, warnings
-from importlib import import_module
-from kanecore._old_paths import MOVED
-for old, new in MOVED.items():
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        module = import_module(f"kanecore.{old}")
-    assert module is import_module(f"kanecore.{new}") and module.__name__ == f"kanecore.{new}", old
-    assert module.__spec__.name == module.__name__, old
-    found = [w.category for w in said if f"kanecore.{old} is kanecore.{new} now" in str(w.message)]
-    assert found == [DeprecationWarning], old
-import kanecore.run.model, kanecore.compiled_model
-from kanecore.run import model
-assert model is kanecore.run.model is kanecore.compiled_model
-"""
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def forget_old_names() -> None:
+    """They stay in sys.modules, and on their packages."""
+    for old in MOVED:
+        package, _, name = f"kanecore.{old}".rpartition(".")
+        if sys.modules.pop(f"{package}.{name}", None):
+            vars(sys.modules[package]).pop(name, None)
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    """No old name was imported before the test, and none is after it."""
+    forget_old_names()
+    yield
+    forget_old_names()
+
+
+def test_every_old_name_is_the_new_module(forgotten: None) -> None:
+    for old, new in MOVED.items():
+        with pytest.warns(DeprecationWarning, match=rf"kanecore\.{old} is kanecore\.{new} now"):
+            module = import_module(f"kanecore.{old}")
+        assert module is import_module(f"kanecore.{new}"), old
+        assert module.__name__ == module.__spec__.name == f"kanecore.{new}", old
+    assert import_module("kanecore.run").model is compiled_model
 
 
 def test_no_old_name_hides_a_module(root: Path) -> None:
