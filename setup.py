@@ -60,7 +60,7 @@ ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side b
 # result: CODE leaves the compiler no choice of rounding.
 AS_MODELS = "-O1"
 MODULES = {
-    "_native": ("-O1", {}),
+    "_native": ("-O1", {"threads": AS_MODELS}),
     "_library": ("-Og", {"interpreter": "-Og", "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS}),
     "_motion": (
         "-O0",
@@ -190,6 +190,7 @@ class BuildNative(build_ext):
             libraries=self.get_libraries(module),
             library_dirs=module.library_dirs,
             export_symbols=self.get_export_symbols(module),
+            extra_postargs=[] if sys.platform == "win32" else ["-pthread"],
             build_temp=self.build_temp,
             target_lang="c",
         )

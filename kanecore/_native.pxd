@@ -36,11 +36,13 @@ cdef class Kernels(Model):
 
 
 cdef class Shared:
-    cdef object work, parts
-    cdef Py_ssize_t n_parts
-    cdef bint ended
+    cdef list bounds
+    cdef object error
+    cdef bint stop      # set by Ctrl-C, or when a part fails
 
-    cdef Py_ssize_t run(self, Py_ssize_t threads) except -1
+    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1
+    cdef int run_parts(self, list bounds, Py_ssize_t threads) except -1
+    cdef int take(self, Py_ssize_t part) noexcept
 
 
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out)

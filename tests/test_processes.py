@@ -21,6 +21,7 @@ from kanecore.gallery import rrp
 def everything(dyn):
     x = np.linspace(0.1, 0.6, 6)
     results = [dyn.rhs(0.0, x), dyn.mass_matrix(0.0, np.tile(x, (3, 1))), dyn.inverse_dynamics(0.0, x, np.ones(3))]
+    results += [dyn.udot(0.0, np.tile(x, (1024, 1)), threads=2)]  # by threads that a forked child has not
     results += [np.atleast_1d(dyn.kinetic_energy(0.0, x)), dyn.simulate((0.0, 0.5), x, rtol=1e-8).x]
     ws = dyn.workspace()
     ws.x = x
@@ -195,5 +196,5 @@ print(everything(kc.compile(model, parameters=parameters, kernels=["forces"])).h
     assert [process.returncode for process in processes] == [0] * 4, outputs
     assert len({printed for printed, _ in outputs}) == 1
     entries = sorted(path.name for path in (tmp_path / "cache").iterdir())
-    assert len(entries) == 3  # core, forces, energies
+    assert len(entries) == 4  # core, its lanes, forces, energies
     assert all(name.startswith("rrp-") for name in entries)

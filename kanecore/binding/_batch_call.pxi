@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One call of a kernel, with any number of states, in lanes and threads; included by _native.pyx.
 
-from concurrent.futures import ThreadPoolExecutor, wait
+cdef extern from "threads/kc_threads.h" nogil:
+    ctypedef void kc_part(void *work, int thread, int part) noexcept nogil
+
+    ctypedef struct kc_job:
+        kc_part *run
+        void *work
+        int n_parts
+
+    void kc_offer(kc_job *job, int n)
+    void kc_take_parts(kc_job *job)
+    bint kc_ended(kc_job *job)
+    void kc_forget_threads()
 
 ARGUMENTS = ("t", "x", "udot", "r", "p")
 """The operands of a kernel, in the order of `OF_T`, ..."""
@@ -16,9 +27,11 @@ cdef enum:
 cdef struct Batch:
     Py_ssize_t n_rows, n_x, n_beyond, n_r, size     # n_beyond: numbers that x goes on with
     Py_ssize_t first                    # the number of the first row
+    Py_ssize_t n_failed                 # rows
     int n_dims                          # leading axes
     cnp.npy_intp lengths[MOST_AXES]     # of the leading axes
     cnp.npy_intp index[MOST_AXES]       # where we are, one number an axis
+    const char *begin[N_OPERANDS]       # the operands of the first row of all
     const char *at[N_OPERANDS]          # the operands of the row
     bint reads_p                        # else at[OF_P] points nowhere, and c holds the parameters
     bint single                         # whether all numbers are floats
@@ -32,10 +45,12 @@ cdef struct Batch:
     double *state                       # [q, u, udot, lambda, ...]
     double *c
     double *work
+    char *results                       # of all rows
     double *out
     unsigned char *status               # a row: a kc_status
     int *number                         # of each row: work[1]
-    PyObject *interruption              # by Ctrl-C: the exception, owned; the rows after it are not done
+    bint asks                           # whether Ctrl-C was pressed: the thread of the call does
+    PyObject **interruption             # by Ctrl-C: the exception, owned; the rows after it are not done
     bint *stop                          # set by Ctrl-C: all threads of a call look at it
 
 cdef struct Lanes:
@@ -102,7 +117,7 @@ cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double 
 
 cdef bint stopped(Batch *b, Py_ssize_t before, Py_ssize_t after) noexcept nogil:
     """Test whether Ctrl-C was pressed, once every PATIENCE rows."""
-    if before // PATIENCE != after // PATIENCE and interrupted(&b.interruption):
+    if b.asks and before // PATIENCE != after // PATIENCE and interrupted(b.interruption):
         b.stop[0] = True
     return b.stop[0]
 
@@ -118,6 +133,20 @@ cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
     return n_failed
 
 
+cdef void begin_at(Batch *b, Py_ssize_t first, Py_ssize_t n_rows) noexcept nogil:
+    """Go to a row, with so many to do."""
+    cdef Py_ssize_t rest = first
+    cdef int i, operand, axis
+    b.first, b.n_rows, b.out = first, n_rows, <double *>(b.results + first * b.size * b.item)
+    memcpy(b.at, b.begin, sizeof(b.at))
+    for axis in range(b.n_dims - 1, -1, -1):
+        b.index[axis] = rest % b.lengths[axis]
+        rest = rest // b.lengths[axis]
+        for i in range(b.n_varying):
+            operand = b.varying[i]
+            b.at[operand] += b.index[axis] * b.steps[operand][axis]
+
+
 cdef bint in_one_axis(Batch *b) noexcept:
     """Make the leading axes one, if the rows of each operand that varies lie at equal steps forwards."""
     cdef int i, operand, axis, last = b.n_dims - 1
@@ -131,7 +160,9 @@ cdef bint in_one_axis(Batch *b) noexcept:
     for i in range(b.n_varying):
         operand = b.varying[i]
         b.steps[operand][0] = b.steps[operand][last]
-    b.n_dims, b.index[0], b.lengths[0] = 1, 0, b.n_rows
+    for axis in range(last):
+        b.lengths[last] *= b.lengths[axis]
+    b.n_dims, b.lengths[0] = 1, b.lengths[last]
     return True
 
 
@@ -391,66 +422,97 @@ cdef void place_lanes(Model m, int k, double *memory, Lanes *l) noexcept:
         m.place_addresses(behind(l.constants, lane * m.n_prepared, m.item))
 
 
-cdef object _pool = None
-cdef int _pool_size = 0
+cdef struct Worker:         # what a thread has of its own; numbers follow
+    Batch batch
+    Lanes lanes
+
+cdef struct Call:           # with many states, which threads share in parts
+    kc_kernel *kernel
+    bint in_lanes
+    Py_ssize_t n_rows, n_parts
+    char *workers
+    Py_ssize_t n_bytes      # of each
 
 
-cdef object thread_pool(int n):
-    """Threads that wait for work, n or more."""
-    global _pool, _pool_size
-    if n > _pool_size:
-        _pool, _pool_size = ThreadPoolExecutor(n, "kanecore"), n
-    return _pool
+cdef inline Worker *worker_of(Call *call, Py_ssize_t thread) noexcept nogil:
+    return <Worker *>(call.workers + thread * call.n_bytes)
+
+
+cdef inline Py_ssize_t bound(Call *call, Py_ssize_t part) noexcept nogil:
+    """The first row of a part; each but the last fills lanes."""
+    return call.n_rows if part == call.n_parts else call.n_rows * part // call.n_parts // MOST_LANES * MOST_LANES
+
+
+cdef void run_part(void *shared, int thread, int part) noexcept nogil:
+    cdef Call *call = <Call *>shared
+    cdef Worker *worker = worker_of(call, thread)
+    cdef Batch *batch = &worker.batch
+    cdef Py_ssize_t first = bound(call, part), end = bound(call, part + 1)
+    if batch.stop[0] or end == first:
+        return
+    begin_at(batch, first, end - first)
+    if call.in_lanes:
+        batch.n_failed += run_lanes(call.kernel, batch, &worker.lanes)
+    else:
+        batch.n_failed += run_rows(call.kernel, batch)
 
 
 def _forget_threads():
     """In a forked child, where the threads are not."""
-    global _pool, _pool_size
-    _pool, _pool_size = None, 0
+    kc_forget_threads()
 
 
 if hasattr(os, "register_at_fork"):     # not on Windows
     os.register_at_fork(after_in_child=_forget_threads)
 
 
+cdef void share(kc_part *run, void *work, int n_parts, Py_ssize_t threads, bint *stop, PyObject **interruption) noexcept nogil:
+    """Do all parts of a work, on so many threads at most; Ctrl-C sets ``stop`` and leaves its exception."""
+    cdef kc_job job
+    job.run, job.work, job.n_parts = run, work, n_parts
+    kc_offer(&job, <int>min(threads, n_parts) - 1)
+    kc_take_parts(&job)
+    while not kc_ended(&job):
+        if not stop[0] and interrupted(interruption):
+            stop[0] = True
+
+
+cdef void take_part(void *work, int thread, int part) noexcept with gil:
+    (<Shared>work).take(part)
+
+
 cdef class Shared:
-    """Work whose parts go to any free thread.
+    """Work whose parts take the GIL to begin, and go to any free thread."""
 
-    Parameters
-    ----------
-    work
-        With ``run_part(first, end) -> int`` and ``end()``, which lets parts stop where they can.
-    bounds : list of int
-        Where parts begin and end.
-    """
+    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+        """Some of the rows; it ends where it can once ``stop`` is set."""
+        raise NotImplementedError
 
+    cdef int run_parts(self, list bounds, Py_ssize_t threads) except -1:
+        """Run all parts, on so many threads at most; raise the first exception of one."""
+        cdef PyObject *interruption = NULL
+        cdef int n_parts = <int>len(bounds) - 1
+        if min(threads, n_parts) < 2:
+            for part in range(n_parts):
+                self.run_part(bounds[part], bounds[part + 1])
+            return 0
+        self.bounds = bounds
+        with nogil:
+            share(take_part, <void *>self, n_parts, threads, &self.stop, &interruption)
+        error = taken_exception(&interruption) or self.error
+        if error is not None:
+            raise error
+        return 0
 
-    def __init__(self, work, bounds):
-        self.work, self.n_parts, self.parts = work, len(bounds) - 1, zip(bounds, bounds[1:])
-
-    cdef Py_ssize_t run(self, Py_ssize_t threads) except -1:
-        """Run all parts, on so many threads at most; return the sum of their results."""
-        cdef Py_ssize_t n_others = min(threads, self.n_parts) - 1
-        others = [thread_pool(n_others).submit(self.take) for i in range(n_others)]
+    cdef int take(self, Py_ssize_t part) noexcept:
+        if self.stop:
+            return 0
         try:
-            result = self.take()
-            # a thread that has not begun by now is not waited for
-            return result + sum([other.result() for other in others if not other.cancel()])
-        except BaseException:
-            self.ended = True
-            self.work.end()
-            raise
-        finally:
-            wait(others)
-
-    def take(self):
-        """Parts that no other thread has taken, until none is left; the GIL sees that each is taken once."""
-        result = 0
-        for first, end in self.parts:
-            if self.ended:
-                break
-            result += self.work.run_part(first, end)
-        return result
+            self.run_part(self.bounds[part], self.bounds[part + 1])
+        except BaseException as error:
+            self.error = self.error or error
+            self.stop = True
+        return 0
 
 
 cdef int thread_count(object threads) except -1:
@@ -538,66 +600,66 @@ cdef class Evaluation:
         if self.in_columns and not self.in_lanes(n_rows):
             self.operands = [a if a is None else numbers(a, self.model.dtype) for a in self.operands]
         n_parts = min(<Py_ssize_t>self.threads * PARTS_OF_A_THREAD, n_rows // ROWS_OF_A_PART)
-        if self.threads == 1 or n_parts < 2:
-            return self.run_part(0, n_rows)
-        bounds = [n_rows * i // n_parts // MOST_LANES * MOST_LANES for i in range(n_parts)] + [n_rows]
-        return Shared(self, bounds).run(self.threads)
+        return self.run_parts(n_rows, 1 if self.threads == 1 else max(n_parts, 1))
 
     cdef bint in_lanes(self, Py_ssize_t n_rows) noexcept:
         return n_rows > 1 and self.model.lane_kernels[self.k] != NULL and self.model.size[self.k] > 0
 
-    def end(self):
-        """The threads of this call stop where they can."""
-        self.stop = True
-
-    cpdef Py_ssize_t run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
-        """The same for some of the states."""
+    cdef Py_ssize_t run_parts(self, Py_ssize_t n_rows, Py_ssize_t n_parts) except -1:
+        """All rows, each thread with memory of its own; how many failed."""
         cdef Model m = self.model
-        cdef Batch batch
-        cdef Lanes lanes
-        cdef Py_ssize_t i, n_failed
-        cdef kc_kernel *f = m.kernels[self.k]
-        cdef int operand, axis
-        cdef double *memory
-        cdef bint in_lanes = self.in_lanes(end - first)
-        batch.first, batch.n_rows, batch.stop = first, end - first, &self.stop
-        self.find_steps(&batch)
-        memory = allocate(m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if in_lanes else 0))
+        cdef Call call
+        cdef PyObject *interruption = NULL
+        cdef Py_ssize_t i, room, n_failed = 0, n_threads = min(self.threads, n_parts)
+        call.kernel, call.n_rows, call.n_parts, call.in_lanes = m.kernels[self.k], n_rows, n_parts, self.in_lanes(n_rows)
+        room = m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if call.in_lanes else 0)
+        call.n_bytes = sizeof(Worker) + room * sizeof(double)
+        call.workers = <char *>allocate(n_threads * call.n_bytes // <Py_ssize_t>sizeof(double))
         try:
-            batch.state = memory
-            self.fill(&batch)
-            for operand in range(N_OPERANDS):
-                lanes.varies[operand] = False
-            for i in range(batch.n_varying):
-                operand = batch.varying[i]
-                lanes.varies[operand] = True
-                for axis in range(batch.n_dims):
-                    batch.at[operand] += batch.index[axis] * batch.steps[operand][axis]
-            if in_lanes:
-                place_lanes(m, self.k, memory + m.n_state + m.n_prepared + m.n_work, &lanes)
-                lanes.in_one_axis = not lanes.varies[OF_P] and in_one_axis(&batch)
+            for i in range(n_threads):
+                self.equip(worker_of(&call, i), &interruption, call.in_lanes)
+            worker_of(&call, 0).batch.asks = True
+            if n_threads > 1:
                 with nogil:
-                    n_failed = run_lanes(f, &batch, &lanes)
-            elif batch.n_rows > 1:
+                    share(run_part, &call, <int>n_parts, n_threads, &self.stop, &interruption)
+            elif n_rows > 1:
                 with nogil:
-                    n_failed = run_rows(f, &batch)
+                    run_part(&call, 0, 0)
             else:
-                n_failed = run_rows(f, &batch)
+                run_part(&call, 0, 0)
+            for i in range(n_threads):
+                n_failed += worker_of(&call, i).batch.n_failed
         finally:
-            PyMem_Free(memory)
-        if batch.interruption != NULL:
-            raise taken_exception(&batch.interruption)
+            PyMem_Free(call.workers)
+        if interruption != NULL:
+            raise taken_exception(&interruption)
         return n_failed
 
+    cdef int equip(self, Worker *worker, PyObject **interruption, bint in_lanes) except -1:
+        """What a thread reads, writes and works with."""
+        cdef Model m = self.model
+        cdef Batch *batch = &worker.batch
+        cdef Lanes *lanes = &worker.lanes
+        cdef int i
+        batch.state = <double *>(worker + 1)
+        batch.asks, batch.interruption, batch.stop = False, interruption, &self.stop
+        self.find_steps(batch)
+        self.fill(batch)
+        if in_lanes:
+            for i in range(N_OPERANDS):
+                lanes.varies[i] = False
+            for i in range(batch.n_varying):
+                lanes.varies[batch.varying[i]] = True
+            place_lanes(m, self.k, batch.work + m.n_work, lanes)
+            lanes.in_one_axis = not lanes.varies[OF_P] and in_one_axis(batch)
+        return 0
+
     cdef int find_steps(self, Batch *batch) except -1:
-        """The lengths and steps of the leading axes, and the place of the first row along them."""
-        cdef Py_ssize_t rest = batch.first
+        """The lengths and steps of the leading axes."""
         cdef int i, axis, offset
         batch.n_dims, batch.n_varying = len(self.shape), 0
         for axis in range(batch.n_dims - 1, -1, -1):
             batch.lengths[axis] = self.shape[axis]
-            batch.index[axis] = rest % batch.lengths[axis] if batch.lengths[axis] else 0
-            rest = rest // batch.lengths[axis] if batch.lengths[axis] else 0
         for i in range(N_OPERANDS):
             a, varies = self.operands[i], False
             batch.spans[i] = self.model.item
@@ -625,18 +687,18 @@ cdef class Evaluation:
         batch.prepare, batch.prepared = m.table.prepare, NULL
         batch.reads_p = self.operands[OF_P] is not None
         for i in range(N_OPERANDS):
-            batch.at[i] = <const char *>batch.state
+            batch.begin[i] = <const char *>batch.state
             if self.operands[i] is not None:
-                batch.at[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
+                batch.begin[i] = <const char *>cnp.PyArray_DATA(self.operands[i])
         if self.inputs is not None:
-            batch.at[OF_R] = <const char *>self.inputs.read
+            batch.begin[OF_R] = <const char *>self.inputs.read
         m.place_addresses(batch.c)
         if self.parameters is not None:
             memcpy(batch.c, self.parameters.read, m.n_prepared * m.item)
-        batch.out = behind(data(self.result), batch.first * batch.size, m.item)
+        batch.results = <char *>data(self.result)
         batch.status = <unsigned char *>cnp.PyArray_DATA(self.status)
         batch.number = <int *>cnp.PyArray_DATA(self.numbers)
-        batch.interruption = NULL
+        batch.n_failed = 0
         return 0
 
     cdef int settle(self) except -1:

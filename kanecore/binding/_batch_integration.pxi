@@ -5,7 +5,7 @@ cdef enum:
     PARTS_OF_RUNS = 16      # of a thread: runs take their own time each
 
 
-cdef class RowsRun:
+cdef class RowsRun(Shared):
     """Result of `integrate_rows`.
 
     Attributes
@@ -26,7 +26,6 @@ cdef class RowsRun:
     cdef Inputs inputs
     cdef object x, constants, times, tolerance, out
     cdef readonly object codes, numbers, ends, counts
-    cdef bint stop
 
     cdef int read(self, x, inputs, constants, times, out, atol) except -1:
         n = len(x)
@@ -36,11 +35,7 @@ cdef class RowsRun:
         self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
         return 0
 
-    def end(self):
-        """The threads of this call stop where they can."""
-        self.stop = True
-
-    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
         """Some of the rows."""
         cdef Model m = self.model
         cdef Py_ssize_t n_work, i
@@ -129,7 +124,7 @@ def integrate_rows(Model model, str method, double t0, double t1, x, Inputs inpu
     n, n_threads = len(x), thread_count(threads)
     n_parts = max(1, min(n, n_threads * PARTS_OF_RUNS)) if n_threads > 1 else 1
     bounds = [n * i // n_parts for i in range(n_parts + 1)]
-    Shared(run, bounds).run(n_threads)
+    run.run_parts(bounds, n_threads)
     for i in np.flatnonzero((run.codes != KC_OK) & (run.codes != KC_NONFINITE)).tolist():
         run.numbers[i] = row_of(model, run.codes[i], run.numbers[i])
     return run

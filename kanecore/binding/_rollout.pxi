@@ -60,7 +60,7 @@ cdef object row_offsets(object array, tuple shape, int n_own):
 
 
 @cython.final
-cdef class Rollout:
+cdef class Rollout(Shared):
     """Rows that are advanced by fixed steps: their operands, and the outcome of each.
 
     Attributes
@@ -78,7 +78,6 @@ cdef class Rollout:
     cdef list owners                    # of all memory that the plan points at
     cdef Py_ssize_t n_rows
     cdef readonly object codes, numbers, last
-    cdef bint stop
 
     def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, x0, r, c, out):
         """Operands as `roll_out` takes them."""
@@ -128,15 +127,11 @@ cdef class Rollout:
         enough = self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
         n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
         bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
-        Shared(self, bounds).run(threads)
+        self.run_parts(bounds, threads)
         self.number_rows()
         return 0
 
-    def end(self):
-        """The threads of this call stop where they can."""
-        self.stop = True
-
-    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
         """Some of the rows."""
         cdef kc_rollout plan = self.plan
         cdef Interruption interruption

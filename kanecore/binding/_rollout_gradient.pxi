@@ -34,7 +34,7 @@ cdef extern from "rollout/kc_rollout_gradient.h" nogil:
 
 
 @cython.final
-cdef class RolloutGradient:
+cdef class RolloutGradient(Shared):
     """Rows of a rollout, whose gradients are found from the last step to the first.
 
     Attributes
@@ -48,7 +48,6 @@ cdef class RolloutGradient:
     cdef list owners                    # of all memory that the plan points at
     cdef Py_ssize_t n_rows
     cdef readonly object by_start, by_inputs, by_parameters
-    cdef bint stop
 
     def __init__(self, Model model not None, str method, double t0, double dt, uint64_t steps, tuple shape, states, weights,
                  r, c, bint parameters):
@@ -108,14 +107,10 @@ cdef class RolloutGradient:
         enough = 8 * self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
         n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
         bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
-        Shared(self, bounds).run(threads)
+        self.run_parts(bounds, threads)
         return 0
 
-    def end(self):
-        """The threads of this call stop where they can."""
-        self.stop = True
-
-    cpdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
+    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
         """Some of the rows."""
         cdef kc_rollout_gradient plan = self.plan
         cdef Interruption interruption
