@@ -17,6 +17,7 @@ from mechanisms import ground
 from numpy.testing import assert_allclose
 
 import kanecore as kc
+from kanecore.control.derivative_products import _from_matrices
 
 Array = Any
 G = 9.81
@@ -572,6 +573,7 @@ def test_derivatives_are_those_of_the_rates(make: Callable[[], kc.CompiledModel]
     assert_allclose(dyn.vjp("rhs", 0.3, x, w, r=r), w @ A, rtol=1e-12, atol=1e-12)
     hessian = dyn.rhs_hessian(0.3, x, w, r=r)
     close(hessian, lambda s: w @ np.hstack(dyn.linearize(0.3, s[:n], r=s[n:])), np.append(x, r))
+    assert_allclose(_from_matrices(dyn, 0.3, x, w, r, None), hessian, rtol=1e-9, atol=1e-9)  # where kernels give none
 
 
 def test_sensitivities() -> None:

@@ -68,12 +68,12 @@ def check(args: tuple[Any, ...], options: dict[str, Any], tries: int = 2) -> Non
         np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-10, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("name", every(8, sorted(set(MODELS) - LONG - OF_LINKS - set(robots()))))
+@pytest.mark.parametrize("name", every(16, sorted(set(MODELS) - LONG - OF_LINKS - set(robots()))))
 def test_gallery(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(*arguments(name, monkeypatch), tries=1)
 
 
-@pytest.mark.parametrize("name", TRUTH)
+@pytest.mark.parametrize("name", every(3, TRUTH))
 def test_truth(name: str) -> None:
     s = truth_system(name)
     options = {"kd_eqs": s["kdes"], "bodies": s["bodies"], "forcelist": s["loads"], "inputs": s.get("inputs")}

@@ -63,7 +63,7 @@ def test_parts(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ([], 3 + 1 + 1),
         pytest.param(["--long"], 30 + 2 + 1, marks=pytest.mark.long),
-        (["--long", "-m", "long"], 27 + 1 + 1),
+        pytest.param(["--long", "-m", "long"], 27 + 1 + 1, marks=pytest.mark.long),
     ],
 )
 def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) -> None:
