@@ -499,9 +499,10 @@ cdef class Shared:
         self.bounds = bounds
         with nogil:
             share(take_part, <void *>self, n_parts, threads, &self.stop, &interruption)
-        error = taken_exception(&interruption) or self.error
-        if error is not None:
-            raise error
+        if interruption != NULL:
+            raise taken_exception(&interruption)
+        if self.error is not None:
+            raise self.error
         return 0
 
     cdef int take(self, Py_ssize_t part) noexcept:
@@ -510,7 +511,8 @@ cdef class Shared:
         try:
             self.run_part(self.bounds[part], self.bounds[part + 1])
         except BaseException as error:
-            self.error = self.error or error
+            if self.error is None:
+                self.error = error
             self.stop = True
         return 0
 
