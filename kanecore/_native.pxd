@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Declarations that `kanecore._native` shares with the other parts of the extension."""
 
+from cpython.object cimport PyObject
+
 from kanecore._library cimport Libraries, Parametrized
 
 cdef enum:      # the operands of a kernel
@@ -21,6 +23,12 @@ cdef struct Arguments:      # of a kernel, for one state
 cdef struct Outcome:        # meaning of work[0] and work[1]
     int status, number
 
+cdef struct Ending:         # of a call before it is done
+    bint told               # all its threads look at it
+    PyObject *error         # of Ctrl-C, owned
+
+ctypedef void (*part_function)(void *work, int thread, int part) noexcept nogil
+
 
 cdef class Model(Parametrized):
     cdef object evaluate(self, int k, object t, object x, object udot, object r, object p, object out, object threads=*)
@@ -35,20 +43,13 @@ cdef class Kernels(Model):
     pass
 
 
-cdef class Shared:
-    cdef list bounds
-    cdef object error
-    cdef bint stop      # set by Ctrl-C, or when a part fails
-
-    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1
-    cdef int run_parts(self, list bounds, Py_ssize_t threads) except -1
-    cdef int take(self, Py_ssize_t part) noexcept
-
-
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out)
 cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number)
 cdef bint takes_plain(Model m, int k, object t, object x, object r, object p, Arguments *at) except -1
 cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1
 cdef int thread_count(object threads) except -1
+cdef int share_parts(part_function run, void *work, int n_parts, int threads, Ending *ending) except -1
+cdef int asked_to_end(void *context) noexcept nogil
+cdef int told_to_end(void *context) noexcept nogil
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept

@@ -2,10 +2,8 @@
 # One call of a kernel, with any number of states, in lanes and threads; included by _native.pyx.
 
 cdef extern from "threads/kc_threads.h" nogil:
-    ctypedef void kc_part(void *work, int thread, int part) noexcept nogil
-
     ctypedef struct kc_job:
-        kc_part *run
+        part_function run
         void *work
         int n_parts
 
@@ -50,8 +48,7 @@ cdef struct Batch:
     unsigned char *status               # a row: a kc_status
     int *number                         # of each row: work[1]
     bint asks                           # whether Ctrl-C was pressed: the thread of the call does
-    PyObject **interruption             # by Ctrl-C: the exception, owned; the rows after it are not done
-    bint *stop                          # set by Ctrl-C: all threads of a call look at it
+    Ending *ending                      # by Ctrl-C: the rows after it are not done
 
 cdef struct Lanes:
     const kc_lanes *table
@@ -117,9 +114,9 @@ cdef bint run_row(kc_kernel *f, Batch *b, const char **at, Py_ssize_t i, double 
 
 cdef bint stopped(Batch *b, Py_ssize_t before, Py_ssize_t after) noexcept nogil:
     """Test whether Ctrl-C was pressed, once every PATIENCE rows."""
-    if b.asks and before // PATIENCE != after // PATIENCE and interrupted(b.interruption):
-        b.stop[0] = True
-    return b.stop[0]
+    if b.asks and before // PATIENCE != after // PATIENCE:
+        asked_to_end(b.ending)
+    return b.ending.told
 
 
 cdef Py_ssize_t run_rows(kc_kernel *f, Batch *b) noexcept nogil:
@@ -448,7 +445,7 @@ cdef void run_part(void *shared, int thread, int part) noexcept nogil:
     cdef Worker *worker = worker_of(call, thread)
     cdef Batch *batch = &worker.batch
     cdef Py_ssize_t first = bound(call, part), end = bound(call, part + 1)
-    if batch.stop[0] or end == first:
+    if batch.ending.told or end == first:
         return
     begin_at(batch, first, end - first)
     if call.in_lanes:
@@ -466,55 +463,36 @@ if hasattr(os, "register_at_fork"):     # not on Windows
     os.register_at_fork(after_in_child=_forget_threads)
 
 
-cdef void share(kc_part *run, void *work, int n_parts, Py_ssize_t threads, bint *stop, PyObject **interruption) noexcept nogil:
-    """Do all parts of a work, on so many threads at most; Ctrl-C sets ``stop`` and leaves its exception."""
+cdef int asked_to_end(void *context) noexcept nogil:
+    """Test whether a call is to end, and ask for Ctrl-C; for the thread of the call."""
+    cdef Ending *ending = <Ending *>context
+    if not ending.told and interrupted(&ending.error):
+        ending.told = True
+    return ending.told
+
+
+cdef int told_to_end(void *context) noexcept nogil:
+    """The same for other threads, which signals do not reach and which need no GIL."""
+    return (<Ending *>context).told
+
+
+cdef int share_parts(part_function run, void *work, int n_parts, int threads, Ending *ending) except -1:
+    """Do all parts of a work, on so many threads at most, without the GIL; raise the exception of Ctrl-C."""
     cdef kc_job job
-    job.run, job.work, job.n_parts = run, work, n_parts
-    kc_offer(&job, <int>min(threads, n_parts) - 1)
-    kc_take_parts(&job)
-    while not kc_ended(&job):
-        if not stop[0] and interrupted(interruption):
-            stop[0] = True
-
-
-cdef void take_part(void *work, int thread, int part) noexcept with gil:
-    (<Shared>work).take(part)
-
-
-cdef class Shared:
-    """Work whose parts take the GIL to begin, and go to any free thread."""
-
-    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
-        """Some of the rows; it ends where it can once ``stop`` is set."""
-        raise NotImplementedError
-
-    cdef int run_parts(self, list bounds, Py_ssize_t threads) except -1:
-        """Run all parts, on so many threads at most; raise the first exception of one."""
-        cdef PyObject *interruption = NULL
-        cdef int n_parts = <int>len(bounds) - 1
+    cdef int part
+    with nogil:
         if min(threads, n_parts) < 2:
             for part in range(n_parts):
-                self.run_part(bounds[part], bounds[part + 1])
-            return 0
-        self.bounds = bounds
-        with nogil:
-            share(take_part, <void *>self, n_parts, threads, &self.stop, &interruption)
-        if interruption != NULL:
-            raise taken_exception(&interruption)
-        if self.error is not None:
-            raise self.error
-        return 0
-
-    cdef int take(self, Py_ssize_t part) noexcept:
-        if self.stop:
-            return 0
-        try:
-            self.run_part(self.bounds[part], self.bounds[part + 1])
-        except BaseException as error:
-            if self.error is None:
-                self.error = error
-            self.stop = True
-        return 0
+                run(work, 0, part)
+        else:
+            job.run, job.work, job.n_parts = run, work, n_parts
+            kc_offer(&job, min(threads, n_parts) - 1)
+            kc_take_parts(&job)
+            while not kc_ended(&job):
+                asked_to_end(ending)
+    if ending.error != NULL:
+        raise taken_exception(&ending.error)
+    return 0
 
 
 cdef int thread_count(object threads) except -1:
@@ -541,7 +519,6 @@ cdef class Evaluation:
     cdef object result
     cdef object status, numbers     # of each state: the result of run_row
     cdef int threads
-    cdef bint stop                  # set by Ctrl-C, for all threads
     cdef bint in_columns            # whether rows of an operand do, whose numbers then lie apart
 
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
@@ -596,7 +573,6 @@ cdef class Evaluation:
             n_rows *= i
         self.status = cnp.PyArray_ZEROS(1, &n_rows, cnp.NPY_UINT8, 0)
         self.numbers = cnp.PyArray_EMPTY(1, &n_rows, cnp.NPY_INT, 0)
-        self.stop = False
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
         if self.in_columns and not self.in_lanes(n_rows):
@@ -611,40 +587,35 @@ cdef class Evaluation:
         """All rows, each thread with memory of its own; how many failed."""
         cdef Model m = self.model
         cdef Call call
-        cdef PyObject *interruption = NULL
+        cdef Ending ending
         cdef Py_ssize_t i, room, n_failed = 0, n_threads = min(self.threads, n_parts)
         call.kernel, call.n_rows, call.n_parts, call.in_lanes = m.kernels[self.k], n_rows, n_parts, self.in_lanes(n_rows)
         room = m.n_state + m.n_prepared + m.n_work + (lane_room(m, self.k) if call.in_lanes else 0)
         call.n_bytes = sizeof(Worker) + room * sizeof(double)
         call.workers = <char *>allocate(n_threads * call.n_bytes // <Py_ssize_t>sizeof(double))
         try:
+            ending.told, ending.error = False, NULL
             for i in range(n_threads):
-                self.equip(worker_of(&call, i), &interruption, call.in_lanes)
+                self.equip(worker_of(&call, i), &ending, call.in_lanes)
             worker_of(&call, 0).batch.asks = True
-            if n_threads > 1:
-                with nogil:
-                    share(run_part, &call, <int>n_parts, n_threads, &self.stop, &interruption)
-            elif n_rows > 1:
-                with nogil:
-                    run_part(&call, 0, 0)
-            else:
+            if n_rows > 1:
+                share_parts(run_part, &call, <int>n_parts, <int>n_threads, &ending)
+            else:       # the GIL is kept
                 run_part(&call, 0, 0)
             for i in range(n_threads):
                 n_failed += worker_of(&call, i).batch.n_failed
         finally:
             PyMem_Free(call.workers)
-        if interruption != NULL:
-            raise taken_exception(&interruption)
         return n_failed
 
-    cdef int equip(self, Worker *worker, PyObject **interruption, bint in_lanes) except -1:
+    cdef int equip(self, Worker *worker, Ending *ending, bint in_lanes) except -1:
         """What a thread reads, writes and works with."""
         cdef Model m = self.model
         cdef Batch *batch = &worker.batch
         cdef Lanes *lanes = &worker.lanes
         cdef int i
         batch.state = <double *>(worker + 1)
-        batch.asks, batch.interruption, batch.stop = False, interruption, &self.stop
+        batch.asks, batch.ending = False, ending
         self.find_steps(batch)
         self.fill(batch)
         if in_lanes:

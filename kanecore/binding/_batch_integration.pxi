@@ -4,8 +4,81 @@
 cdef enum:
     PARTS_OF_RUNS = 16      # of a thread: runs take their own time each
 
+cdef struct RowsCall:       # what the threads of a call have in common
+    kc_system system
+    kc_plan plan
+    Ending *ending
+    Py_ssize_t n_rows, n_parts, n_x, n_work, n_times
+    Py_ssize_t n_row, one_set           # numbers to the coefficients, and to the constants, of the next row
+    bint in_python                      # whether Python gives the inputs
+    const double *times
+    const double *x
+    const double *c
+    double *out
+    unsigned char *codes
+    int32_t *numbers
+    uint64_t *counts
+    double *ends
+    kc_signal *signals                  # of each thread
+    double *memory                      # of each thread: n_numbers
+    Py_ssize_t n_numbers
 
-cdef class RowsRun(Shared):
+
+cdef void integrate_part(void *work, int thread, int part) noexcept nogil:
+    """Some of the rows."""
+    cdef RowsCall *call = <RowsCall *>work
+    if call.ending.told:
+        return
+    if thread and call.in_python:   # a thread has its state in the interpreter from here on, not call by call
+        with gil:
+            with nogil:
+                integrate_some(call, thread, part)
+    else:
+        integrate_some(call, thread, part)
+
+
+cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept nogil:
+    cdef Py_ssize_t i, n_x = call.n_x, first = call.n_rows * part // call.n_parts
+    cdef double *memory = call.memory + thread * call.n_numbers
+    cdef kc_signal signal = call.signals[thread]
+    cdef kc_system system = call.system
+    cdef kc_plan plan = call.plan
+    cdef Record record
+    memset(&record, 0, sizeof(record))
+    system.signal = &signal
+    system.interrupted = asked_to_end if thread == 0 else told_to_end
+    plan.accept, plan.context, plan.interpolate_from = record_step, &record, &record.interpolate_from
+    record.n_x, record.direction, record.n_times = n_x, 1.0 if plan.t1 >= plan.t0 else -1.0, call.n_times
+    record.times, record.work = call.times, memory + n_x + call.n_work
+    for i in range(first, call.n_rows * (part + 1) // call.n_parts):
+        system.c = call.c + i * call.one_set
+        if signal.coefficients != NULL:
+            signal.coefficients = call.signals[thread].coefficients + i * call.n_row
+        memcpy(memory, call.x + i * n_x, n_x * sizeof(double))
+        integrate_row(call, i, &system, &plan, memory, &record)
+        if record.interruption != NULL or call.codes[i] == KC_STOPPED:
+            call.ending.told = True
+        if call.ending.told:
+            break
+    if record.interruption != NULL and call.ending.error == NULL:   # of the main thread, which is the caller
+        call.ending.error = record.interruption
+
+
+cdef void integrate_row(RowsCall *call, Py_ssize_t i, kc_system *system, kc_plan *plan, double *x,
+                        Record *record) noexcept nogil:
+    cdef kc_stats stats
+    record.states, record.status = call.out + i * call.n_times * call.n_x, KC_OK
+    sample_start(record, plan.t0, x)
+    choose_interpolants(record)
+    call.codes[i] = kc_integrate(system, plan, x, x + call.n_x, &stats)
+    if record.status != KC_OK:      # no state on the constraints at a time that was asked for
+        call.codes[i], stats.number = record.status, <uint32_t>record.work[1]
+    call.numbers[i], call.ends[i] = <int32_t>stats.number, stats.t
+    call.counts[3 * i], call.counts[3 * i + 1], call.counts[3 * i + 2] = stats.evaluations, stats.accepted, stats.rejected
+    fill_nan(record.states + record.reached * call.n_x, (call.n_times - record.reached) * call.n_x)
+
+
+cdef class RowsRun:
     """Result of `integrate_rows`.
 
     Attributes
@@ -35,59 +108,43 @@ cdef class RowsRun(Shared):
         self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
         return 0
 
-    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
-        """Some of the rows."""
-        cdef Model m = self.model
-        cdef Py_ssize_t n_work, i
-        cdef Py_ssize_t one_set = 0 if len(self.constants) == 1 else m.n_prepared
-        cdef Py_ssize_t n_row = self.inputs.n_row
-        cdef Py_ssize_t n_times = len(self.times)
-        cdef double *x = data(self.x)
-        cdef double *c = data(self.constants)
-        cdef double *out = data(self.out)
-        cdef unsigned char *codes = <unsigned char *>cnp.PyArray_DATA(self.codes)
-        cdef int32_t *numbers = <int32_t *>cnp.PyArray_DATA(self.numbers)
-        cdef uint64_t *counts = <uint64_t *>cnp.PyArray_DATA(self.counts)
-        cdef double *ends = data(self.ends)
-        cdef double *memory
-        cdef kc_signal signal
-        cdef kc_system system = self.system
-        cdef kc_plan plan = self.plan
-        cdef kc_stats stats
-        cdef Record record
-        memset(&record, 0, sizeof(record))
-        cdef InputFunction caller = self.inputs.fill(&signal, first)
-        system.signal = &signal
-        system.interrupted, system.context = told_to_end, &record
-        plan.accept, plan.context, plan.interpolate_from = record_step, &record, &record.interpolate_from
-        record.n_x, record.direction, record.n_times = m.n_x, 1.0 if plan.t1 >= plan.t0 else -1.0, n_times
-        record.times = data(self.times)
-        n_work = kc_ode_work(&system, plan.method)
-        memory = allocate(m.n_x + 2 * n_work)
-        record.work = memory + m.n_x + n_work
+    cdef int run(self, int threads) except -1:
+        """All rows, shared among threads."""
+        cdef RowsCall call
+        cdef Ending ending
+        cdef Py_ssize_t n = len(self.x)
+        cdef Py_ssize_t n_parts = max(1, min(n, threads * PARTS_OF_RUNS)) if threads > 1 else 1
+        cdef int n_threads = min(threads, n_parts), thread
+        ending.told, ending.error = False, NULL
+        call.n_rows, call.n_parts, call.memory = n, n_parts, NULL
+        call.signals = <kc_signal *>allocate(n_threads * sizeof(kc_signal) // sizeof(double))
         try:
-            with nogil:
-                for i in range(first, end):
-                    system.c = c + i * one_set
-                    record.states, record.status = out + i * n_times * m.n_x, KC_OK
-                    memcpy(memory, x + i * m.n_x, m.n_x * sizeof(double))
-                    sample_start(&record, plan.t0, memory)
-                    choose_interpolants(&record)
-                    codes[i] = kc_integrate(&system, &plan, memory, memory + m.n_x, &stats)
-                    if record.status != KC_OK:      # no state on the constraints at a time that was asked for
-                        codes[i], stats.number = record.status, <uint32_t>record.work[1]
-                    numbers[i], ends[i] = <int32_t>stats.number, stats.t
-                    counts[3 * i], counts[3 * i + 1], counts[3 * i + 2] = stats.evaluations, stats.accepted, stats.rejected
-                    fill_nan(record.states + record.reached * m.n_x, (n_times - record.reached) * m.n_x)
-                    if record.interruption != NULL or self.stop or codes[i] == KC_STOPPED:
-                        break
-                    signal.coefficients += n_row
+            callers = [self.inputs.fill(call.signals + thread, 0) for thread in range(n_threads)]
+            self.fill(&call, &ending)
+            call.memory = allocate(n_threads * call.n_numbers)
+            share_parts(integrate_part, &call, <int>n_parts, n_threads, &ending)
         finally:
-            PyMem_Free(memory)
-        if record.interruption != NULL:
-            raise taken_exception(&record.interruption)
-        if caller.error is not None:
-            raise caller.error
+            PyMem_Free(call.signals)
+            PyMem_Free(call.memory)
+        for caller in callers:
+            if (<InputFunction>caller).error is not None:
+                raise (<InputFunction>caller).error
+        return 0
+
+    cdef int fill(self, RowsCall *call, Ending *ending) except -1:
+        """Fill in what is the same for all rows."""
+        cdef Model m = self.model
+        call.system, call.plan, call.ending = self.system, self.plan, ending
+        call.system.context, call.system.signal = ending, call.signals
+        call.n_x, call.n_work = m.n_x, kc_ode_work(&call.system, call.plan.method)
+        call.n_numbers = call.n_x + 2 * call.n_work
+        call.n_times, call.times = len(self.times), data(self.times)
+        call.x, call.c, call.out = data(self.x), data(self.constants), data(self.out)
+        call.n_row, call.one_set = self.inputs.n_row, 0 if len(self.constants) == 1 else m.n_prepared
+        call.in_python = self.inputs.function is not None and self.inputs.in_c == NULL
+        call.codes = <unsigned char *>cnp.PyArray_DATA(self.codes)
+        call.numbers = <int32_t *>cnp.PyArray_DATA(self.numbers)
+        call.counts, call.ends = <uint64_t *>cnp.PyArray_DATA(self.counts), data(self.ends)
         return 0
 
 
@@ -121,10 +178,7 @@ def integrate_rows(Model model, str method, double t0, double t1, x, Inputs inpu
     fill_system(model, &run.system, project)
     fill_equations(model, &run.system, chosen, baumgarte)
     run.read(x, inputs, constants, times, out, atol)
-    n, n_threads = len(x), thread_count(threads)
-    n_parts = max(1, min(n, n_threads * PARTS_OF_RUNS)) if n_threads > 1 else 1
-    bounds = [n * i // n_parts for i in range(n_parts + 1)]
-    run.run_parts(bounds, n_threads)
+    run.run(thread_count(threads))
     for i in np.flatnonzero((run.codes != KC_OK) & (run.codes != KC_NONFINITE)).tolist():
         run.numbers[i] = row_of(model, run.codes[i], run.numbers[i])
     return run

@@ -246,7 +246,7 @@ cdef class Reporter:
         return 0
 
 
-cdef int told_to_end(void *context) noexcept nogil:
+cdef int run_is_to_end(void *context) noexcept nogil:
     """Test whether a run is to end, by Ctrl-C or by the function that receives its progress."""
     cdef Record *record = <Record *>context
     if interrupted(&record.interruption):
@@ -339,7 +339,7 @@ def integrate(Model model, str method, double t0, double t1, x0, Inputs inputs n
     fill_system(model, &system, project)
     fill_equations(model, &system, chosen, baumgarte)
     system.c, system.signal = data(constants), &signal
-    system.interrupted, system.context = told_to_end, &record
+    system.interrupted, system.context = run_is_to_end, &record
     reporter.function, reporter.last, record.now = report, monotonic(), t0
     record.reporter = NULL if report is None else <PyObject *>reporter
     plan.method, plan.t0, plan.t1, plan.step = chosen, t0, t1, step

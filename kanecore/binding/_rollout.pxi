@@ -39,16 +39,52 @@ cdef enum:
 FIXED_STEP_METHODS = ("rk4", "euler")
 """Methods of rollouts; simulations have them under the same names."""
 
-cdef struct Interruption:
-    PyObject *error     # of Ctrl-C, owned
-    bint *stop          # set by Ctrl-C: all threads of a rollout look at it
+cdef struct PartsOfRows:    # rows in groups that begin together, shared among threads
+    Py_ssize_t n_rows, n_groups, rows_of_a_group, n_parts
+    char *memory
+    size_t bytes_of_a_thread
 
 
-cdef int rollout_stopped(void *context) noexcept nogil:
-    cdef Interruption *interruption = <Interruption *>context
-    if not interruption.stop[0] and interrupted(&interruption.error):
-        interruption.stop[0] = True
-    return interruption.stop[0]
+cdef int split(PartsOfRows *parts, Py_ssize_t n_rows, const kc_lanes *lanes, Py_ssize_t most, int threads) noexcept:
+    """Parts of whole lanes, ``most`` at most; returns how many threads they are enough for."""
+    parts.n_rows, parts.rows_of_a_group = n_rows, 1 if lanes == NULL else lanes.n_lanes
+    parts.n_groups = (n_rows + parts.rows_of_a_group - 1) // parts.rows_of_a_group
+    parts.n_parts = 1 if threads == 1 else max(1, min(threads * PARTS_OF_A_THREAD, parts.n_groups, most))
+    return min(threads, parts.n_parts)
+
+
+cdef int bring_memory(PartsOfRows *parts, size_t n_bytes, int n_threads) except -1:
+    """So many bytes for each thread, in whole lines of the cache."""
+    parts.bytes_of_a_thread = (n_bytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    parts.memory = <char *>PyMem_Malloc(n_threads * parts.bytes_of_a_thread + ALIGNMENT)
+    if parts.memory == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef inline Py_ssize_t first_row(const PartsOfRows *parts, Py_ssize_t part) noexcept nogil:
+    """The row that a part begins with."""
+    return min(parts.n_rows, parts.n_groups * part // parts.n_parts * parts.rows_of_a_group)
+
+
+cdef inline void *memory_of(const PartsOfRows *parts, int thread) noexcept nogil:
+    cdef uintptr_t begin = (<uintptr_t>parts.memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    return <char *>begin + thread * parts.bytes_of_a_thread
+
+
+cdef struct RolloutCall:
+    kc_rollout plan
+    PartsOfRows parts
+
+
+cdef void roll_part(void *work, int thread, int part) noexcept nogil:
+    """Some of the rows."""
+    cdef RolloutCall *call = <RolloutCall *>work
+    cdef kc_rollout plan = call.plan
+    if told_to_end(plan.context):
+        return
+    plan.interrupted = asked_to_end if thread == 0 else told_to_end
+    kc_roll_out(&plan, first_row(&call.parts, part), first_row(&call.parts, part + 1), memory_of(&call.parts, thread))
 
 
 cdef object row_offsets(object array, tuple shape, int n_own):
@@ -60,7 +96,7 @@ cdef object row_offsets(object array, tuple shape, int n_own):
 
 
 @cython.final
-cdef class Rollout(Shared):
+cdef class Rollout:
     """Rows that are advanced by fixed steps: their operands, and the outcome of each.
 
     Attributes
@@ -122,32 +158,19 @@ cdef class Rollout(Shared):
 
     cdef int run(self, int threads) except -1:
         """All rows, shared among threads."""
-        cdef Py_ssize_t n_lanes = 1 if self.plan.lanes == NULL else self.plan.lanes.n_lanes
-        cdef Py_ssize_t groups = (self.n_rows + n_lanes - 1) // n_lanes, i
-        enough = self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
-        n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
-        bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
-        self.run_parts(bounds, threads)
-        self.number_rows()
-        return 0
-
-    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
-        """Some of the rows."""
-        cdef kc_rollout plan = self.plan
-        cdef Interruption interruption
-        cdef char *memory
-        interruption.error, interruption.stop = NULL, &self.stop
-        plan.interrupted, plan.context = rollout_stopped, &interruption
-        memory = <char *>PyMem_Malloc(kc_rollout_work(&plan) + ALIGNMENT)
-        if memory == NULL:
-            raise MemoryError
+        cdef RolloutCall call
+        cdef Ending ending
+        cdef Py_ssize_t enough = self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
+        cdef int n_threads = split(&call.parts, self.n_rows, self.plan.lanes, enough, threads)
+        ending.told, ending.error = False, NULL
+        call.plan = self.plan
+        call.plan.context = &ending
+        bring_memory(&call.parts, kc_rollout_work(&call.plan), n_threads)
         try:
-            with nogil:
-                kc_roll_out(&plan, first, end, <char *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+            share_parts(roll_part, &call, <int>call.parts.n_parts, n_threads, &ending)
         finally:
-            PyMem_Free(memory)
-        if interruption.error != NULL:
-            raise taken_exception(&interruption.error)
+            PyMem_Free(call.parts.memory)
+        self.number_rows()
         return 0
 
     cdef int number_rows(self) except -1:
@@ -205,8 +228,7 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     """
     cdef Arguments at
     cdef kc_rollout plan
-    cdef Interruption interruption
-    cdef bint stop = False
+    cdef Ending ending
     cdef int64_t nothing = 0, last = 0
     cdef int32_t number = -1
     cdef unsigned char code = 0
@@ -226,8 +248,8 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     plan.x0, plan.r, plan.c = <char *>at.x, <char *>at.r, <char *>at.c
     plan.x0_at = plan.r_at = &nothing
     plan.code, plan.number, plan.last = &code, &number, &last
-    interruption.error, interruption.stop = NULL, &stop
-    plan.interrupted, plan.context = rollout_stopped, &interruption
+    ending.told, ending.error = False, NULL
+    plan.interrupted, plan.context = asked_to_end, &ending
     result = new_vector(model.n_x)
     memory = <char *>PyMem_Malloc(kc_rollout_work(&plan) + ALIGNMENT + 2 * model.n_x * sizeof(double))
     if memory == NULL:
@@ -237,6 +259,6 @@ def one_step(Model model, bint semi_implicit, t, x, double dt, r, p):
     kc_roll_out(&plan, 0, 1, <char *>((<uintptr_t>(states + 2 * model.n_x) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
     memcpy(data(result), states + model.n_x, model.n_x * sizeof(double))
     PyMem_Free(memory)
-    if interruption.error != NULL:
-        raise taken_exception(&interruption.error)
+    if ending.error != NULL:
+        raise taken_exception(&ending.error)
     return result if code == 0 else None

@@ -32,9 +32,23 @@ cdef extern from "rollout/kc_rollout_gradient.h" nogil:
     size_t kc_roll_back_work(const kc_rollout_gradient *plan)
     void kc_roll_back(const kc_rollout_gradient *plan, size_t first, size_t end, void *work)
 
+cdef struct RolloutGradientCall:
+    kc_rollout_gradient plan
+    PartsOfRows parts
+
+
+cdef void roll_part_back(void *work, int thread, int part) noexcept nogil:
+    """Some of the rows."""
+    cdef RolloutGradientCall *call = <RolloutGradientCall *>work
+    cdef kc_rollout_gradient plan = call.plan
+    if told_to_end(plan.context):
+        return
+    plan.interrupted = asked_to_end if thread == 0 else told_to_end
+    kc_roll_back(&plan, first_row(&call.parts, part), first_row(&call.parts, part + 1), memory_of(&call.parts, thread))
+
 
 @cython.final
-cdef class RolloutGradient(Shared):
+cdef class RolloutGradient:
     """Rows of a rollout, whose gradients are found from the last step to the first.
 
     Attributes
@@ -102,31 +116,18 @@ cdef class RolloutGradient(Shared):
 
     cdef int run(self, int threads) except -1:
         """All rows, shared among threads."""
-        cdef Py_ssize_t n_lanes = 1 if self.plan.lanes == NULL else self.plan.lanes.n_lanes
-        cdef Py_ssize_t groups = (self.n_rows + n_lanes - 1) // n_lanes, i
-        enough = 8 * self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
-        n_parts = max(1, min(threads * PARTS_OF_A_THREAD, groups, enough)) if threads > 1 else 1
-        bounds = [min(self.n_rows, groups * i // n_parts * n_lanes) for i in range(n_parts + 1)]
-        self.run_parts(bounds, threads)
-        return 0
-
-    cdef int run_part(self, Py_ssize_t first, Py_ssize_t end) except -1:
-        """Some of the rows."""
-        cdef kc_rollout_gradient plan = self.plan
-        cdef Interruption interruption
-        cdef char *memory
-        interruption.error, interruption.stop = NULL, &self.stop
-        plan.interrupted, plan.context = rollout_stopped, &interruption
-        memory = <char *>PyMem_Malloc(kc_roll_back_work(&plan) + ALIGNMENT)
-        if memory == NULL:
-            raise MemoryError
+        cdef RolloutGradientCall call
+        cdef Ending ending
+        cdef Py_ssize_t enough = 8 * self.n_rows * <Py_ssize_t>self.plan.steps // ROWS_OF_A_PART
+        cdef int n_threads = split(&call.parts, self.n_rows, self.plan.lanes, enough, threads)
+        ending.told, ending.error = False, NULL
+        call.plan = self.plan
+        call.plan.context = &ending
+        bring_memory(&call.parts, kc_roll_back_work(&call.plan), n_threads)
         try:
-            with nogil:
-                kc_roll_back(&plan, first, end, <char *>((<uintptr_t>memory + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT))
+            share_parts(roll_part_back, &call, <int>call.parts.n_parts, n_threads, &ending)
         finally:
-            PyMem_Free(memory)
-        if interruption.error != NULL:
-            raise taken_exception(&interruption.error)
+            PyMem_Free(call.parts.memory)
         return 0
 
 
