@@ -143,6 +143,7 @@ static int start_thread(void)
 static kc_job *jobs;              /* that are offered */
 static unsigned n_offers;         /* so far: atomic, since it is looked at without the lock */
 static int n_threads, n_sleeping; /* started; waiting for an offer */
+static int n_looking;             /* for one, before they sleep */
 
 static void pause_a_little(void)
 {
@@ -191,10 +192,12 @@ static void look_for_jobs(void)
                 wake_waiting(); /* the job may be no more */
             continue;
         }
+        n_looking++;
         leave();
         while (look++ < LOOKS && __atomic_load_n(&n_offers, __ATOMIC_RELAXED) == seen)
             pause_a_little();
         enter();
+        n_looking--;
         n_sleeping++;
         while (n_offers == seen)
             sleep_until_offered();
@@ -202,9 +205,19 @@ static void look_for_jobs(void)
     }
 }
 
+/* Threads that the jobs have room for. */
+static int places(void)
+{
+    const kc_job *job = jobs;
+    int n = 0;
+    for (; job; job = job->next)
+        n += job->n_most - job->n_joined;
+    return n;
+}
+
 void kc_offer(kc_job *job, int n)
 {
-    int i;
+    int i, n_wanted;
     job->n_begun = job->n_joined = job->n_inside = 0;
     job->n_most = n;
     enter();
@@ -213,7 +226,8 @@ void kc_offer(kc_job *job, int n)
     job->next = jobs;
     jobs = job;
     __atomic_fetch_add(&n_offers, 1, __ATOMIC_RELAXED);
-    for (i = 0; i < n && i < n_sleeping; i++)
+    n_wanted = places() - n_looking;
+    for (i = 0; i < n_wanted && i < n_sleeping; i++)
         wake_one();
     leave();
 }
@@ -252,5 +266,5 @@ void kc_forget_threads(void)
     offered = left = nobody;
 #endif
     jobs = NULL;
-    n_threads = n_sleeping = 0;
+    n_threads = n_sleeping = n_looking = 0;
 }
