@@ -44,7 +44,7 @@ _processes: list[str] = []
 
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
-    """One row a mechanism; one row a robot of a file; one row a mechanism and side.
+    """One row a mechanism; one row a robot of a file; one row a group; one row a mechanism and side.
 
     ``cold`` is ``kc.compile`` with an empty cache, ``to_c`` and ``cc`` its two parts; ``cached`` is the same call for
     a model that was described anew, ``described_cached`` that and the description; ``processes`` those that the cached
@@ -61,6 +61,7 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     return {
         "core group": rows,
         "file to machine code": robots,
+        "derivatives": _derivatives("rrp", 5) if smallest else _derivatives("g1", 300),
         "first number": [row for m in known for row in _first(m)],
     }
 
@@ -95,6 +96,24 @@ def _row(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:
     solved = (dyn.mass_matrix(0.0, x, r=r), dyn.udot(0.0, x, r=r), dyn.forcing(0.0, x, r=r))
     row["residual"] = models.residual(*solved)
     return row
+
+
+def _derivatives(name: str, links: int) -> list[report.Row]:
+    """Seconds from Python to the kernel of a robot's derivatives, a row a group, then of a chain's equations."""
+    with tasks.empty_cache():
+        dyn = kc.load(name)
+        x = np.zeros(dyn.n_x)
+        for unit in dyn.unit:
+            x[unit[0]] = 1.0
+        dyn.linearize(0.0, x), dyn.rhs_jvp(0.0, x, x), dyn.rhs_vjp(0.0, x, x)
+        chain = kc.compile(models.chain(links).build())
+    built = {f"{name}: {group}": dyn.info["build"][group] for group in ("linearize", "tangent", "gradient")}
+    built[f"chain of {links}: core"] = chain.info["build"]["core"]
+    rows = []
+    for case, parts in built.items():
+        derive, cc = parts["derive_seconds"], parts["compile_seconds"]
+        rows.append({"case": case, "s": derive + cc, "derive": derive, "cc": cc})
+    return rows
 
 
 def _from_file(mechanism: models.Mechanism, colds: int, hits: int) -> report.Row:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import models
@@ -12,17 +13,24 @@ import peers
 import report
 import shared
 import sides
+import slopes
 import tasks
-from clock import REPEATS, interleaved, kernel_nanoseconds, reference
+from clock import REPEATS, interleaved, kernel_batch, kernel_nanoseconds, reference
 from sides import repeated
 
 import kanecore as kc
 
 QUESTION = "how long do ∂ẋ/∂(x, r), positions and orientations take in C, products and ∂²ẋ/∂(x, r)² from Python [ns]?"
 KERNELS = ("rhs", "linearize", "positions", "orientations")
-FROM_PYTHON = "derivatives from Python"
-BESIDE = "derivatives beside peers, from Python"
+PRODUCTS = ("rhs", "rhs_tangent", "rhs_gradient", "linearize")
+IN_C, FROM_PYTHON = "derivatives beside rhs, in C", "derivatives from Python"
+BESIDE = {
+    "derivatives": ("derivatives beside peers, from Python", slopes.in_python),
+    "derivatives_in_c": ("derivatives beside peers, in C", slopes.in_c),
+    "derivatives_in_batch": ("derivatives beside peers, a state of a batch", slopes.in_batch),
+}
 STEP = 1e-6
+SHORT = 2_000  # operations of rhs: of longer ones CasADi's Hessians take a minute to compile
 
 
 def measure(smallest: bool) -> dict[str, list[report.Row]]:
@@ -32,42 +40,64 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
             "derivatives in C": [
                 _row(kc.load(name), name, kernel, 5) for name in ("rrp", "arm7") for kernel in KERNELS
             ],
+            IN_C: _multiples("rrp", 5),
             FROM_PYTHON: _calls("rrp", 5, 2),
-            BESIDE: _beside(models.arm(), 5),
+            **_beside([models.robot()], 5),
         }
     rows = []
     for mechanism in (models.arm(), models.tree(), models.chain(5), models.chain(20)):
         dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, cache=False)
         rows += [_row(dyn, mechanism.name, kernel, REPEATS) for kernel in KERNELS]
+    in_c = [row for name in ("arm7", "panda", "anymal_c", "g1", "four_bar") for row in _multiples(name, REPEATS)]
     calls = [row for name in ("arm7", "four_bar", "anymal_c") for row in _calls(name, REPEATS, 100)]
-    robots = (models.arm, models.panda, models.quadruped, models.humanoid)
-    beside = [row for robot in robots for row in _beside(robot(), REPEATS)]
-    return {"derivatives in C": rows, FROM_PYTHON: calls, BESIDE: beside}
+    robots = [models.arm(), models.panda(), models.quadruped(), models.humanoid()]
+    return {"derivatives in C": rows, IN_C: in_c, FROM_PYTHON: calls, **_beside(robots, REPEATS)}
 
 
-def _beside(mechanism: models.Mechanism, repeats: int) -> list[report.Row]:
-    """[A, B] and M⁻¹ beside those of packages that differentiate recursions."""
-    task = tasks.compiled_once(mechanism, next(iter(shared.compilers())))
-    dyn, rows = task.dyn, []
-    for kernel in ("linearize", "mass_matrix_inverse"):
-        call = getattr(dyn, kernel)
-        result = np.array([call(0.0, x)[0] if kernel == "linearize" else call(0.0, x) for x in task.x])
-        result = result[:, dyn.n_q :] if kernel == "linearize" else result
-        facts = {"result": result, "operations": dyn.info["operations"].get(kernel, "")}
-        ours = sides.in_python("kanecore", "call(0.0, x)", list(task.x), {"call": call}, **facts)
-        theirs, missing = peers.sides("derivatives", (kernel, task))
-        rows += sides.rows(f"{mechanism.name}, {kernel}", [ours, *theirs], missing, repeats)
+def _beside(robots: list[models.Mechanism], repeats: int) -> dict[str, list[report.Row]]:
+    """Derivatives of u̇, M⁻¹ and products beside those of packages that differentiate recursions."""
+    tables: dict[str, list[report.Row]] = {title: [] for title, _ in BESIDE.values()}
+    for mechanism in robots:
+        task = tasks.compiled_once(mechanism, next(iter(shared.compilers())))
+        for kernel in slopes.KERNELS:
+            work = slopes.Work(task, kernel)
+            for area, (title, ours) in BESIDE.items():
+                mine = ours(work)
+                theirs, missing = peers.sides(area, work)
+                tables[title] += sides.rows(f"{mechanism.name}, {kernel}", [mine, *theirs], missing, repeats)
+    return tables
+
+
+def _multiples(name: str, repeats: int) -> list[report.Row]:
+    """Kernels in C in turns; ``rhs`` is how many calls of rhs they take, ``column`` one of linearize in products."""
+    dyn = kc.load(name)
+    x, v = _start(dyn), np.linspace(-1.0, 1.0, dyn.n_x)
+    dyn.rhs_jvp(0.0, x, v), dyn.rhs_vjp(0.0, x, v), dyn.linearize(0.0, x)  # compiles their groups
+    row = np.concatenate([x, np.zeros(dyn.n_u + dyn.n_constraints), v, np.zeros(dyn.n_r)])
+    inputs, work, out = np.zeros(dyn.n_r), np.zeros(dyn.n_work), np.zeros(dyn.n_x * (dyn.n_x + dyn.n_r))
+    calls = [kernel_batch(dyn.address(kernel), row[None], inputs, dyn.prepared, work, out) for kernel in PRODUCTS]
+    took = dict(zip(PRODUCTS, interleaved(calls, repeats), strict=True))
+    rows: list[report.Row] = []
+    for kernel, t in took.items():
+        times = {"ns": t.median, "ns_min": t.least, "rhs": t.least / took["rhs"].least}
+        operations = dyn.info["operations"].get(kernel, "")
+        rows.append({"case": f"{name}: {kernel}", **times, "column": "", "ops": operations})
+    rows[-1]["column"] = took["linearize"].least / (dyn.n_x + dyn.n_r) / took["rhs_tangent"].least
     return rows
+
+
+def _start(dyn: kc.CompiledModel) -> np.ndarray:
+    start = np.zeros(dyn.n_x)
+    for unit in dyn.unit:
+        start[list(unit)] = 0.5
+    return dyn.consistent(0.0, start + 0.1 * models.states(dyn.n_x)[0], None)
 
 
 def _calls(name: str, repeats: int, steps: int) -> list[report.Row]:
     """Calls with one state, measured in turns; ``rhs`` is how many calls of rhs they take."""
     dyn = kc.load(name)
-    start = np.zeros(dyn.n_x)
-    for unit in dyn.unit:
-        start[list(unit)] = 0.5
-    x = dyn.consistent(0.0, start + 0.1 * models.states(dyn.n_x)[0], None)
-    calls = _products(dyn, x) | _rollouts(dyn, x, steps)
+    x = _start(dyn)
+    calls = _products(dyn, x) | _through_casadi(dyn, x) | _rollouts(dyn, x, steps)
     for call in calls.values():
         call(), call()  # compile their groups, the second time in lanes
     took = dict(zip(calls, interleaved([repeated(call) for call in calls.values()], repeats), strict=True))
@@ -79,16 +109,46 @@ def _calls(name: str, repeats: int, steps: int) -> list[report.Row]:
 
 
 def _products(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Callable[[], Any]]:
-    v = np.linspace(-1.0, 1.0, dyn.n_x)
+    v, udot = np.linspace(-1.0, 1.0, dyn.n_x), np.linspace(-1.0, 1.0, dyn.n_u)
+    out = np.zeros((dyn.n_x, dyn.n_x)), np.zeros((dyn.n_x, dyn.n_r))
     calls: dict[str, Callable[[], Any]] = {
         "rhs": lambda: dyn.rhs(0.0, x),
         "rhs_jvp": lambda: dyn.rhs_jvp(0.0, x, v),
         "rhs_vjp": lambda: dyn.rhs_vjp(0.0, x, v),
         "rhs_hessian": lambda: dyn.rhs_hessian(0.0, x, v),
+        "inverse_dynamics_jvp": lambda: dyn.jvp("inverse_dynamics", 0.0, x, udot, v),
+        "inverse_dynamics_vjp": lambda: dyn.vjp("inverse_dynamics", 0.0, x, udot, udot),
         "linearize": lambda: dyn.linearize(0.0, x),
+        "linearize(out=)": lambda: dyn.linearize(0.0, x, out=out),
         "mass_matrix_inverse": lambda: dyn.mass_matrix_inverse(0.0, x),
     }
     return calls
+
+
+def _through_casadi(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """The same second derivatives by the function that we make for CasADi, of short equations and where it is there."""
+    if not find_spec("casadi") or dyn.info["operations"]["rhs"] > SHORT:
+        return {}
+    import casadi as ca
+
+    state, inputs, p = (ca.MX.sym(name, n) for name, n in (("x", dyn.n_x), ("r", dyn.n_r), ("p", dyn.n_p)))
+    weights = ca.DM(np.linspace(-1.0, 1.0, dyn.n_x))
+    hessian, _ = ca.hessian(ca.dot(weights, dyn.casadi()(0.0, state, inputs, p)), ca.vertcat(state, inputs))
+    f = ca.Function("hessian", [state, inputs, p], [ca.densify(hessian)])
+    out = np.zeros((dyn.n_x + dyn.n_r,) * 2)
+    given = (x, np.zeros(dyn.n_r), np.array(list(dyn.parameters.values())))
+    buffer, trigger = f.buffer()
+    for i, array in enumerate(given):
+        buffer.set_arg(i, memoryview(array))
+    buffer.set_res(0, memoryview(out.reshape(-1)))
+
+    def call(_: Any = (buffer, given)) -> None:  # which CasADi knows by their addresses alone
+        trigger()
+
+    call()
+    ours = dyn.rhs_hessian(0.0, x, np.linspace(-1.0, 1.0, dyn.n_x))
+    assert np.allclose(out, ours, rtol=1e-9, atol=1e-9 * np.abs(ours).max())
+    return {"rhs_hessian through CasADi": call}
 
 
 def _rollouts(dyn: kc.CompiledModel, x: np.ndarray, steps: int) -> dict[str, Callable[[], Any]]:

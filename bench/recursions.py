@@ -179,6 +179,15 @@ def _of_quaternion(e: Vector) -> Matrix:
     ]
 
 
+def rates(robot: Robot, q: Vector, u: Vector) -> list[Any]:
+    """q̇ = Y u: the base's place moves in the ground's axes, its quaternion as e ∘ (0, ω) / 2."""
+    if robot.base is None:
+        return list(u)
+    w, e, velocity, spin = q[3], q[4 : FREE + 1], u[:3], u[3:FREE]
+    scalar, vector = sub(0.0, dot(e, spin)), plus(scaled(w, spin), cross(e, spin))
+    return [*apply(_of_quaternion(q[3 : FREE + 1]), velocity), *scaled(0.5, [scalar, *vector]), *u[FREE:]]
+
+
 def _frame(body: Body, q: Scalar, functions: Functions) -> tuple[Matrix, Vector]:
     if not body.turns:
         return body.seat, plus(body.offset, scaled(q, apply(body.seat, unit(body.axis))))

@@ -20,13 +20,22 @@ class Peer(NamedTuple):
     areas: tuple[str, ...]
 
 
+DERIVATIVES = ("derivatives", "derivatives_in_c", "derivatives_in_batch")
+
 PEERS: Mapping[str, Peer] = {
     "sympy": Peer("sympy", "sympy", ("first", "in_python", "batch")),
     "pydy": Peer("pydy", "pydy", ("first", "in_python", "integrate")),
-    "casadi": Peer("casadi", "casadi", ("derive", "first", "in_c", "in_python", "batch", "integrate", "control")),
-    "pinocchio": Peer("pin", "pinocchio", ("in_c", "in_python", "derivatives", "batch", "integrate", "control")),
+    "casadi": Peer(
+        *("casadi", "casadi"),
+        ("derive", "first", "in_c", "in_python", *DERIVATIVES, "batch", "integrate", "control"),
+    ),
+    "pinocchio": Peer(
+        *("pin", "pinocchio"),
+        ("in_c", "in_python", *DERIVATIVES, "batch", "integrate", "control"),
+    ),
     "mujoco": Peer("mujoco", "mujoco", ("in_c", "in_python", "control", "rollout")),
     "heyoka": Peer("heyoka", "heyoka", ("in_python", "batch", "integrate")),
+    "jax": Peer("jax", "jax", ("derivatives", "derivatives_in_batch")),
 }
 
 

@@ -9,25 +9,27 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 import shared
 import sides
-from recursions import FREE, Functions, articulated, composite
+from recursions import FREE, Functions, Robot, articulated, composite, rates
 from sides import Arrays, Side
+from slopes import Work
 from tasks import Task
 
 FORMS = {"composite": composite, "articulated": articulated}
 LANES = 8
+LARGEST = 50_000  # operations of a text: beyond, compilers take minutes
 LIBRARIES = ("-lmvec",) if platform.libc_ver()[0] == "glibc" else ()
 
 # A kernel of our signature around the function that CasADi wrote.
 KERNEL = """
 void kernel(double t, const casadi_real *x, const casadi_real *r, const casadi_real *c, double *work, casadi_real *out)
 {
-    const casadi_real *arg[4] = {x, x + JOINTS, r, c};
+    const casadi_real *arg[5] = {x, x + JOINTS, r, c, x + STATES};
     casadi_real *res[1] = {out};
     casadi_f0(arg, res, 0, 0, 0);
 }
@@ -56,9 +58,18 @@ static inline lanes lanes_cos(lanes x) { for (int i = 0; i < 8; i++) x[i] = cos(
 """
 
 
-@cache
-def function(mechanism: Any, numbers: bool, form: str) -> ca.Function:
-    """u̇ of (q, u, r, p), in coordinates of the robot."""
+class _Symbols(NamedTuple):
+    """A robot with its parameters, its coordinates, speeds, inputs and efforts."""
+
+    robot: Robot
+    q: ca.SX
+    u: ca.SX
+    r: ca.SX
+    p: ca.SX
+    tau: ca.SX
+
+
+def _symbols(mechanism: Any, numbers: bool) -> _Symbols:
     names = [] if numbers else mechanism.symbols()
     p = ca.SX.sym("p", len(names))
     symbols = dict(zip(names, ca.vertsplit(p), strict=True)) if names else {}
@@ -66,9 +77,45 @@ def function(mechanism: Any, numbers: bool, form: str) -> ca.Function:
     n, free = len(robot.bodies), FREE if robot.base else 0
     q, u = ca.SX.sym("q", n + free + bool(free)), ca.SX.sym("u", n + free)
     r = ca.SX.sym("r", mechanism.n_inputs)
-    tau = [*[0.0] * free, *ca.vertsplit(r), *[0.0] * (n - mechanism.n_inputs)]
-    udot = FORMS[form](robot, ca.vertsplit(q), ca.vertsplit(u), tau, Functions(ca.sin, ca.cos))
-    return ca.Function("f", [q, u, r, p], [ca.densify(ca.cse(ca.vertcat(*udot)))])
+    return _Symbols(robot, q, u, r, p, ca.vertcat(ca.SX.zeros(free), r, ca.SX.zeros(n - mechanism.n_inputs)))
+
+
+def _udot(s: _Symbols, form: str, q: Sequence[Any], tau: ca.SX) -> ca.SX:
+    return ca.vertcat(*FORMS[form](s.robot, q, ca.vertsplit(s.u), ca.vertsplit(tau), Functions(ca.sin, ca.cos)))
+
+
+@cache
+def function(mechanism: Any, numbers: bool, form: str) -> ca.Function:
+    """u̇ of (q, u, r, p), in coordinates of the robot."""
+    s = _symbols(mechanism, numbers)
+    udot = _udot(s, form, ca.vertsplit(s.q), s.tau)
+    return ca.Function("f", [s.q, s.u, s.r, s.p], [ca.densify(ca.cse(udot))])
+
+
+@cache
+def derivative(mechanism: Any, numbers: bool, kernel: str) -> ca.Function:
+    """What a kernel of `slopes` finds, of (q, u, r, p) and of a vector, by the form that needs fewer operations."""
+    forms = [_derivative(mechanism, numbers, kernel, form) for form in FORMS]
+    return min(forms, key=lambda f: f.n_instructions())
+
+
+def _derivative(mechanism: Any, numbers: bool, kernel: str, form: str) -> ca.Function:
+    """u̇ where the coordinates have gone on by Y θ, and the efforts by some more, differentiated where both are zero."""
+    s = _symbols(mechanism, numbers)
+    theta, more = (ca.SX.sym(name, s.u.numel()) for name in ("theta", "more"))
+    q = ca.vertsplit(s.q)
+    moved = [a + b for a, b in zip(q, rates(s.robot, q, ca.vertsplit(theta)), strict=True)]
+    udot, wrt = _udot(s, form, moved, s.tau + more), ca.vertcat(theta, s.u)
+    vector = ca.SX.sym("vector", {"rhs_jvp": wrt.numel(), "rhs_vjp": s.u.numel()}.get(kernel, 0))
+    found = {
+        "linearize": lambda: ca.jacobian(udot, wrt).T,  # of which CasADi stores the columns
+        "mass_matrix_inverse": lambda: ca.jacobian(udot, more),
+        "rhs_jvp": lambda: ca.jtimes(udot, wrt, vector),
+        "rhs_vjp": lambda: ca.jtimes(udot, wrt, vector, True),
+    }[kernel]()
+    zeros = ca.SX.zeros(2 * s.u.numel())
+    there = ca.substitute(found, ca.vertcat(theta, more), zeros)
+    return ca.Function("f", [s.q, s.u, s.r, s.p, vector], [ca.vec(ca.densify(ca.cse(there)))])
 
 
 @cache
@@ -76,7 +123,9 @@ def text(f: ca.Function) -> str:
     """The C that CasADi emits, with a kernel of our signature."""
     generator = ca.CodeGenerator("f.c", {"with_header": False})
     generator.add(f)
-    return generator.dump() + KERNEL.replace("JOINTS", str(f.size1_in(0)))
+    return generator.dump() + KERNEL.replace("JOINTS", str(f.size1_in(0))).replace(
+        "STATES", str(f.size1_in(0) + f.size1_in(1))
+    )
 
 
 @cache
@@ -147,6 +196,56 @@ def in_c(task: Task) -> list[Side]:
 
 
 control = in_c
+
+
+def derivatives_in_c(work: Work) -> list[Side]:
+    """Jacobians and products of its own recursions, with both compilers."""
+    task = work.task
+    f = derivative(task.mechanism, task.numbers, work.kernel)
+    if f.n_instructions() > LARGEST:
+        return []
+    rows = np.hstack([task.x, np.tile(work.vector, (len(task.x), 1))])
+    arrays, offered = Arrays(rows, task.r, task.parameters, (f.size1_out(0),)), []
+    for compiler in shared.compilers():
+        addresses = shared.addresses(shared.library(text(f), compiler), "kernel")
+        offered.append(sides.in_c("casadi", addresses, arrays, compiler=compiler, operations=f.n_instructions()))
+    return offered
+
+
+def derivatives(work: Work) -> list[Side]:
+    """The same by CasADi's buffers, which the states are copied into."""
+    task = work.task
+    f, compiler = derivative(task.mechanism, task.numbers, work.kernel), next(iter(shared.compilers()))
+    if f.n_instructions() > LARGEST:
+        return []
+    q, u, out = (np.zeros(n) for n in (f.size1_in(0), f.size1_in(1), f.size1_out(0)))
+    trigger = _buffered(f, compiler, (q, u, task.r, task.parameters, work.vector, out))
+    states, result = list(zip(*task.split(task.x), strict=True)), []
+    for state in states:
+        q[:], u[:] = state
+        trigger()
+        result.append(out.copy())
+    facts = {"result": np.array(result), "operations": f.n_instructions(), "compiler": compiler}
+    names = {"q": q, "u": u, "trigger": trigger}
+    return [sides.in_python("casadi buffer", "q[:], u[:] = x; trigger()", states, names, **facts)]
+
+
+def derivatives_in_batch(work: Work) -> list[Side]:
+    """CasADi's map over all states."""
+    task = work.task
+    f = derivative(task.mechanism, task.numbers, work.kernel)
+    if f.n_instructions() > LARGEST:
+        return []
+    (q, u), offered = task.split(work.rows), []
+    for compiler in shared.compilers():
+        mapped = ca.external("f", str(shared.library(text(f), compiler))).map(len(q))
+        others = (np.tile(a, (len(q), 1)) for a in (task.r, task.parameters, work.vector))
+        out = np.zeros((len(q), f.size1_out(0)))
+        trigger = _bound(*mapped.buffer(), (q, u, *others, out))
+        trigger()
+        facts = {"result": out, "compiler": compiler, "operations": f.n_instructions()}
+        offered.append(sides.rowwise("casadi map", "trigger()", q, {"trigger": trigger}, **facts))
+    return offered
 
 
 def _buffered(f: ca.Function, compiler: str, arrays: Sequence[np.ndarray]) -> Callable[[], None]:

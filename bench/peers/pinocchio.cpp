@@ -5,6 +5,7 @@
 
 #include <pinocchio/multibody.hpp>
 
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 
 namespace
@@ -12,9 +13,11 @@ namespace
 std::unique_ptr<pinocchio::Model> model;
 std::unique_ptr<pinocchio::Data> data;
 
+using Vector = Eigen::Map<const Eigen::VectorXd>;
+using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
+
 void aba(const double *x, const double *tau, double *out, pinocchio::Convention convention)
 {
-    using Vector = Eigen::Map<const Eigen::VectorXd>;
     const auto &udot = pinocchio::aba(*model, *data, Vector(x, model->nq), Vector(x + model->nq, model->nv),
                                       Vector(tau, model->nv), convention);
     Eigen::Map<Eigen::VectorXd>(out, model->nv) = udot;
@@ -65,5 +68,33 @@ void aba_local(double, const double *x, const double *r, const double *, double 
 void aba_world(double, const double *x, const double *r, const double *, double *, double *out)
 {
     aba(x, r, out, pinocchio::Convention::WORLD);
+}
+
+/* The derivatives stay where Pinocchio's user finds them, in its data. */
+void linearize(double, const double *x, const double *r, const double *, double *, double *)
+{
+    pinocchio::computeABADerivatives(*model, *data, Vector(x, model->nq), Vector(x + model->nq, model->nv),
+                                     Vector(r, model->nv));
+}
+
+void mass_matrix_inverse(double, const double *x, const double *, const double *, double *, double *)
+{
+    pinocchio::computeMinverse(*model, *data, Vector(x, model->nq));
+}
+
+/* Copies of them: by q, then by v; the triangle of the inverse that is filled in, mirrored. */
+void linearize_copied(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    linearize(t, x, r, c, work, out);
+    Rows slopes(out, model->nv, 2 * model->nv);
+    slopes << data->ddq_dq, data->ddq_dv;
+}
+
+void mass_matrix_inverse_copied(double t, const double *x, const double *r, const double *c, double *work,
+                                double *out)
+{
+    mass_matrix_inverse(t, x, r, c, work, out);
+    Rows inverse(out, model->nv, model->nv);
+    inverse = data->Minv.selfadjointView<Eigen::Upper>();
 }
 }

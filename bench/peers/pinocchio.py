@@ -17,6 +17,7 @@ import shared
 import sides
 from recursions import Robot
 from sides import Arrays, Side
+from slopes import Work
 from tasks import Task
 
 CONVENTIONS = ("local", "world")
@@ -76,24 +77,41 @@ class Layout:
         if robot.base:
             self.q[:, 3:7] = np.roll(self.q[:, 3:7], -1, axis=1)
 
+    @property
+    def x(self) -> np.ndarray:
+        return np.hstack([self.q, self.v])
+
 
 def in_c(task: Task) -> list[Side]:
     """C++ by its headers; nothing where they or Eigen's are not offered."""
-    robot, include = _robot(task.mechanism), _include()
-    if robot is None or not include:
+    robot, offered = _robot(task.mechanism), []
+    if robot is None:
         return []
-    text = Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8")
-    layout, description, offered = Layout(task, robot), _flat(robot), []
-    arrays = Arrays(np.hstack([layout.q, layout.v]), layout.tau, np.zeros(1), (layout.v.shape[1],))
-    for compiler in shared.compilers("c++"):
-        library = shared.library(text, compiler, (*FLAGS, *include), language="c++")
-        (loaded,) = shared.copies(library, 1)  # its model is its own
-        loaded.build(description.ctypes.data_as(ctypes.c_void_p))
+    layout = Layout(task, robot)
+    arrays = Arrays(layout.x, layout.tau, np.zeros(1), (layout.v.shape[1],))
+    for compiler, loaded in _libraries(robot).items():
         for convention in CONVENTIONS:
-            address = ctypes.cast(getattr(loaded, f"aba_{convention}"), ctypes.c_void_p).value or 0
-            side = sides.in_c(f"pinocchio aba {convention}, C++", [address], arrays, compiler=compiler)
+            address = [_address(loaded, f"aba_{convention}")]
+            side = sides.in_c(f"pinocchio aba {convention}, C++", address, arrays, compiler=compiler)
             offered.append(replace(side, result=task.from_joints(side.result)))
     return offered
+
+
+def _libraries(robot: Robot) -> dict[str, ctypes.CDLL]:
+    """The C++ by compiler, with a model of its own each."""
+    include, loaded = _include(), {}
+    if not include:
+        return {}
+    text, description = Path(__file__).with_suffix(".cpp").read_text(encoding="utf-8"), _flat(robot)
+    for compiler in shared.compilers("c++"):
+        library = shared.library(text, compiler, (*FLAGS, *include), language="c++")
+        (loaded[compiler],) = shared.copies(library, 1)
+        loaded[compiler].build(description.ctypes.data_as(ctypes.c_void_p))
+    return loaded
+
+
+def _address(loaded: ctypes.CDLL, symbol: str) -> int:
+    return ctypes.cast(getattr(loaded, symbol), ctypes.c_void_p).value or 0
 
 
 control = in_c
@@ -126,33 +144,55 @@ def in_python(task: Task) -> list[Side]:
     return [sides.in_python("pinocchio aba", "aba(model, data, x[0], x[1], tau)", states, names, **facts)]
 
 
-def derivatives(work: tuple[str, Task]) -> list[Side]:
-    """Pinocchio's slopes of u̇ by q, v and τ, or the triangle of M⁻¹ that it fills; rates of fixed bases are ours."""
-    kernel, task = work
-    robot = _robot(task.mechanism)
-    if robot is None:
+CALLS = {"linearize": "computeABADerivatives", "mass_matrix_inverse": "computeMinverse"}
+
+
+def derivatives(work: Work) -> list[Side]:
+    """Pinocchio's derivatives of u̇ by q, v and τ, or the triangle of M⁻¹ that it fills; it has no products."""
+    task, robot = work.task, _robot(work.task.mechanism)
+    if robot is None or work.kernel not in CALLS:
         return []
     layout, made = Layout(task, robot), model(robot)
-    data, n = made.createData(), layout.v.shape[1]
-    states, names = list(zip(layout.q, layout.v, strict=True)), {"model": made, "data": data, "tau": layout.tau}
+    data = made.createData()
 
     def slopes(q: np.ndarray, v: np.ndarray) -> np.ndarray:
         pin.computeABADerivatives(made, data, q, v, layout.tau)
         return np.hstack([data.ddq_dq, data.ddq_dv])
 
-    def inverse(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def inverse(q: np.ndarray, _: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.computeMinverse(made, data, q))
         return upper + upper.T - np.diag(upper.diagonal())
 
-    def results(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray | None:
-        return None if robot.base else np.array([function(q, v) for q, v in states]).reshape(len(states), n, -1)
+    find: Callable[[np.ndarray, np.ndarray], np.ndarray] = slopes if work.kernel == "linearize" else inverse
+    states, call = list(zip(layout.q, layout.v, strict=True)), CALLS[work.kernel]
+    result = np.array([find(q, v) for q, v in states])
+    names = {"f": getattr(pin, call), "model": made, "data": data, "tau": layout.tau}
+    statement = "f(model, data, x[0], x[1], tau)" if work.kernel == "linearize" else "f(model, data, x[0])"
+    return [sides.in_python(f"pinocchio {call}", statement, states, names, result=result)]
 
-    if kernel == "linearize":
-        call, statement = "computeABADerivatives", "f(model, data, x[0], x[1], tau)"
-        result = results(slopes)
-    else:
-        call, statement, result = "computeMinverse", "f(model, data, x[0])", results(inverse)
-    return [sides.in_python(f"pinocchio {call}", statement, states, names | {"f": getattr(pin, call)}, result=result)]
+
+def derivatives_in_c(work: Work) -> list[Side]:
+    """The same in C++; checked by copies, which are not timed."""
+    task, robot = work.task, _robot(work.task.mechanism)
+    if robot is None or work.kernel not in CALLS:
+        return []
+    layout, offered, n = Layout(task, robot), [], task.dyn.n_u
+    shape = (n, 2 * n if work.kernel == "linearize" else n)
+    arrays, name = Arrays(layout.x, layout.tau, np.zeros(1), shape), f"pinocchio {CALLS[work.kernel]}, C++"
+    for compiler, loaded in _libraries(robot).items():
+        copied = sides.in_c(name, [_address(loaded, f"{work.kernel}_copied")], arrays).result
+        side = sides.in_c(name, [_address(loaded, work.kernel)], arrays, compiler=compiler)
+        offered.append(replace(side, result=copied))
+    return offered
+
+
+def derivatives_in_batch(work: Work) -> list[Side]:
+    """Nothing of its own on one thread but a loop."""
+    offered = []
+    for side in derivatives_in_c(work):
+        result = np.tile(side.result, (len(work.rows) // len(side.result), 1, 1))
+        offered.append(replace(side, name=side.name.replace(" ", " loop over ", 1), result=result))
+    return offered
 
 
 def batch(task: Any) -> list[Side]:

@@ -69,11 +69,13 @@ def linearize(
     """
     if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
-    x = dyn._as_state(x)
-    slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
+    slopes, n = dyn._linearize(t, x, r=r, p=p), dyn.n_x
     if out is not None and not minimal and split_columns(slopes, out[0], out[1]):
         return out[0], out[1]
-    a, b = slopes[..., : dyn.n_x], slopes[..., dyn.n_x :]
+    a, b = slopes[..., :n], slopes[..., n:]
+    if out is None and not minimal:
+        return a, b
+    x = dyn._as_state(x)
     if minimal and (dyn.n_constraints or dyn.n_configuration):
         of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
         independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)]
