@@ -21,7 +21,7 @@ from kanecore.derive.gradient_changes import change
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES, ReducedSlopes
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import holds_udot, is_tangent, product
+from kanecore.derive.motion_products import Product, holds_udot, is_tangent, product
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.graph.expression_graph import Graph, Op
@@ -421,31 +421,33 @@ class Functions:
 
     def _factored_product(self, name: str, kernel: str) -> Solved:
         """Product with one factorization of the equations of all speeds and rows of G."""
-        n_q = len(product(self.derivation, kernel).rates)
+        found = product(self.derivation, kernel)
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m),
-            "n_q": n_q,
+            "n_q": len(found.rates),
             "rank": self.rank,
             **self._filled(kernel, self.derivation, self.derivation.general),
-            **self._sides(kernel),
+            **self._sides(kernel, found),
             "otherwise": self._general_product(f"general_{kernel}", kernel).name,
         }
-        return self._solved(name, "product", members, self.n, self.m, n_q)
+        return self._solved(name, "product", members, self.n, self.m, len(found.rates))
 
     def _general_product(self, name: str, kernel: str) -> Solved:
         """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
-        n_q, derivation = len(product(self.derivation, kernel).rates), self.derivation
+        derivation, found = self.derivation, product(self.derivation, kernel)
+        in_core = name == f"compute_{kernel}"  # beside a short way it is rarely called
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
-            "n_q": n_q,
+            "n_q": len(found.rates),
             "parts": self._parts("mass_matrix", "jacobian", "sums"),
-            **self._sides(kernel),
+            **self._sides(kernel, found, in_core),
         }
         if derivation.symmetric and not self.m:  # it is for M that is not positive definite
             members["udot"] = self._general("udot", derivation).name
         else:
             members |= self._at_solution
-        return self._solved(name, "general_product" if self.m else "free_product", members, self.n, self.m, n_q)
+        way = "general_product" if self.m else "free_product"
+        return self._solved(name, way, members, self.n, self.m, len(found.rates))
 
     def _change(self) -> Function:
         """The change of a gradient: a program, or four solutions with one factorization; where it fails, none."""
@@ -468,17 +470,15 @@ class Functions:
         }
         return self._solved(name, "gradient_change", members, self.n, self.m, 3 * size)
 
-    def _sides(self, kernel: str) -> dict[str, Member]:
+    def _sides(self, kernel: str, found: Product, in_core: bool = True) -> dict[str, Member]:
         """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""
-        found = product(self.derivation, kernel)
         reserved = 2 * (self.n + self.m) + len(found.rates)  # the second solution, and the results themselves
-        sides = self._once(
-            f"sides_{kernel}", Derived((*found.sides, *found.rates)), self._solution, reserved, in_core=True
-        )
+        roots = Derived((*found.sides, *found.rates))
+        sides = self._once(f"sides_{kernel}", roots, self._solution, reserved, in_core)
         if not found.result:
             return {"sides": sides}
         use, given = "change" if is_tangent(kernel) else "gradient", [*self._solution, *found.solution]
-        return {"sides": sides, use: self._once(f"{use}_{kernel}", Derived(found.result), given, in_core=True)}
+        return {"sides": sides, use: self._once(f"{use}_{kernel}", Derived(found.result), given, in_core=in_core)}
 
     @property
     def _solution(self) -> list[int]:
