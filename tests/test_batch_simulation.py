@@ -82,7 +82,7 @@ def test_leading_axes_broadcast(cart):
     assert named.x.shape == (2, 2, 4)
     swept = cart.simulate((0, 0.5), [0.1, 0.2, 0, 0], parameters={cart.parameter_names[0]: [1.0, 1.5, 2.0]})
     assert swept.x.shape == (3, 2, 4)
-    function = cart.simulate((0, 0.5), x0[0], inputs=lambda t, x: [-x[0]])
+    function = cart.simulate((0, 0.5), x0[0], inputs=lambda t, x: [-x[0]], threads=2)
     assert np.array_equal(function.x[1, -1], cart.simulate((0, 0.5), x0[0, 1], inputs=lambda t, x: [-x[0]]).x[-1])
     copy = pickle.loads(pickle.dumps(swept))
     assert np.array_equal(copy.x, swept.x)
@@ -151,6 +151,8 @@ def test_what_goes_wrong_is_named(cart, tmp_path):
         cart.simulate((0, 1), x0)
     with pytest.raises(RuntimeError, match="no sensor"):
         cart.simulate((0, 1), starts(), inputs=throws)
+    with pytest.raises(RuntimeError, match="no sensor"):  # of whichever thread meets it
+        cart.simulate((0, 1), starts(), inputs=throws, threads=3)
     with pytest.raises(ValueError, match=r"sol\.row"):
         cart.simulate((0, 1), starts()).to_csv(tmp_path / "rows.csv")
 
