@@ -142,7 +142,7 @@ def _through_casadi(dyn: kc.CompiledModel, x: np.ndarray) -> dict[str, Callable[
         buffer.set_arg(i, memoryview(array))
     buffer.set_res(0, memoryview(out.reshape(-1)))
 
-    def call(_: Any = (buffer, given)) -> None:  # which CasADi knows by their addresses alone
+    def call(_: Any = (buffer, given, out)) -> None:  # which CasADi knows by their addresses alone
         trigger()
 
     call()
