@@ -8,6 +8,7 @@ import pickle
 import sysconfig
 import threading
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ pytestmark = pytest.mark.compiler
 Array = npt.NDArray[np.float64]
 
 
+@cache
 def executed(name: str) -> CompiledModel:
     """A gallery model on the machine, of the same programs as its prebuilt library."""
     module = import_module(f"kanecore.gallery.{name}")
@@ -155,7 +157,7 @@ def test_workspaces_follow_their_parameters(cart: CompiledModel) -> None:
         assert_array_equal(ws.rhs(), cart.rhs(0.0, x, p=factor * cart._values("parameter")))
 
 
-@pytest.mark.parametrize("name", ["cart_pole", "four_bar"])
+@pytest.mark.parametrize("name", part(["cart_pole", "four_bar"], ["four_bar"]))
 def test_motions_are_those_of_the_c(name: str) -> None:
     dyn, x = executed(name), some_state(name)
     motion, expected = (model.simulate((0.0, 1.0), x) for model in (dyn, loaded(name)))

@@ -141,6 +141,7 @@ def test_named_dependent_ones_as_linearize(name: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * max(1.0, np.max(np.abs(expected), initial=0)))
 
 
+@pytest.mark.long
 def test_bicycle_eigenvalues() -> None:
     """Meijaard et al. 2007, Table 2: weave, capsize and castering at 5 m/s, and zeros of place, heading and speed."""
     dyn = loaded("whipple_bicycle")

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sweep
 
 from kanecore.build.c_compiler import find_compiler
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
@@ -319,6 +318,7 @@ def heun(slope: str, order: int) -> str:
     return HEUN.replace("SLOPE", slope).replace("ORDER", str(order))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "right", "wrong", "fault"),
     [
@@ -336,7 +336,7 @@ def heun(slope: str, order: int) -> str:
         ("kc_tableaux.h", "KC_DOP853_DENSE = 7", "KC_DOP853_DENSE = 6", "dop853: it needs more memory"),
         ("kc_methods.c", LAST, heun("0.9", 5), "heun: rows do not sum"),
         ("kc_methods.c", LAST, heun("1.0", 3), "heun: a condition of order 3 fails"),
-    ][:: 1 if sweep.LONG else 14],
+    ],
 )
 def test_a_wrong_row_is_noticed(tmp_path, file, right, wrong, fault):
     assert any(words.startswith(fault) for words in faults_after(tmp_path, file, right, wrong))

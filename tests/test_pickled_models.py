@@ -49,7 +49,7 @@ def test_results_are_those_of_the_model(options: dict[str, Any]) -> None:
             assert_array_equal(getattr(again, name)(0.0, x), getattr(dyn, name)(0.0, x))
 
 
-@pytest.mark.parametrize("options", [{}, pytest.param({"cc": None}, marks=pytest.mark.compiler)])
+@pytest.mark.parametrize("options", [{}, pytest.param({"cc": None}, marks=[pytest.mark.compiler, pytest.mark.long])])
 def test_groups_are_those_that_there_were(options: dict[str, Any]) -> None:
     """Nothing is derived or compiled to pickle a model."""
     dyn = kc.compile(arm7.build(), parameters=arm7.PARAMETERS, **options)
@@ -88,7 +88,9 @@ except ImportError as error:
 """
 
 
-@pytest.mark.parametrize("options", [{}, pytest.param({"cc": None}, marks=pytest.mark.compiler)])
+@pytest.mark.parametrize(
+    "options", [pytest.param({}, marks=pytest.mark.long), pytest.param({"cc": None}, marks=pytest.mark.compiler)]
+)
 def test_without_sympy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     dyn = model(**options)
     dyn.build("energies")

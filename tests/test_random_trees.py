@@ -103,6 +103,7 @@ def test_agrees_with_sympy_compiled(what: str, seed: int) -> None:
     check(kc.compile(model, parameters=values), what, seed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("oracle", [KaneOracle, PositionOracle])
 @pytest.mark.parametrize(("what", "seed"), named(LIVE, LIVE[::20]))
 def test_the_reference_is_what_sympy_says(what: str, seed: int, oracle: type) -> None:

@@ -106,6 +106,7 @@ def test_the_program_knows_every_kernel() -> None:
     assert '#include "kernels.inc"' in PROGRAM.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("good", "bad", "words"),
     every(

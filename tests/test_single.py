@@ -99,6 +99,7 @@ def test_lanes_have_the_bits_of_a_state_alone(name: str) -> None:
     assert dyn._lanes[1] in (4, 8, 16)
 
 
+@pytest.mark.long
 def test_rows_that_lie_anywhere() -> None:
     """Steps, transposed and broadcast operands, parameters and inputs by row, threads."""
     dyn, x = both("quadrotor")[1], states("quadrotor", 2100)
