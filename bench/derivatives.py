@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,7 +42,7 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
             ],
             IN_C: _multiples("rrp", 5),
             FROM_PYTHON: _calls("rrp", 5, 2),
-            **_beside([models.robot()], 5),
+            **_beside([models.robot()], ["linearize", "rhs_jvp"], 5),
         }
     rows = []
     for mechanism in (models.arm(), models.tree(), models.chain(5), models.chain(20)):
@@ -51,15 +51,15 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     in_c = [row for name in ("arm7", "panda", "anymal_c", "g1", "four_bar") for row in _multiples(name, REPEATS)]
     calls = [row for name in ("arm7", "four_bar", "anymal_c") for row in _calls(name, REPEATS, 100)]
     robots = [models.arm(), models.panda(), models.quadruped(), models.humanoid()]
-    return {"derivatives in C": rows, IN_C: in_c, FROM_PYTHON: calls, **_beside(robots, REPEATS)}
+    return {"derivatives in C": rows, IN_C: in_c, FROM_PYTHON: calls, **_beside(robots, slopes.KERNELS, REPEATS)}
 
 
-def _beside(robots: list[models.Mechanism], repeats: int) -> dict[str, list[report.Row]]:
+def _beside(robots: Iterable[models.Mechanism], kernels: Iterable[str], repeats: int) -> dict[str, list[report.Row]]:
     """Derivatives of u̇, M⁻¹ and products beside those of packages that differentiate recursions."""
     tables: dict[str, list[report.Row]] = {title: [] for title, _ in BESIDE.values()}
     for mechanism in robots:
         task = tasks.compiled_once(mechanism, next(iter(shared.compilers())))
-        for kernel in slopes.KERNELS:
+        for kernel in kernels:
             work = slopes.Work(task, kernel)
             for area, (title, ours) in BESIDE.items():
                 mine = ours(work)
