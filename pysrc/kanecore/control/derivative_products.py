@@ -390,6 +390,8 @@ def inverse_dynamics_vjp(
             weights=direction_of(dyn, "udot", "weights", weights),
         )
         gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
+    elif not full:
+        return gradient[: dyn.n_x]  # of one state, so its numbers follow one another
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
     by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)
