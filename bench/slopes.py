@@ -69,7 +69,7 @@ class Work:
         return np.tile(weights, (len(self.rates), 1))
 
     def common(self, ours: Sequence[np.ndarray]) -> np.ndarray:
-        """What our kernel found at the states of the task, as all give it."""
+        """Results of our kernel at the states of the task, in the shape that all sides give."""
         n_q, n_x, raw = self.task.dyn.n_q, self.task.dyn.n_x, np.asarray(ours)
         if self.kernel == "mass_matrix_inverse":
             return raw

@@ -97,7 +97,13 @@ cdef object numbers(object array, object dtype)
 cdef object real_values(str name, object value)
 cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning, object dtype)
 
+cdef struct Ending:         # of a call before it is done
+    bint told               # all its threads look at it
+    PyObject *error         # of Ctrl-C, owned
+
 cdef int interrupted(void *context) noexcept nogil
+cdef int asked_to_end(void *context) noexcept nogil
+cdef int told_to_end(void *context) noexcept nogil
 cdef object taken_exception(PyObject **error)
 
 # ----------------------------------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Declarations that `kanecore._native` shares with the other parts of the extension."""
 
-from cpython.object cimport PyObject
-
-from kanecore._library cimport Libraries, Parametrized
+from kanecore._library cimport Ending, Libraries, Parametrized
 
 cdef enum:      # the operands of a kernel
     OF_T, OF_X, OF_UDOT, OF_R, OF_P, N_OPERANDS
@@ -22,10 +20,6 @@ cdef struct Arguments:      # of a kernel, for one state
 
 cdef struct Outcome:        # meaning of work[0] and work[1]
     int status, number
-
-cdef struct Ending:         # of a call before it is done
-    bint told               # all its threads look at it
-    PyObject *error         # of Ctrl-C, owned
 
 ctypedef void (*part_function)(void *work, int thread, int part) noexcept nogil
 
@@ -50,6 +44,4 @@ cdef bint is_plain_vector(object a, Py_ssize_t n) noexcept
 cdef int check_out(object out, tuple shape, list operands, object dtype) except -1
 cdef int thread_count(object threads) except -1
 cdef int share_parts(part_function run, void *work, int n_parts, int threads, Ending *ending) except -1
-cdef int asked_to_end(void *context) noexcept nogil
-cdef int told_to_end(void *context) noexcept nogil
 cdef Py_ssize_t blocks_of(Model m, int k) noexcept

@@ -94,7 +94,7 @@ def function(mechanism: Any, numbers: bool, form: str) -> ca.Function:
 
 @cache
 def derivative(mechanism: Any, numbers: bool, kernel: str) -> ca.Function:
-    """What a kernel of `slopes` finds, of (q, u, r, p) and of a vector, by the form that needs fewer operations."""
+    """Function of (q, u, r, p) and a vector for a kernel of `slopes`, by the form that needs fewer operations."""
     forms = [_derivative(mechanism, numbers, kernel, form) for form in FORMS]
     return min(forms, key=lambda f: f.n_instructions())
 
@@ -213,7 +213,7 @@ def derivatives_in_c(work: Work) -> list[Side]:
 
 
 def derivatives(work: Work) -> list[Side]:
-    """The same by CasADi's buffers, which the states are copied into."""
+    """Jacobians and products by CasADi's buffers, which the states are copied into."""
     task = work.task
     f, compiler = derivative(task.mechanism, task.numbers, work.kernel), next(iter(shared.compilers()))
     if f.n_instructions() > LARGEST:

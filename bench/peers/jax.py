@@ -25,7 +25,7 @@ def _has_words(work: Work) -> bool:
 
 @cache
 def _function(work: Work) -> Callable[..., Any]:
-    """What the kernel finds, of (q, u, τ); numbers are in the code."""
+    """Function of (q, u, τ) for the kernel; the parameters are numbers in it."""
     jax.config.update("jax_enable_x64", True)
     parameters = work.task.mechanism.parameters
     robot = work.task.mechanism.robot(lambda name, number: float(parameters.get(name, number)))
@@ -64,7 +64,7 @@ def derivatives(work: Work) -> list[Side]:
 
 
 def derivatives_in_batch(work: Work) -> list[Side]:
-    """The same under ``vmap``."""
+    """The jitted function under ``vmap``."""
     if not _has_words(work):
         return []
     f, tau = jax.jit(jax.vmap(_function(work), (0, 0, None))), jnp.array(work.task.efforts(work.task.r))

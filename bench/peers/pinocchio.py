@@ -172,7 +172,7 @@ def derivatives(work: Work) -> list[Side]:
 
 
 def derivatives_in_c(work: Work) -> list[Side]:
-    """The same in C++; checked by copies, which are not timed."""
+    """Derivatives and M⁻¹ in C++; checked by copies, which are not timed."""
     task, robot = work.task, _robot(work.task.mechanism)
     if robot is None or work.kernel not in CALLS:
         return []
@@ -187,7 +187,7 @@ def derivatives_in_c(work: Work) -> list[Side]:
 
 
 def derivatives_in_batch(work: Work) -> list[Side]:
-    """Nothing of its own on one thread but a loop."""
+    """A loop over the states, as Pinocchio has no batches on one thread."""
     offered = []
     for side in derivatives_in_c(work):
         result = np.tile(side.result, (len(work.rows) // len(side.result), 1, 1))

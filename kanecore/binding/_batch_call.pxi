@@ -441,6 +441,7 @@ cdef inline Py_ssize_t bound(Call *call, Py_ssize_t part) noexcept nogil:
 
 
 cdef void run_part(void *shared, int thread, int part) noexcept nogil:
+    """Call the kernel for the rows of a part."""
     cdef Call *call = <Call *>shared
     cdef Worker *worker = worker_of(call, thread)
     cdef Batch *batch = &worker.batch
@@ -461,19 +462,6 @@ def _forget_threads():
 
 if hasattr(os, "register_at_fork"):     # not on Windows
     os.register_at_fork(after_in_child=_forget_threads)
-
-
-cdef int asked_to_end(void *context) noexcept nogil:
-    """Test whether a call is to end, and ask for Ctrl-C; for the thread of the call."""
-    cdef Ending *ending = <Ending *>context
-    if not ending.told and interrupted(&ending.error):
-        ending.told = True
-    return ending.told
-
-
-cdef int told_to_end(void *context) noexcept nogil:
-    """The same for other threads, which signals do not reach and which need no GIL."""
-    return (<Ending *>context).told
 
 
 cdef int share_parts(part_function run, void *work, int n_parts, int threads, Ending *ending) except -1:

@@ -25,7 +25,7 @@ cdef struct RowsCall:       # what the threads of a call have in common
 
 
 cdef void integrate_part(void *work, int thread, int part) noexcept nogil:
-    """Some of the rows."""
+    """Integrate the rows of a part."""
     cdef RowsCall *call = <RowsCall *>work
     if call.ending.told:
         return
@@ -38,6 +38,7 @@ cdef void integrate_part(void *work, int thread, int part) noexcept nogil:
 
 
 cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept nogil:
+    """Integrate them one after the other, in the memory of the thread."""
     cdef Py_ssize_t i, n_x = call.n_x, first = call.n_rows * part // call.n_parts
     cdef double *memory = call.memory + thread * call.n_numbers
     cdef kc_signal signal = call.signals[thread]

@@ -17,6 +17,19 @@ cdef int interrupted(void *context) noexcept nogil:
     return 0
 
 
+cdef int asked_to_end(void *context) noexcept nogil:
+    """Test whether a call is to end, and ask for Ctrl-C; for the thread of the call."""
+    cdef Ending *ending = <Ending *>context
+    if not ending.told and interrupted(&ending.error):
+        ending.told = True
+    return ending.told
+
+
+cdef int told_to_end(void *context) noexcept nogil:
+    """Test whether a call is to end, for its other threads, which signals do not reach and which need no GIL."""
+    return (<Ending *>context).told
+
+
 cdef object taken_exception(PyObject **error):
     """The exception that `interrupted` left, or None."""
     if error[0] == NULL:

@@ -78,7 +78,7 @@ cdef struct RolloutCall:
 
 
 cdef void roll_part(void *work, int thread, int part) noexcept nogil:
-    """Some of the rows."""
+    """Advance the rows of a part."""
     cdef RolloutCall *call = <RolloutCall *>work
     cdef kc_rollout plan = call.plan
     if told_to_end(plan.context):

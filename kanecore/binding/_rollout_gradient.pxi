@@ -38,7 +38,7 @@ cdef struct RolloutGradientCall:
 
 
 cdef void roll_part_back(void *work, int thread, int part) noexcept nogil:
-    """Some of the rows."""
+    """Take the gradients of a part's rows back to their starts."""
     cdef RolloutGradientCall *call = <RolloutGradientCall *>work
     cdef kc_rollout_gradient plan = call.plan
     if told_to_end(plan.context):

@@ -9,7 +9,7 @@
 
 enum {
     LOOKS = 200,     /* for a job, or for the end of one, before a thread sleeps */
-    PAUSES = 16,     /* between two of them: about half a microsecond in all */
+    PAUSES = 16,     /* between two of them: about a microsecond in all */
     STACK = 1 << 24, /* bytes, of which those are taken that are used; other systems' own are small */
     WAIT = 50        /* milliseconds */
 };

@@ -3,7 +3,7 @@
  * kc_threads.h: threads that share the parts of a job.
  *
  * The threads stay for the next job, since calls follow one another.  Before they sleep they look for one for
- * about a tenth of a millisecond: a sleeping thread begins 50 microseconds late, one that looks around in one
+ * about a fifth of a millisecond: a sleeping thread begins 50 microseconds late, one that looks around in one
  * or two.
  */
 #ifndef KC_THREADS_H
