@@ -370,6 +370,7 @@ NOTICES = {
 }
 
 
+@pytest.mark.long
 def test_principles_judge_by_their_own_means() -> None:
     dyn = compiled(wheel())
     for kernel, wrong in NOTICES.items():
@@ -426,6 +427,7 @@ def test_gyroscopic_torques_that_are_missing(monkeypatch: pytest.MonkeyPatch) ->
     assert "Lagrange" in text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", sweep.part(["left", "doubled", "shifted"], ["left"]))
 def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     true = generalized_forces.central_inertia

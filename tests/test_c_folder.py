@@ -572,7 +572,9 @@ def test_floats_that_cannot_hold(tmp_path: Path) -> None:
     dyn.export_c(tmp_path / "double")  # no warning
 
 
-@pytest.mark.parametrize("values", [{"m": 1e-18, "k": 1e20, "near": 1e6}, {"m": 1e-30, "k": 1e7, "near": 1e20}])
+@pytest.mark.parametrize(
+    "values", sweep.every(2, [{"m": 1e-18, "k": 1e20, "near": 1e6}, {"m": 1e-30, "k": 1e7, "near": 1e20}])
+)
 def test_accelerations_that_floats_do_not_reach(tmp_path: Path, values: dict[str, float]) -> None:
     """Said beforehand; the test of the folder compares what is left."""
     dyn = kc.compile(spring(), parameters={"near": 0.0, "far": 0.0, **values})

@@ -281,7 +281,7 @@ def test_interrupted_compile_leaves_nothing(folder: Path, monkeypatch: pytest.Mo
 DAMAGES = ["truncated", "empty", "altered", "missing", "no record", "half a record", "other record", "a file"]
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("damage", sweep.part(DAMAGES, ["truncated", "altered", "no record", "other record"]))
 def test_damaged_entry_is_built_again(damage: str, folder: Path) -> None:
     built = compile_library(SOURCE)
     library = Path(built.path)
@@ -360,7 +360,9 @@ def test_any_damage_of_a_record_is_seen_or_harmless(at: int, new: bytes, removed
         record.write_bytes(data)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "7", '"x"', "{}", "[" * 100_000, "\xff\xfe{", '{"entry": 1e999}'])
+@pytest.mark.parametrize(
+    "text", sweep.every(4, ["", "null", "7", '"x"', "[]", "{}", "\xff\xfe{", '{"entry": 1e999}', "[" * 100_000])
+)
 def test_a_record_of_another_kind(text: str, folder: Path) -> None:
     built = compile_library(SOURCE)
     Path(built.path).with_name("record.json").write_text(text, encoding="latin-1")

@@ -125,6 +125,7 @@ def every_kernel(
     return compared
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("f", part([cubic, bump], [cubic]))
 def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
     """All kernels are those of the same street as an expression, in which a branch hides energies."""

@@ -445,6 +445,7 @@ def test_bicycle_mass_matrix_of_the_benchmark() -> None:
     assert np.abs(found[:2, 2]).max() < 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("v", part([0.0, 1.0, 3.0, 5.0, 7.5, 10.0], [0.0, 5.0]))
 def test_bicycle_near_upright(v: float) -> None:
     """Meijaard et al. 2007, (5.3): M q̈ + v C1 q̇ + (g K0 + v² K2) q = f for roll and steer, matrices to 14 digits."""
@@ -479,6 +480,7 @@ def test_bicycle_eigenvalues_of_the_benchmark(v: int) -> None:
         assert np.abs(found - value).min() < published["tolerance"]["eigenvalues"] * max(1.0, abs(value))
 
 
+@pytest.mark.long
 def test_bicycle_rights_itself() -> None:
     """Meijaard et al. 2007, section 6: between 4.29 and 6.02 m/s it is stable without a hand on it, and not below."""
     dyn = compiled("whipple_bicycle")

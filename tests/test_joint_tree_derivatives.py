@@ -143,6 +143,7 @@ class Tree:
         )
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 @pytest.mark.parametrize("seed", every(4, range(4)))
 def test_random_trees(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:

@@ -242,6 +242,7 @@ def test_constraint_in_motion_couples_speeds_and_coordinates() -> None:
     np.testing.assert_allclose(system.A, expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))
 
 
+@pytest.mark.long
 def test_redundant_rows() -> None:
     """Bricard's loop: five rows of six count; one coordinate and one speed are left, whose modes are those of any."""
     dyn = loaded("bricard")

@@ -85,6 +85,7 @@ def test_cpp(root: Path, tmp_path: Path) -> None:
     np.testing.assert_allclose(printed, fallen(starts(0.1 * np.arange(4)))[:, :3], rtol=1e-12)
 
 
+@pytest.mark.long
 def test_rust(root: Path, tmp_path: Path) -> None:
     source = root / "examples/from_rust.rs"
     run(compiler("rustc"), "-O", "--edition", "2021", "--crate-type", "cdylib", source, "-o", "fall.so", cwd=tmp_path)

@@ -31,7 +31,7 @@ def model(**options: Any) -> kc.CompiledModel:
     [
         {},
         pytest.param({"cc": None}, marks=pytest.mark.compiler),
-        pytest.param({"real": "float"}, marks=pytest.mark.compiler),
+        pytest.param({"real": "float"}, marks=[pytest.mark.compiler, pytest.mark.long]),
         {"bake": True},
     ],
 )

@@ -130,7 +130,9 @@ def test_bits_of_products_and_forward_dynamics() -> None:
     assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn._lanes[0]
 
 
-@pytest.mark.parametrize("name", part(["four_bar", "arm7", "rolling_disc", "rrp_redundant"], ["four_bar"]))
+@pytest.mark.parametrize(
+    "name", part(["four_bar", "arm7", "rolling_disc", "rrp_redundant", "wire_particle"], ["wire_particle"])
+)
 def test_bits_of_products_of_rhs(name: str) -> None:
     """A program, or with constraints two solutions; forwards and backwards."""
     dyn, x = compiled(name), states(name, ENOUGH + 3)

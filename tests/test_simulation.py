@@ -572,7 +572,10 @@ def test_a_trajectory_that_is_edited_keeps_its_interpolants():
 @pytest.mark.compiler
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"rtol": 1e-13, "atol": 1e-13}, 1e-11), ({"method": "rk4", "dt": 0.02}, 1e-6)],
+    [
+        ({"rtol": 1e-13, "atol": 1e-13}, 1e-11),
+        pytest.param({"method": "rk4", "dt": 0.02}, 1e-6, marks=pytest.mark.long),
+    ],
     ids=["dop853", "rk4"],
 )
 def test_quaternions_stay_normalized(tumblers, options, error):

@@ -50,6 +50,7 @@ def mechanism() -> tuple[Mechanism, kc.Model]:
     return found, found.model(list(zip(found.points, found.forces, strict=True)))
 
 
+@pytest.mark.long
 def test_sum_over_the_forces() -> None:
     """(11.5.2), (11.5.3): F_r = Σ F_i·v_r^{P_i}, one for each degree of freedom."""
     parts, model = mechanism()
