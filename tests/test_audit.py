@@ -228,6 +228,7 @@ def test_components_that_cancel_are_no_faults() -> None:
     assert audit.passed, str(audit)
 
 
+@pytest.mark.long
 def test_a_kernel_of_a_lagrangian_that_is_replaced_is_found() -> None:
     dyn = compiled(on_a_circle())
     dyn.build(*{KERNEL_GROUPS[kernel] for kernel in OF_LAGRANGIANS})
@@ -461,6 +462,7 @@ def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyP
         assert row in text
 
 
+@pytest.mark.long
 def test_accelerations_without_a_term(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(g: Any, w: Any, a: Any) -> Any:
         return ((0, g.neg(a[2]), a[1]), (a[2], 0, g.neg(a[0])), (g.neg(a[1]), a[0], 0))

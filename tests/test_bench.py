@@ -221,6 +221,7 @@ LEG = """
 </robot>"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.parametrize("form", ["composite", "articulated"])
 @pytest.mark.usefixtures("bench")

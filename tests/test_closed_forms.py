@@ -97,6 +97,7 @@ def slope(errors: Array) -> float:
     return float(np.polyfit(np.log(TOLERANCES[: len(errors)]), np.log(mean(errors)), 1)[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", part(MOTIONS, ["knife edge"]))
 @pytest.mark.parametrize("method", TWINS)
 def test_errors_and_evaluations_beside_scipys(name: str, method: str) -> None:

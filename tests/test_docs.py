@@ -77,6 +77,7 @@ for way in (pendulum, constrained):
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["quickstart", "chain"])
 def test_example_runs(name: str, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if name == "quickstart":

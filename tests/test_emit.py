@@ -283,6 +283,7 @@ def test_cut_programs_give_the_same_bits(
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.long
 def test_macros_are_not_nested_deeply() -> None:
     """KC_MOST repeats its arguments: a chain of twenty became 200 MB of text before it was compiled."""
     for line in c_text("rolling_disc").splitlines():

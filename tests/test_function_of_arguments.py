@@ -124,6 +124,7 @@ def test_a_batch_counts_by_row(values: list[float]) -> None:
         assert_array_equal(dyn.linearize(0.0, X, p=p)[0], [dyn.linearize(0.0, X, p=row)[0] for row in p])
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_a_large_batch_of_rows_that_disagree() -> None:
     """Parameters along one axis, states along the other; no loop without a bound."""

@@ -81,6 +81,7 @@ def test_wrong_contacts_are_named(options: dict[str, Any], message: str) -> None
         kc.Model.from_urdf(BODY.format(shapes=""), floating_base=True, **options)
 
 
+@pytest.mark.long
 def test_quadruped_stands() -> None:
     """On four feet under torques of its joints' springs: the ground carries its weight when it has come to rest."""
     feet = [f"{leg}_FOOT" for leg in anymal_c.STANDING]

@@ -321,6 +321,7 @@ def straight(v: float) -> tuple[Array, Array]:
     return A[np.ix_(order, order)], B[np.ix_(order, torques)]
 
 
+@pytest.mark.long
 def test_bicycle_matrices() -> None:
     """M q̈ + v C1 q̇ + (g K0 + v² K2) q = f: Meijaard, Papadopoulos, Ruina & Schwab 2007, to 1e-10."""
     g = BENCHMARK["parameters"]["g"]

@@ -299,6 +299,7 @@ def tether() -> kc.CompiledModel:
     return kc.compile(lines(4, configuration_constraints=[row], name="tether"), parameters={L: 100.0})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("keep", part(["independent", None], ["independent"]))
 @pytest.mark.parametrize("off", part([1e-12, 1e-3, 0.1, 2.0], [1e-12, 2.0]))
 def test_a_tether_far_from_the_origin(off: float, keep: str | None) -> None:

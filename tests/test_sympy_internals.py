@@ -144,6 +144,7 @@ def test_constraints_as_given(mechanism: Mechanism) -> None:
     assert sympy_internals.constraints(of_all) == {**given, "u_auxiliary": []}
 
 
+@pytest.mark.long
 def test_a_model_leaves_sympys_objects_alone(mechanism: Mechanism) -> None:
     before = mechanism.stored()
     model = mechanism.model()
