@@ -91,7 +91,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
-PARTS = 300  # in which .ci/run goes through the long cases, one a commit
+PARTS = 400  # in which .ci/run goes through the long cases, one a commit
 
 # What the last run skipped, in the cache of pytest.  --skipped leaves it as it is.
 SKIPPED = "kanecore/skipped"
