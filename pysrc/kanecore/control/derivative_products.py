@@ -226,8 +226,8 @@ def rhs_jvp(
 
 def _direction(dyn: Kernels, x: _Values, dx: _Values, dr: _Values | None) -> Array:
     """A direction of x and r, as kernels take it."""
-    of_r = direction_of(dyn, "input", "dr", {} if dr is None else dr)
-    return _behind_solution(dyn, x, dx=joined(dx=direction_of(dyn, "state", "dx", dx), dr=of_r))
+    of_x, of_r = direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr)
+    return _behind_solution(dyn, x, dx=of_x, dr=of_r)
 
 
 def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:

@@ -114,7 +114,11 @@ def joined(**parts: Array) -> Array:
     if all(part.ndim == 1 for part in parts.values()):
         return np.concatenate(tuple(parts.values()))
     lead = leading(**{name: part.shape[:-1] for name, part in parts.items()})
-    return np.concatenate([np.broadcast_to(part, (*lead, part.shape[-1])) for part in parts.values()], axis=-1)
+    whole, end = np.empty((*lead, sum(part.shape[-1] for part in parts.values()))), 0
+    for part in parts.values():  # np.concatenate takes twice as long where axes broadcast
+        start, end = end, end + part.shape[-1]
+        whole[..., start:end] = part
+    return whole
 
 
 def values_of(
@@ -170,7 +174,7 @@ def direction_of(
     """
     sizes = {"state": dyn.n_x, "input": dyn.n_r, "parameter": dyn.n_p, "udot": dyn.n_u, "output": dyn.n_outputs}
     n: int = sizes[kind]
-    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (n,):
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape[-1:] == (n,):
         return given
     if isinstance(given, dict) and not given:
         return np.zeros(n)
