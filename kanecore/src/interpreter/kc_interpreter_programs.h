@@ -31,6 +31,7 @@
 #include "state_rows.h"
 #include "load_faults.h"
 #include "spatial_vectors.h"
+#include "composite_bodies.h"
 #include "tree_derivatives.h"
 #include "spline.h"
 
@@ -202,6 +203,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(general_product, kc_product, product, 3)                                                             \
     WAY(free_product, kc_product, product, 3)                                                                \
     WAY(gradient_change, kc_product, product, 3)                                                             \
+    WAY(composites, kc_composites, composites, 1)                                                            \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

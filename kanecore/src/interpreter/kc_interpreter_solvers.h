@@ -95,6 +95,7 @@ CALLING(short_way, short_way, go_shortly)
 CALLING(chain, kc_chain, kc_chain_rule)
 CALLING(state_rows, kc_state_rows, kc_add_state_rows)
 CALLING(asked, kc_asked, kc_ask)
+CALLING(composites, kc_composites, kc_fill_mass_matrix)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -214,6 +215,9 @@ static const kc_coded_member of_reduced_linearization[] = {EQUATIONS,
                                                            FUNCTION(kc_reduced_linearization, slopes),
                                                            FUNCTION(kc_reduced_linearization, otherwise),
                                                            NO_MORE};
+static const kc_coded_member of_composites[] = {NUMBER(kc_composites, n), INTEGERS(kc_composites, before),
+                                                INTEGERS(kc_composites, speed),
+                                                FUNCTION(kc_composites, rates), NO_MORE};
 static const kc_coded_member of_forest[] = {EQUATIONS,
                                             NUMBER(kc_forest, n_q),
                                             NUMBER(kc_forest, n),
@@ -278,5 +282,6 @@ ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(reduced_linearization, KC_REDUCED_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
+ROOM(composites, KC_COMPOSITES_ROOM(s[0]))
 ROOM(forest, KC_FOREST_ROOM(s[0], s[1], s[2], s[3], s[4]))
 ROOM(closure, KC_COUNT_ROOM(s[0], s[1], s[2], s[3], s[4]))

@@ -20,6 +20,7 @@ from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.formulation import Formulation, Solution, Solved, factorized, named_pivots
 from kanecore.derive.formulations.kane_equations import Bodies
 from kanecore.derive.formulations.lagrange_equations import Lagrange
+from kanecore.derive.recursions.composite_rates import CompositeRates
 from kanecore.derive.recursions.joint_tree import JointTree
 from kanecore.derive.recursions.joint_tree_derivatives import Forest, forest
 from kanecore.describe.description import Description, without_auxiliary
@@ -190,7 +191,9 @@ class Derivation:
         return (self.solving or self.general).derived
 
     def at_run_time(self, name: str) -> Derived | None:
-        """Expressions computed for a kernel of u̇ when its pivots are chosen at run time; None for other kernels."""
+        """Expressions that a kernel is made of at run time: M by loops, u̇ with pivots chosen then; None for others."""
+        if self.composite_rates and name in ("mass_matrix", "mass_matrix_inverse"):
+            return Derived(self.composite_rates.numbers)
         if not self.solved_at_run_time or name not in ("rhs", "udot", "forward_dynamics"):
             return None
         return (self.pushed if name == "forward_dynamics" else self).udot_at_run_time
@@ -348,7 +351,7 @@ class Derivation:
     @cached_property
     def forcing(self) -> list[int]:
         """The right-hand side f of M u̇ = f: F_r + F*_r at u̇ = 0."""
-        return self._with_pushing(self._written[1])
+        return self._with_pushing(self._short_forms[1] if self._short_forms else self.formulation.forcing)
 
     def _with_pushing(self, forces: list[int]) -> list[int]:
         if not self._pushing:
@@ -395,31 +398,37 @@ class Derivation:
 
     # ------------------------------------------------------------ mass matrix
     @cached_property
-    def _written(self) -> tuple[list[list[int]], list[int]]:
-        """M and f of the formulation, each and both in the way that takes fewest operations: theirs, or short forms."""
-        matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
+    def _short_forms(self) -> tuple[list[list[int]], list[int]] | None:
+        """M and f, each and both in the way that takes fewest operations, if one of them is a short form."""
         if self.formulation.pivots:  # which are compared in the equations that divide by them
-            return matrix, forces
+            return None
+        if self.composite_rates:  # M is longer than any short form, and f as long as they may be
+            return None
+        matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
         flat = [x for row in matrix for x in row]
         g = self.graph.clone()  # what is not taken leaves no nodes behind
         ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
         mass, right = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        if (mass, right) == (flat, forces):
+            return None
         found = brought(self.graph, g, [*mass, *right])
         return [found[i * n : (i + 1) * n] for i in range(n)], found[n * n :]
 
     @property
-    def _in_short_forms(self) -> bool:
-        return self._written != (self.formulation.metric, self.formulation.forcing)
-
-    @property
     def _formed(self) -> str:
         """Name of the way in which M and f are formed."""
-        return f"{self.formulation.method} in short forms" if self._in_short_forms else self.formulation.method
+        return f"{self.formulation.method} in short forms" if self._short_forms else self.formulation.method
 
     @property
     def metric(self) -> list[list[int]]:
         """M without the loads that depend on u̇: symmetric, and the metric of projections."""
-        return self._written[0]
+        return self._short_forms[0] if self._short_forms else self.formulation.metric
+
+    @cached_property
+    def composite_rates(self) -> CompositeRates | None:
+        """What loops over the joints fill M from, where bodies form a long tree; None if it is written out."""
+        bodies = self.formulation
+        return None if self.has_inertial_loads or not isinstance(bodies, Bodies) else bodies.composite_rates
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
@@ -465,7 +474,7 @@ class Derivation:
         yield from own.solutions(given)
         if self.forcing != given:
             yield from own.solutions(self.forcing)
-        if self._in_short_forms:
+        if self._short_forms:
             yield factorized(self.graph, self._formed, self.metric, self.forcing)
 
     def solve(self, right: Sequence[int], levels: Sequence[int] = ()) -> tuple[list[int], list[int]]:

@@ -80,7 +80,7 @@ _OTHERS = ("otherwise", "doubt", "residuals")
 _WAYS = (
     *("short_way", "after_motion", "motion", "balance"),
     *("linearization", "free_linearization", "reduced_linearization", "forest", "chain", "state_rows"),
-    *("inverse", "product", "general_product", "free_product", "gradient_change"),
+    *("composites", "inverse", "product", "general_product", "free_product", "gradient_change"),
 )
 """Those that the runtime has for several states."""
 

@@ -29,7 +29,8 @@ HEADERS = {
     "factored_products.h": "motion_products.h",
     "state_rows.h": "linear_solver.h",
     "load_faults.h": "equations.h",
-    "spatial_vectors.h": "linear_solver.h",
+    "spatial_vectors.h": "equations.h",
+    "composite_bodies.h": "spatial_vectors.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
 """The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
@@ -100,7 +101,8 @@ WAYS = {
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("motion_products.h",)),
         {"solve": "kc_solve_without_forces"},
     ),
-    "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("tree_derivatives.h",)),
+    "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("linear_solver.h", "tree_derivatives.h")),
+    "composites": Way("kc_composites", "kc_fill_mass_matrix", "KC_COMPOSITES_ROOM", ("composite_bodies.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
     "asked": Way("kc_asked", "kc_ask", "KC_ASKED_ROOM", ("load_faults.h",)),
     "state_rows": Way("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),

@@ -12,15 +12,12 @@ from .expression_graph import Graph
 __all__ = ["factorized_columns", "factorized_solve", "inverted", "products"]
 
 
-def products(matrix: Sequence[Sequence[int]]) -> int:
-    """Number of products of a factorization, by where entries are not zero."""
-    rows = [{j for j in range(i) if row[j]} for i, row in enumerate(matrix)]
-    total = 0
-    for row in reversed(rows):
-        total += len(row) * (len(row) + 3) // 2
-        for i in row:
-            rows[i] |= {j for j in row if j < i}
-    return total
+def products(before: Sequence[int]) -> int:
+    """Number of products of a factorization, by the row that carries each one, or −1: entries of others are zero."""
+    carriers: list[int] = []
+    for i in before:
+        carriers.append(carriers[i] + 1 if i >= 0 else 0)
+    return sum(n * (n + 3) // 2 for n in carriers)
 
 
 def factorized_solve(

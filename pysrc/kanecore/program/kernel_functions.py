@@ -75,6 +75,7 @@ class Functions:
             "project": self._projected,
             "project_gradient": self._projection_gradient,
             "mass_matrix_inverse": self._inverse,
+            **({"mass_matrix": self._composites} if derivation.composite_rates else {}),
             "rhs_gradient_change": self._change,
             **{kernel: partial(self._slopes_of_rhs, kernel) for kernel in VARIABLES},
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
@@ -388,9 +389,22 @@ class Functions:
         way = "linearization" if m else "free_linearization"
         return self._solved(name, way, members, self.n_q, n, m, columns)
 
+    def _composites(self) -> Function:
+        """M of a long tree, by loops over its joints."""
+        rates = self.derivation.composite_rates
+        assert rates is not None
+        members: dict[str, Member] = {
+            "n": self.n,
+            "before": rates.before,
+            "speed": rates.speed,
+            "rates": self._once("fill_composites", Derived(rates.numbers)),
+        }
+        return self._solved("compute_mass_matrix", "composites", members, self.n)
+
     def _inverse(self) -> Function:
         """The inverse of M, by a program if that is short, and where its pivots are small by the factors of M."""
-        derived, derivation = self.derivation.kernel("mass_matrix_inverse"), self.derivation
+        derivation = self.derivation
+        derived = derivation.at_run_time("mass_matrix_inverse") or derivation.kernel("mass_matrix_inverse")
         members: dict[str, Member] = {
             "equations": Equations(self.n, 0, symmetric=derivation.symmetric),
             "parts": self._parts("mass_matrix"),

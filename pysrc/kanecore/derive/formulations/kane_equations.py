@@ -24,8 +24,9 @@ from kanecore.derive.forces.generalized_forces import (
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.kinematics import Accelerations, Kinematics
 from kanecore.derive.recursions.articulated_bodies import articulated_solve
+from kanecore.derive.recursions.composite_rates import CompositeRates, composite_rates
 from kanecore.derive.recursions.inertia_regrouping import Regrouped, regrouped
-from kanecore.derive.recursions.joint_tree import JointTree, joint_tree, with_moved_origins
+from kanecore.derive.recursions.joint_tree import JointTree, joint_tree, pairs, with_moved_origins
 from kanecore.derive.recursions.mass_matrix import column_mass_matrix, composite_mass_matrix, composite_momenta
 from kanecore.describe.description import Load
 from kanecore.graph.evaluation import count_in_call
@@ -47,6 +48,8 @@ WAITING = 60
 # Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
 # articulated bodies take a third of its operations in space, and less in the plane.
 FACTORIZED_MAX = 500
+# Pairs of joint rates of which one carries the other.  With more, M is filled by loops over them.
+WRITTEN_OUT = 2_000
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,20 @@ class Bodies:
         return composite_mass_matrix(self.graph, self._composed)
 
     @cached_property
+    def composite_rates(self) -> CompositeRates | None:
+        """What loops over the joints fill M from; None if it is written out: where it is short, or S no permutation."""
+        tree = self.tree
+        if tree is None or not _is_permutation(tree.jacobian) or pairs(self._rates_before) <= WRITTEN_OUT:
+            return None
+        return composite_rates(self.graph, self._composed)
+
+    @property
+    def _rates_before(self) -> list[int]:
+        """The rate that carries each of all, or −1."""
+        assert self.tree is not None
+        return self.tree.rates_before(range(len(self.tree.links)))
+
+    @cached_property
     def _speeds_are_rates(self) -> bool:
         """Test whether S is the identity: the user's speeds are the joint rates, in their order."""
         assert self.tree is not None
@@ -199,7 +216,7 @@ class Bodies:
         joint, s = self._joint_mass_matrix, self.tree.jacobian
         if self._speeds_are_rates:
             return _Formed(COMPOSITE, joint)
-        if self.tree.is_square and _is_permutation(s):
+        if _is_permutation(s):
             order = [next(i for i, row in enumerate(s) if row[j]) for j in range(len(s))]
             return _Formed(COMPOSITE, [[joint[a][b] for b in order] for a in order])
         g = self.graph
@@ -216,9 +233,10 @@ class Bodies:
     def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
         """Solutions for u̇, from M in the user's speeds and from the tree of joints.
 
-        M in the user's speeds is left out if it equals that of the joint rates.
+        M in the user's speeds is left out if it equals that of the joint rates, or is that of a long tree in another
+        order.
         """
-        if self.tree is None or not self._speeds_are_rates:
+        if self.tree is None or not (self._speeds_are_rates or self.composite_rates):
             yield factorized(self.graph, self.method, self.metric, forcing)
         if self.tree is not None and self.tree.is_square:
             yield from self._in_joint_rates(self.tree, forcing)
@@ -233,9 +251,9 @@ class Bodies:
             right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
         except Singular:  # to rounding: the user's speeds serve as well
             return
-        n, matrix, solutions = len(right), self._joint_mass_matrix, []
-        if n < ARTICULATED_MIN or products(matrix) <= FACTORIZED_MAX * n:
-            solutions.append((f"{COMPOSITE}, LᵀDL", factorized_solve(g, matrix, right), 0))
+        n, solutions = len(right), []
+        if n < ARTICULATED_MIN or products(self._rates_before) <= FACTORIZED_MAX * n:
+            solutions.append((f"{COMPOSITE}, LᵀDL", factorized_solve(g, self._joint_mass_matrix, right), 0))
         if n >= ARTICULATED_MIN:
             waiting = WAITING * tree.longest
             solutions.append((ARTICULATED, articulated_solve(g, self._composed, right, tree), waiting))
@@ -245,4 +263,4 @@ class Bodies:
 
 
 def _is_permutation(s: Sequence[Sequence[int]]) -> bool:
-    return all(sum(1 for x in row if x) == 1 and sum(row) == 1 for row in s)
+    return len(s) == len(s[0]) and all(sum(1 for x in row if x) == 1 and sum(row) == 1 for row in s)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kanecore.derive.forces.generalized_forces import central_inertia
@@ -29,7 +29,16 @@ from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
 from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
 from kanecore.graph.zero_tests import is_regular
 
-__all__ = ["JointTree", "Link", "Rate", "is_free", "joint_tree", "with_moved_origins"]
+__all__ = [
+    "JointTree",
+    "Link",
+    "Rate",
+    "axes_of_links",
+    "is_free",
+    "joint_tree",
+    "pairs",
+    "with_moved_origins",
+]
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,18 @@ class JointTree:
             depth.append(len(link.rates) + (depth[link.parent] if link.parent >= 0 else 0))
         return max(depth)
 
+    def rates_before(self, members: Iterable[int]) -> list[int]:
+        """Of each rate of some links, each after its parent, the number of the one that carries it, or −1."""
+        before: list[int] = []
+        last: dict[int, int] = {}
+        for i in members:
+            carrier = last.get(self.links[i].parent, -1)
+            for _ in self.links[i].rates:
+                before.append(carrier)
+                carrier = len(before) - 1
+            last[i] = carrier
+        return before
+
     def rates_of(self, link: int) -> slice:
         """The place of a link's rates among those of all."""
         first = self.first_rates[link]
@@ -101,6 +122,28 @@ class JointTree:
 def is_free(link: Link) -> bool:
     """Test whether a link moves freely over the ground, with its six rates in its own axes."""
     return link.parent == 0 and len(link.slides) == 3 and len(link.rates) == 6
+
+
+def pairs(before: Sequence[int]) -> int:
+    """Number of pairs of a rate and one that carries it, or itself: entries in the lower triangle of M."""
+    depth: list[int] = []
+    for i in before:
+        depth.append(1 + (depth[i] if i >= 0 else 0))
+    return sum(depth)
+
+
+def axes_of_links(g: Graph, tree: JointTree) -> list[Matrix]:
+    """The rotation from each link's axes to inertial ones, or to those of its free root."""
+    frames: list[Matrix] = [IDENTITY]
+    for link in tree.links[1:]:
+        if is_free(link):
+            frames.append(IDENTITY)
+            continue
+        matrix = frames[link.parent]
+        for r in reversed(link.rotation):
+            matrix = matmul(g, matrix, r)
+        frames.append(matrix)
+    return frames
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:

@@ -23,13 +23,11 @@ from kanecore.describe.description import Description
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, Graph
 from kanecore.graph.vectors import (
-    IDENTITY,
     ZERO,
     Components,
     Matrix,
     add,
     cross,
-    matmul,
     matvec,
     neg,
     scale,
@@ -37,7 +35,7 @@ from kanecore.graph.vectors import (
     transposed,
 )
 
-from .joint_tree import JointTree, Link, is_free
+from .joint_tree import JointTree, Link, axes_of_links, is_free, pairs
 from .spatial_inertia import Symmetric, plus, rotated, shift
 
 __all__ = ["Forest", "Tree", "forest"]
@@ -115,13 +113,7 @@ class Forest:
     @property
     def pairs(self) -> int:
         """Number of pairs of a joint and one that carries it, or itself."""
-        total = 0
-        for tree in self.trees:
-            depth: list[int] = []
-            for p in tree.parent:
-                depth.append(1 + (depth[p] if p >= 0 else 0))
-            total += sum(depth)
-        return total
+        return sum(pairs(tree.parent) for tree in self.trees)
 
 
 def forest(bodies: Bodies) -> Forest | None:
@@ -134,7 +126,7 @@ def forest(bodies: Bodies) -> Forest | None:
     if tree is None or not (_speeds_are_rates(tree, k.description) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
         return None
     g, parts = k.graph, _parts(tree)
-    frames = _frames(g, tree)
+    frames = axes_of_links(g, tree)
     places = _places(g, tree, parts, frames)
     joints: list[int] = []
     trees: list[Tree] = []
@@ -192,20 +184,6 @@ def _parts(tree: JointTree) -> list[int]:
     for i, link in enumerate(tree.links[1:], 1):
         parts.append(parts[link.parent] or i)
     return parts
-
-
-def _frames(g: Graph, tree: JointTree) -> list[Matrix]:
-    """The rotation from each link's axes to inertial ones, or to those of its free root."""
-    frames: list[Matrix] = [IDENTITY]
-    for link in tree.links[1:]:
-        if is_free(link):
-            frames.append(IDENTITY)
-            continue
-        matrix = frames[link.parent]
-        for r in reversed(link.rotation):
-            matrix = matmul(g, matrix, r)
-        frames.append(matrix)
-    return frames
 
 
 def _places(g: Graph, tree: JointTree, parts: Sequence[int], frames: Sequence[Matrix]) -> list[Components]:
@@ -294,17 +272,6 @@ def _joints(
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     """One part of the tree, of which some links have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
-    parent: list[int] = []
-    last: dict[int, int] = {}
-    for i in members:
-        above = links[i].parent
-        while above > 0 and not links[above].rates:
-            above = links[above].parent
-        before = last.get(above, -1)
-        for _ in links[i].rates:
-            parent.append(before)
-            before = len(parent) - 1
-        last[i] = before
     rows = [row for i in members for row in tree.jacobian[tree.rates_of(i)]]
     speed = [next(j for j, x in enumerate(row) if x) for row in rows]
     free = len(links[members[0]].rates) if is_free(links[members[0]]) else 0
@@ -316,7 +283,7 @@ def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     columns = (*own, *others)
     return Tree(
         free=free,
-        parent=tuple(parent),
+        parent=tuple(tree.rates_before(members)),
         speed=tuple(speed),
         columns=columns,
         forces=tuple(forces),
