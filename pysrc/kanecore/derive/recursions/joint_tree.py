@@ -101,7 +101,10 @@ class JointTree:
         before: list[int] = []
         last: dict[int, int] = {}
         for i in members:
-            carrier = last.get(self.links[i].parent, -1)
+            above = self.links[i].parent
+            while above > 0 and not self.links[above].rates:
+                above = self.links[above].parent
+            carrier = last.get(above, -1)
             for _ in self.links[i].rates:
                 before.append(carrier)
                 carrier = len(before) - 1

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mass matrices of long trees by loops over composite bodies, against sums over bodies at 50 digits and in NumPy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import mpmath
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import kanecore as kc
+from kanecore.derive.formulations import kane_equations
+
+AGREE = 1e-13
+AXES = np.eye(3)
+Array = npt.NDArray[Any]
+
+
+class RandomTree:
+    """Joints that turn or slide about axes of their links, each on one of the last links before it."""
+
+    def __init__(self, n: int, seed: int, reach: int = 3) -> None:
+        rng = np.random.default_rng(seed)
+        self.n = n
+        self.parent = [int(rng.integers(max(-1, i - reach), i)) for i in range(n)]
+        self.turns = rng.uniform(size=n) < 0.8
+        self.axis = [int(k) for k in rng.integers(0, 3, n)]
+        self.place, self.angles, self.centre = rng.uniform(-0.4, 0.4, (3, n, 3))
+        self.mass, self.moments = rng.uniform(0.5, 2, n), rng.uniform(0.02, 0.03, (n, 3))
+
+    def model(self) -> kc.Model:
+        """The model, from a URDF file's text."""
+        text = '<link name="base"/>'
+        for i in range(self.n):
+            xx, yy, zz = self.moments[i]
+            text += (
+                f'<link name="l{i}"><inertial><origin xyz="{_words(self.centre[i])}"/><mass value="{self.mass[i]}"/>'
+                f'<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" iyz="0" ixz="0"/></inertial></link>'
+                f'<joint name="j{i}" type="{"continuous" if self.turns[i] else "prismatic"}"><axis '
+                f'xyz="{_words(AXES[self.axis[i]])}"/><limit lower="-9" upper="9" effort="9" velocity="9"/><parent '
+                f'link="{"base" if self.parent[i] < 0 else f"l{self.parent[i]}"}"/><child link="l{i}"/><origin '
+                f'xyz="{_words(self.place[i])}" rpy="{_words(self.angles[i])}"/></joint>'
+            )
+        return kc.Model.from_urdf(f'<robot name="tree">{text}</robot>')
+
+    def mass_matrix(self, q: Array, number: Any = float, functions: Any = np) -> Array:
+        """M = Σ m Jᵀ J + Jᵀ I J over all bodies, with velocities of their centres and axes in inertial axes."""
+        real = np.vectorize(number, otypes=[float if number is float else object])
+        turn = [np.array(AXES)] * self.n
+        origin, axes, moving = [AXES[0]] * self.n, [AXES[0]] * self.n, [()] * self.n
+        total = real(np.zeros((self.n, self.n)))
+        for i in range(self.n):
+            p, q_i = self.parent[i], number(q[i])
+            frame, start = (real(AXES), real(np.zeros(3))) if p < 0 else (turn[p], origin[p])
+            origin[i] = start + frame @ real(self.place[i])
+            for k in (2, 1, 0):  # rpy: about z, then y, then x
+                frame = frame @ _about(k, number(self.angles[i][k]), functions)
+            axes[i] = frame[:, self.axis[i]]
+            if self.turns[i]:
+                frame = frame @ _about(self.axis[i], q_i, functions)
+            else:
+                origin[i] = origin[i] + axes[i] * q_i
+            turn[i], moving[i] = frame, (*(() if p < 0 else moving[p]), i)
+            centre, inertia = origin[i] + frame @ real(self.centre[i]), frame @ real(np.diag(self.moments[i])) @ frame.T
+            own = list(moving[i])
+            rates = [(axes[j], np.cross(axes[j], centre - origin[j])) for j in own if self.turns[j]]
+            w, v = real(np.zeros((len(own), 3))), real(np.zeros((len(own), 3)))
+            for row, j in enumerate(own):
+                w[row], v[row] = rates.pop(0) if self.turns[j] else (0 * axes[j], axes[j])
+            total[np.ix_(own, own)] += number(self.mass[i]) * (v @ v.T) + w @ inertia @ w.T
+        return total
+
+
+def _words(vector: Array) -> str:
+    return " ".join(map(repr, map(float, vector)))
+
+
+def _about(axis: int, angle: Any, functions: Any) -> Array:
+    """The rotation about a coordinate axis."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    matrix = np.array(np.eye(3), dtype=type(angle) if isinstance(angle, float) else object)
+    matrix[i, i] = matrix[j, j] = functions.cos(angle)
+    matrix[j, i] = functions.sin(angle)
+    matrix[i, j] = -matrix[j, i]
+    return matrix
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(kane_equations, "WRITTEN_OUT", 0)
+    tree = RandomTree(30, seed)
+    dyn = kc.compile(tree.model(), cache=False)
+    x = np.random.default_rng(seed).uniform(-1, 1, dyn.n_x)
+    order = [int(name.removeprefix("q_j")) for name in dyn.coordinate_names]
+    q = np.zeros(30)
+    q[order] = x[:30]
+    with mpmath.workdps(50):
+        expected = tree.mass_matrix(q, mpmath.mpf, mpmath).astype(float)[np.ix_(order, order)]
+    size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    assert np.abs((dyn.mass_matrix(0.0, x) - expected) / size).max() < AGREE
+    assert dyn.info["operations"]["mass_matrix"] < 300 * 30  # as many as there are joints, not pairs
+
+
+@pytest.mark.parametrize("n", [70, pytest.param(300, marks=pytest.mark.long)])
+def test_long_chains(n: int) -> None:
+    """M, u̇ and M⁻¹ of a chain that is long enough by itself; states side by side have the bits that they have alone."""
+    tree = RandomTree(n, 3, reach=1)
+    dyn = kc.compile(tree.model(), cache=False)
+    x = np.random.default_rng(4).uniform(-1, 1, (3, dyn.n_x))
+    expected = tree.mass_matrix(x[0, :n])
+    M = dyn.mass_matrix(0.0, x[0])
+    size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
+    assert np.abs((M - expected) / size).max() < AGREE
+    assert np.array_equal(M, M.T)
+    assert np.array_equal(dyn.mass_matrix(0.0, x), [dyn.mass_matrix(0.0, each) for each in x])
+    f = dyn.forcing(0.0, x[0])
+    assert np.abs(M @ dyn.udot(0.0, x[0]) - f).max() < 1e-9 * np.abs(f).max()
+    assert dyn.info["operations"]["mass_matrix"] < 300 * n
+
+
+@pytest.mark.parametrize("name", ["rrp", "anymal_c", "snakeboard", "andrews_squeezer", "rotating_tube"])
+def test_gallery(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Slides, a free root, speeds in another order, constraints, a link that is moved: as M is written out."""
+    module, found = import_module(f"kanecore.gallery.{name}"), []
+    for most in (0, 10**9):
+        monkeypatch.setattr(kane_equations, "WRITTEN_OUT", most)
+        dyn = kc.compile(module.build(), parameters=getattr(module, "PARAMETERS", None), cache=False)
+        x = np.random.default_rng(5).uniform(-1, 1, dyn.n_x)
+        for quaternion in dyn.unit:
+            x[list(quaternion)] /= np.linalg.norm(x[list(quaternion)])
+        r = np.random.default_rng(6).uniform(-1, 1, dyn.n_r)
+        found.append(dyn.mass_matrix(0.0, x, r=r))
+    size = np.sqrt(np.outer(found[1].diagonal(), found[1].diagonal()))
+    assert np.abs((found[0] - found[1]) / size).max() < AGREE
+
+
+def test_what_is_written_out_at_most() -> None:
+    """Chains of up to 62 joints have an M that is written out, all longer ones loops: the rule counts pairs."""
+    written = [RandomTree(n, 7, reach=1).model()._derivation.composite_rates is None for n in (62, 63)]
+    assert written == [True, False]
