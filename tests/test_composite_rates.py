@@ -10,6 +10,8 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
 
 import kanecore as kc
 from kanecore.derive.formulations import kane_equations
@@ -135,6 +137,30 @@ def test_gallery(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         found.append(dyn.mass_matrix(0.0, x, r=r))
     size = np.sqrt(np.outer(found[1].diagonal(), found[1].diagonal()))
     assert np.abs((found[0] - found[1]) / size).max() < AGREE
+
+
+def test_a_link_that_is_moved_between_two_joints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no rate of its own: its place counts for the joint behind it.  As M is written out, and by hand."""
+    (q1, q2), (u1, u2), t = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("u1 u2"), me.dynamicsymbols._t
+    N, A, B, C = (me.ReferenceFrame(name) for name in "NABC")
+    A.orient_axis(N, N.z, q1)
+    B.orient_axis(A, A.z, sm.sin(t))
+    C.orient_axis(B, B.z, q2)
+    origin = me.Point("O")
+    origin.set_vel(N, 0)
+    joint = origin.locatenew("P", 2 * A.x).locatenew("Q", 3 * B.x)
+    bodies = [me.Particle("bob", joint.locatenew("R", 5 * C.x), 7)]
+    found = []
+    for most in (0, 10**9):
+        monkeypatch.setattr(kane_equations, "WRITTEN_OUT", most)
+        model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=bodies)
+        assert (model._derivation.composite_rates is None) == (most > 0)
+        found.append(kc.compile(model, cache=False).mass_matrix(0.4, [0.5, 0.6, 0, 0]))
+    second = 0.5 + np.sin(0.4)
+    ends = 2 * np.exp(0.5j) + 3 * np.exp(1j * second) + 5 * np.exp(1j * (second + 0.6)), 5 * np.exp(1j * (second + 0.6))
+    expected = [[7 * (a * b.conjugate()).real for a in ends] for b in ends]
+    assert np.abs(found[0] - expected).max() < 1e-12
+    assert np.abs(found[1] - expected).max() < 1e-12
 
 
 def test_what_is_written_out_at_most() -> None:

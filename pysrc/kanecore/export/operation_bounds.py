@@ -140,6 +140,8 @@ def _passes(function: Solved) -> int:
     if function.way == "forest":  # every pair of joints, with screws and inertias; then a solution for each column
         n, columns = int(members["n"]), int(members["columns"])
         return 400 * n * n + 400 * n + 8 * n * n * columns
+    if function.way == "composites":  # every pair of rates, and zeros
+        return 16 * int(members["n"]) ** 2 + 32 * int(members["n"])
     if function.way == "reduced_linearization":  # two solutions, one of them of k columns
         n, m, k = function.sizes[:3]
         return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100

@@ -48,7 +48,8 @@ WAITING = 60
 # Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
 # articulated bodies take a third of its operations in space, and less in the plane.
 FACTORIZED_MAX = 500
-# Pairs of joint rates of which one carries the other.  With more, M is filled by loops over them.
+# Pairs of joint rates of which one carries the other.  With more, M is filled by loops over them: measured on chains of
+# 60 links, a call takes 0.8 of the time in space and 1.35 in the plane, and the compiler 0.6 in both.
 WRITTEN_OUT = 2_000
 
 
