@@ -81,15 +81,15 @@ class Functions:
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
 
-    def kernel(self, kernel: str) -> Function:
-        """``compute_KERNEL``."""
+    def kernel(self, kernel: str, rarely: bool = False) -> Function:
+        """``compute_KERNEL``; cut as outside the core group if it is called ``rarely``."""
         name = f"compute_{kernel}"
         if name in self.by_name:
             return self.by_name[name]
         if kernel in self._solvers:
             return self._solvers[kernel]()
         derived = self.derivation.program(kernel)
-        in_core = KERNEL_GROUPS[kernel] == "core"
+        in_core = KERNEL_GROUPS[kernel] == "core" and not rarely
         if kernel == "output_jacobian" and derived.after_udot:
             return self._output_jacobian(derived)
         if derived.after_udot:
@@ -449,7 +449,9 @@ class Functions:
     def _general_product(self, name: str, kernel: str) -> Solved:
         """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
         derivation, found = self.derivation, product(self.derivation, kernel)
-        in_core = name == f"compute_{kernel}"  # beside a short way it is rarely called
+        in_core = name == f"compute_{kernel}"  # beside a short way it is rarely called, with M and f of its own
+        if not in_core and not self.m:
+            self.kernel("mass_matrix", rarely=True), self.kernel("forcing", rarely=True)
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
             "n_q": len(found.rates),
