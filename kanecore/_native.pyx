@@ -9,7 +9,6 @@ This part of the extension is what runs in every call, so it alone is optimized.
 `_kernel_errors.pxi`       why a result is not finite
 `_batch_call.pxi`          a call with any number of states
 `_single_call.pxi`       `Model`: a call with one state
-`_hessian.pxi`         second derivatives of one state
 `_workspace.pxi`      `Buffers`: calls without arguments
 `_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods; generated
 ====================  ====================================================================================
@@ -48,6 +47,5 @@ cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 include "binding/_kernel_errors.pxi"
 include "binding/_batch_call.pxi"
 include "binding/_single_call.pxi"
-include "binding/_hessian.pxi"
 include "binding/_workspace.pxi"
 include "binding/_methods.pxi"

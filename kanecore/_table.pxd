@@ -141,7 +141,7 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *rhs_parameter_gradient
         kc_kernel *mass_matrix_inverse
         kc_kernel *zdot
-        kc_kernel *rhs_gradient_change
+        kc_kernel *rhs_hessian
         kc_kernel *reaction_shares
         kc_kernel *share_laws
         kc_kernel *output_tangent

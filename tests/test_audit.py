@@ -316,7 +316,7 @@ LEFT_OUT = {
     *("constraint_sizes", "stabilization", "outputs", "gravity_field"),
     *("auxiliary_forces", "auxiliary_partials", "potentials", "inertial_loads"),
     *("rhs_time_derivative", "inverse_dynamics_tangent", "inverse_dynamics_gradient", "hessian_products"),
-    *("rhs_tangent", "rhs_gradient", "rhs_parameter_tangent", "rhs_parameter_gradient", "rhs_gradient_change"),
+    *("rhs_tangent", "rhs_gradient", "rhs_parameter_tangent", "rhs_parameter_gradient", "rhs_hessian"),
     *("mass_matrix_inverse", "zdot"),
 }
 PUBLIC = [

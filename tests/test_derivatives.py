@@ -305,11 +305,12 @@ def test_second_derivatives(name: str) -> None:
     w, directions = rng.uniform(-1.0, 1.0, dyn.n_x), rng.uniform(-1.0, 1.0, (3, n))
     found = dyn.rhs_hessian(time, x, w, r=r)
     assert found.shape == (n, n)
+    np.testing.assert_array_equal(found, found.T)
     size = max(1.0, np.max(np.abs(found)))
     for direction in directions:
         expected = curvature(lambda z: precise.rhs(time, z[: dyn.n_x], z[dyn.n_x :], p), w, np.append(x, r), direction)
         assert abs(direction @ found @ direction - expected) < 1e-10 * n * size
-    np.testing.assert_array_equal(found, dyn.rhs_hessian(time, x, w, r=r))  # now of plain arrays, in lanes
+    np.testing.assert_array_equal(found, dyn.rhs_hessian(time, x, w, r=r))  # now of plain arrays, at once
     batch = dyn.rhs_hessian(time, [x, x], [w, -w], r=[r, r])
     np.testing.assert_allclose(batch, [found, -found], rtol=0, atol=1e-13 * size)
     several = dyn.rhs_hessian(time, x, [w, 2 * w, -w], r=r, p=[p, p, p])
@@ -379,12 +380,11 @@ def test_second_derivatives_of_floating_bases(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rrp", "slider_crank"])
 def test_second_derivatives_from_matrices(name: str) -> None:
-    """The way of models that have no kernel of changes of gradients, or for which it has no result."""
+    """The way of models that have no kernel of second derivatives, or for which it has no result."""
     dyn, _, (time, x, r, _) = case(name)
     w = np.linspace(-1.0, 1.0, dyn.n_x)
     found, other = dyn.rhs_hessian(time, x, w, r=r), derivative_products._from_matrices(dyn, time, x, w, r, None)
     np.testing.assert_allclose(found, other, rtol=0, atol=1e-12 * np.max(np.abs(other)))
-    assert dyn._rhs_hessian_at_once(time, np.append(x[1:], np.nan), w, r, None) is None
     assert np.isnan(dyn.rhs_hessian(time, np.append(x[1:], np.nan), w, r=r)).any()
 
 

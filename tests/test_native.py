@@ -258,7 +258,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_tangent",
         "parameter_gradient",
         "inverse",
-        "gradient_change",
+        "hessian",
         "output_tangent",
         "output_gradient",
     ]  # it has no constraints, no auxiliary speeds
@@ -277,7 +277,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
         "parameter_tangent",
         "parameter_gradient",
         "inverse",
-        "gradient_change",
+        "hessian",
         "output_tangent",
         "output_gradient",
     ]

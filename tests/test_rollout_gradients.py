@@ -132,6 +132,7 @@ def test_powers_of_a_matrix(oscillator: kc.CompiledModel, method: str) -> None:
     np.testing.assert_array_equal(found.states, oscillator.rollout(x0, inputs, dt=H, method=method))
 
 
+@pytest.mark.compiler
 def test_rows(oscillator: kc.CompiledModel) -> None:
     """Rows in lanes and threads have the bits of rows alone; a function gives the weights; inputs may be held."""
     rng = np.random.default_rng(2)

@@ -28,7 +28,10 @@ Array = npt.NDArray[np.float64]
 
 # Of these some derivatives, sums of many terms, are added in the order in which they were derived.
 IN_ANOTHER_ORDER = {
-    "panda": {"linearize", "rhs_parameter_jacobian", "inverse_dynamics_gradient", "hessian_products", "momentum_rates"},
+    "panda": {
+        *("linearize", "rhs_parameter_jacobian", "inverse_dynamics_gradient", "hessian_products", "momentum_rates"),
+        "rhs_hessian",
+    },
 }
 
 

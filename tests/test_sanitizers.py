@@ -217,6 +217,11 @@ static void one(double t, const double *x, const double *r, const double *c, dou
     (void)t, (void)x, (void)r, (void)c, (void)work, (void)out;
     out[0] = x[0];
 }
+static void two(double t, const double *x, const double *r, const double *c, double *work, double *out)
+{
+    (void)t, (void)r, (void)c, (void)work;
+    out[0] = *x, out[1] = *x;
+}
 static const char *const names[] = {"x", 0};
 static const double values[] = {3.0};
 static const char *const info[] = {
@@ -230,7 +235,7 @@ static const kc_model model = {
     .linearize = one, .gibbs = one, .hamiltonian = one, .hamiltonian_rate = one, .coordinate_forces = one,
     .rhs_time_derivative = one, .rhs_parameter_jacobian = one, .inverse_dynamics_gradient = one,
     .hessian_products = one, .rhs_tangent = one, .rhs_gradient = one,
-    .rhs_parameter_tangent = one, .rhs_parameter_gradient = one, .rhs_gradient_change = one,
+    .rhs_parameter_tangent = one, .rhs_parameter_gradient = two, .rhs_hessian = one,
     .output_gradient = one,
     .n_info = 2, .info = info,
 };

@@ -143,6 +143,17 @@ def test_bits_of_products_of_rhs(name: str) -> None:
     assert {"rhs_tangent", "rhs_gradient"} <= dyn._lanes[0]
 
 
+@pytest.mark.parametrize("name", part(["four_bar", "rrp", "rolling_disc", "quadrotor", "anymal_c"], ["rrp"]))
+def test_bits_of_second_derivatives(name: str) -> None:
+    """One state has its directions in lanes, where several have one each; long programs go alone."""
+    dyn, x = compiled(name), states(name, ENOUGH + 3)
+    weights = np.random.default_rng(2).normal(size=x.shape)
+    several = dyn.rhs_hessian(0.0, x, weights)
+    for i in range(0, len(x), 7):
+        assert_same_bits(several[i], dyn.rhs_hessian(0.0, x[i], weights[i]))
+    assert ("rhs_hessian" in dyn._lanes[0]) == (name != "anymal_c")
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 257])
 def test_any_number_of_rows(n: int) -> None:
     dyn, x = compiled("rrp"), states("rrp", ENOUGH)

@@ -77,7 +77,7 @@ cdef enum:
     K_RHS_PARAMETER_GRADIENT
     K_MASS_MATRIX_INVERSE
     K_ZDOT
-    K_RHS_GRADIENT_CHANGE
+    K_RHS_HESSIAN
     K_REACTION_SHARES
     K_SHARE_LAWS
     K_OUTPUT_TANGENT
@@ -96,11 +96,11 @@ cdef inline kc_lane_kernel **first_lane_kernel(const kc_lanes *lanes) noexcept n
 
 
 cdef inline bint reads_udot(int k) noexcept nogil:
-    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
+    return k == K_GENERALIZED_INERTIA_FORCES or k == K_INVERSE_DYNAMICS or k == K_POWER or k == K_INERTIA_FORCES or k == K_GIBBS or k == K_EQUATIONS_RESIDUAL or k == K_MOMENTUM_RATES or k == K_INERTIAL_LOADS or k == K_HAMILTONIAN_RATE or k == K_ACCELERATIONS or k == K_ANGULAR_ACCELERATIONS or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_REGRESSOR or k == K_HESSIAN_PRODUCTS or k == K_FORWARD_DYNAMICS or k == K_OUTPUT_SLOPES or k == K_JOINT_REGRESSOR or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_HESSIAN or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
 
 
 cdef inline bint reads_multipliers(int k) noexcept nogil:
-    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_GRADIENT_CHANGE or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
+    return k == K_EQUATIONS_RESIDUAL or k == K_INVERSE_DYNAMICS_TANGENT or k == K_INVERSE_DYNAMICS_GRADIENT or k == K_HESSIAN_PRODUCTS or k == K_RHS_TANGENT or k == K_RHS_GRADIENT or k == K_RHS_PARAMETER_TANGENT or k == K_RHS_PARAMETER_GRADIENT or k == K_RHS_HESSIAN or k == K_SHARE_LAWS or k == K_OUTPUT_TANGENT or k == K_OUTPUT_GRADIENT or k == K_PROJECT_GRADIENT
 
 
 cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
@@ -119,8 +119,8 @@ cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
         return m.n_p
     if k == K_RHS_PARAMETER_GRADIENT:
         return m.n_x
-    if k == K_RHS_GRADIENT_CHANGE:
-        return m.n_x + m.n_x + m.n_r
+    if k == K_RHS_HESSIAN:
+        return m.n_x
     if k == K_SHARE_LAWS:
         return m.n_reactions
     if k == K_OUTPUT_TANGENT:

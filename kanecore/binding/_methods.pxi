@@ -505,7 +505,7 @@ cdef class Kernels(Model):
         return self.evaluate(K_RHS_PARAMETER_TANGENT, t, x, beyond, r, p, out, threads)
 
     def _rhs_parameter_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `rhs` with respect to p, (..., n_p)."""
+        """The gradient of weights times `rhs` with respect to x, r and p, in one pass, (..., n_x + n_r + n_p)."""
         return self.evaluate(K_RHS_PARAMETER_GRADIENT, t, x, beyond, r, p, out, threads)
 
     def _mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -519,9 +519,9 @@ cdef class Kernels(Model):
         """
         return self.evaluate(K_ZDOT, t, x, None, r, p, out, threads)
 
-    def _rhs_gradient_change(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The change of the gradient of weights times `rhs` along a direction (dx, dr), (..., n_x + n_r)."""
-        return self.evaluate(K_RHS_GRADIENT_CHANGE, t, x, beyond, r, p, out, threads)
+    def _rhs_hessian(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The second derivatives of weights times `rhs` with respect to x, r, (..., n_x + n_r, n_x + n_r)."""
+        return self.evaluate(K_RHS_HESSIAN, t, x, beyond, r, p, out, threads)
 
     def _reaction_shares(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The reactions that loads depend on, without what they bring, and by a unit of each part of loads, (...,

@@ -6,7 +6,7 @@ cdef extern from "rollout/kc_rollout_gradient.h" nogil:
         kc_kernel *one
         kc_lane_kernel *in_lanes
     ctypedef struct kc_rollout_gradient:
-        kc_pair_of_kernels rhs, qdot, gradient, parameter_gradient
+        kc_pair_of_kernels rhs, qdot, gradient
         kc_kernel *project_gradient
         uint32_t n_q, n_u, n_z, n_r, n_p, n_solution, n_work, n_unit
         const uint32_t *unit
@@ -90,18 +90,15 @@ cdef class RolloutGradient:
         cdef Model m = self.model
         cdef kc_rollout_gradient *plan = &self.plan
         cdef bint in_lanes = self.n_rows > 1
-        cdef list wanted = [K_RHS, K_QDOT, K_RHS_GRADIENT] + ([K_RHS_PARAMETER_GRADIENT] if parameters else [])
-        cdef int k
-        for k in wanted:
+        cdef int k, gradient = K_RHS_PARAMETER_GRADIENT if parameters else K_RHS_GRADIENT
+        for k in (K_RHS, K_QDOT, gradient):
             m.kernel(k)
             if self.n_rows > 1 and self.n_rows >= m.rows_for_lanes // <Py_ssize_t>min(steps, <uint64_t>m.rows_for_lanes):
                 m.open_lanes(k)
             in_lanes = in_lanes and m.lane_kernels[k] != NULL
-        plan.rhs.one, plan.qdot.one, plan.gradient.one = m.kernels[K_RHS], m.kernels[K_QDOT], m.kernels[K_RHS_GRADIENT]
+        plan.rhs.one, plan.qdot.one, plan.gradient.one = m.kernels[K_RHS], m.kernels[K_QDOT], m.kernels[gradient]
         if m.n_configuration + m.n_velocity:
             plan.project_gradient = m.kernel(K_PROJECT_GRADIENT)
-        if parameters:
-            plan.parameter_gradient.one = m.kernels[K_RHS_PARAMETER_GRADIENT]
         plan.n_q, plan.n_u, plan.n_z = <uint32_t>m.n_q, <uint32_t>m.n_u, <uint32_t>m.n_z
         plan.n_r, plan.n_p, plan.single = <uint32_t>m.n_r, <uint32_t>m.n_p, m.single
         plan.n_solution, plan.n_unit, plan.unit = <uint32_t>(m.n_u + m.n_constraints), m.table.n_unit, m.table.unit
@@ -109,9 +106,7 @@ cdef class RolloutGradient:
         if in_lanes:
             plan.lanes, plan.n_lane_work = m.lanes, <uint32_t>m.n_lane_work
             plan.rhs.in_lanes, plan.qdot.in_lanes = m.lane_kernels[K_RHS], m.lane_kernels[K_QDOT]
-            plan.gradient.in_lanes = m.lane_kernels[K_RHS_GRADIENT]
-            if parameters:
-                plan.parameter_gradient.in_lanes = m.lane_kernels[K_RHS_PARAMETER_GRADIENT]
+            plan.gradient.in_lanes = m.lane_kernels[gradient]
         return 0
 
     cdef int run(self, int threads) except -1:

@@ -210,8 +210,8 @@ cdef class Model(Parametrized):
         return by_x
 
     def _rhs_hessian_at_once(self, t, x, weights, r, p):
-        """`rhs_hessian`, likewise; None as well where its kernel is not open, or has no result."""
-        return hessian_at_once(self, t, x, weights, r, p)
+        """`rhs_hessian`, likewise."""
+        return self.gradient_at_once(K_RHS_HESSIAN, t, x, weights, True, r, p)
 
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
         """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
@@ -220,7 +220,7 @@ cdef class Model(Parametrized):
             return None
         memcpy(self.state, at.x, self.n_x * sizeof(double))
         at.x = self.state
-        result = new_vector(self.size[k])
+        result = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE, 0)
         self.work[0] = 0.0
         self.kernels[k](at.t, at.x, at.r, at.c, self.work, data(result))
         if not all_finite(data(result), self.size[k]):

@@ -73,10 +73,10 @@ kc_kernel *auxiliary_partials; /* d(v, omega, c)/du of auxiliary speeds: (3 * n_
 kc_kernel *rhs_tangent; /* d xdot along d(x, r) [udot, lambda, n_x + n_r]: n_q + n_u + n_z */
 kc_kernel *rhs_gradient; /* gradient of w xdot [udot, lambda, n_x]: n_q + n_u + n_z + n_r */
 kc_kernel *rhs_parameter_tangent; /* d xdot along dp [udot, lambda, n_p]: n_q + n_u + n_z */
-kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by p [udot, lambda, n_x]: n_p */
+kc_kernel *rhs_parameter_gradient; /* gradient of w xdot by x, r, p [udot, lambda, n_x]: n_q + n_u + n_z + n_r + n_p */
 kc_kernel *mass_matrix_inverse; /* inverse of M: n_u * n_u */
 kc_kernel *zdot; /* as described: n_z */
-kc_kernel *rhs_gradient_change; /* change of the gradient of w xdot [udot, lambda, n_x, n_x + n_r]: n_q + n_u + n_z + n_r */
+kc_kernel *rhs_hessian; /* second derivatives of w xdot [udot, lambda, n_x]: (n_q + n_u + n_z + n_r) * (n_q + n_u + n_z + n_r) */
 kc_kernel *reaction_shares; /* alpha, beta of N = alpha + beta s: n_reactions * (n_shares + 1) */
 kc_kernel *share_laws; /* h, dh/dN, the power of a unit of s [udot, lambda, n_reactions]: n_shares * (n_reactions + 2) */
 kc_kernel *output_tangent; /* dy along d(x, r) [udot, lambda, n_x + n_r]: n_outputs */

@@ -355,7 +355,7 @@ class CompiledModel(_native.Kernels):
         *groups : str
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
             "hamilton", "derivatives", "forward", "tangent", "gradient", "parameter_tangent", "parameter_gradient",
-            "inverse", "gradient_change", "output_tangent", "output_gradient", "project_gradient"; default, and "all":
+            "inverse", "hessian", "output_tangent", "output_gradient", "project_gradient"; default, and "all":
             every one in which the model has kernels.
 
         Raises

@@ -28,6 +28,8 @@
 #include "mass_matrix_inverse.h"
 #include "motion_products.h"
 #include "factored_products.h"
+#include "second_derivatives.h"
+#include "factored_hessian.h"
 #include "state_rows.h"
 #include "load_faults.h"
 #include "spatial_vectors.h"
@@ -202,8 +204,9 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(product, kc_product, product, 3)                                                                     \
     WAY(general_product, kc_product, product, 3)                                                             \
     WAY(free_product, kc_product, product, 3)                                                                \
-    WAY(gradient_change, kc_product, product, 3)                                                             \
     WAY(composites, kc_composites, composites, 1)                                                            \
+    WAY(hessian, kc_hessian, hessian, 1)                                                                     \
+    WAY(factored_hessian, kc_hessian, factored_hessian, 2)                                                   \
     WAY(forest, kc_forest, forest, 5)                                                                        \
     WAY(closure, kc_closure, closure, 5)
 

@@ -82,6 +82,12 @@ static int multiply_free(kc_product *s, ARGUMENTS)
     return kc_multiply_generally(s, GIVEN);
 }
 
+static int factor_hessian(kc_hessian *s, ARGUMENTS)
+{
+    s->solve = kc_solve_changes;
+    return kc_factor_hessian(s, GIVEN);
+}
+
 /* How many rows of G count, with these constants. */
 static int count_rows(kc_closure *s, ARGUMENTS)
 {
@@ -96,6 +102,7 @@ CALLING(chain, kc_chain, kc_chain_rule)
 CALLING(state_rows, kc_state_rows, kc_add_state_rows)
 CALLING(asked, kc_asked, kc_ask)
 CALLING(composites, kc_composites, kc_fill_mass_matrix)
+CALLING(hessian, kc_hessian, kc_find_hessian)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -108,7 +115,7 @@ SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
 SOLVING(inverse, kc_inversion, kc_invert)
 SOLVING(product, kc_product, kc_multiply)
-SOLVING(gradient_change, kc_product, kc_change_gradient)
+SOLVING(factored_hessian, kc_hessian, factor_hessian)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
 SOLVING(forest, kc_forest, kc_linearize_forest)
@@ -186,9 +193,21 @@ static const kc_coded_member of_product[] = {EQUATIONS,
                                              FUNCTION(kc_product, sides),
                                              FUNCTION(kc_product, gradient),
                                              FUNCTION(kc_product, change),
-                                             FUNCTION(kc_product, changes),
                                              FUNCTION(kc_product, otherwise),
                                              NO_MORE};
+#define OF_HESSIAN                                                                                           \
+    NUMBER(kc_hessian, n), NUMBER(kc_hessian, n_fixed), NUMBER(kc_hessian, n_inner),                         \
+        NUMBER(kc_hessian, n_outer), INTEGERS(kc_hessian, variables), FUNCTION(kc_hessian, fixed),           \
+        FUNCTION(kc_hessian, column), FUNCTION(kc_hessian, curvature)
+static const kc_coded_member of_hessian[] = {OF_HESSIAN, NO_MORE};
+static const kc_coded_member of_factored_hessian[] = {EQUATIONS,
+                                                      OF_HESSIAN,
+                                                      NUMBER(kc_hessian, rank),
+                                                      FUNCTION(kc_hessian, fill),
+                                                      PARTS(kc_hessian),
+                                                      FUNCTION(kc_hessian, weights),
+                                                      FUNCTION(kc_hessian, changes),
+                                                      NO_MORE};
 static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    NUMBER(kc_linearization, n_q),
                                                    NUMBER(kc_linearization, rank),
@@ -280,6 +299,8 @@ ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
+ROOM(hessian, KC_HESSIAN_ROOM(s[0]))
+ROOM(factored_hessian, KC_FACTORED_HESSIAN_ROOM(s[0], s[1]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(reduced_linearization, KC_REDUCED_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3], s[4], s[5], s[6]))
 ROOM(composites, KC_COMPOSITES_ROOM(s[0]))

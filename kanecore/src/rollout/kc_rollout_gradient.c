@@ -2,6 +2,10 @@
 /* kc_rollout_gradient.c: gradients over rollouts in both types of numbers. */
 #include "kc_rollout_gradient.h"
 
+#include "kc_rollout.h"
+
+#define KC_ROLLOUT_BYTES 16
+
 #define KC_NUMBER   double
 #define KC_TYPED(f) f##_of_doubles
 #include "kc_rollout_gradient_steps.h"

@@ -17,9 +17,9 @@ typedef struct kc_pair_of_kernels {
 } kc_pair_of_kernels;
 
 typedef struct kc_rollout_gradient {
-    kc_pair_of_kernels rhs, qdot;                    /* qdot: of "euler" */
-    kc_pair_of_kernels gradient, parameter_gradient; /* the latter NULL: not wanted */
-    kc_kernel *project_gradient;                     /* NULL: no constraints */
+    kc_pair_of_kernels rhs, qdot; /* qdot: of "euler" */
+    kc_pair_of_kernels gradient;  /* by x and r, and by p if that is wanted */
+    kc_kernel *project_gradient;  /* NULL: no constraints */
     uint32_t n_q, n_u, n_z, n_r, n_p;
     int single;          /* numbers but times are floats */
     uint32_t n_solution; /* numbers between x and weights, which the gradients find themselves */

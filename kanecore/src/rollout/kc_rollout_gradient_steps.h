@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gradients over rollouts on numbers of the type KC_NUMBER; KC_TYPED(f) are the names of all that is here.
- * It may be included once for each type.
+ * Gradients over rollouts on numbers of the type KC_NUMBER; KC_TYPED(f) are the names of all that is here,
+ * KC_ROLLOUT_BYTES how long vectors are.  It may be included once for each type.
  *
  * A step x -> x + h (k1 + 2 k2 + 2 k3 + k4) / 6 is taken again, then its stages backwards: with J_i the
  * Jacobian of xdot at stage i and l the gradient by the next state,
@@ -18,11 +18,14 @@
 #define KC_ROLLOUT_PATIENCE 1024 /* steps between two questions whether to go on */
 #endif
 
+#include "kc_rollout_packs.h"
+
 typedef void KC_TYPED(kernel)(double t, const KC_NUMBER *x, const KC_NUMBER *r, const KC_NUMBER *c,
                               KC_NUMBER *work, KC_NUMBER *out);
 typedef void KC_TYPED(lane_kernel)(uint32_t n_blocks, const KC_NUMBER *t, const KC_NUMBER *x,
                                    const KC_NUMBER *r, const KC_NUMBER *c, KC_NUMBER *work, KC_NUMBER *out,
                                    uint32_t *undone);
+typedef void KC_TYPED(gather)(uint32_t n, const KC_NUMBER *const *rows, KC_NUMBER *to);
 
 typedef struct KC_TYPED(group) {
     const kc_rollout_gradient *plan;
@@ -30,7 +33,7 @@ typedef struct KC_TYPED(group) {
     /* in lanes */
     KC_NUMBER *t, *r, *c, *work;
     KC_NUMBER *stage[KC_ROLLOUT_STAGES]; /* x, zeros, weights: what gradients read */
-    KC_NUMBER *slope[KC_ROLLOUT_STAGES], *next, *to_next, *gradient, *parameter_gradient;
+    KC_NUMBER *slope[KC_ROLLOUT_STAGES], *next, *to_next, *gradient;
     KC_NUMBER *way_back, *of_way_back; /* what `project_gradient` reads and gives */
     KC_NUMBER *sum_x, *sum_r, *sum_p;
     /* of one row */
@@ -41,7 +44,7 @@ static size_t KC_TYPED(lay_out)(const kc_rollout_gradient *plan, KC_NUMBER *memo
 {
     const size_t n_x = (size_t)plan->n_q + plan->n_u + plan->n_z,
                  lanes = plan->lanes ? plan->lanes->n_lanes : 1;
-    const size_t n_in = 2 * n_x + plan->n_solution, n_v = n_x + plan->n_r, most = n_v + plan->n_p;
+    const size_t n_in = 2 * n_x + plan->n_solution, most = n_x + plan->n_r + plan->n_p;
     const struct {
         KC_NUMBER **array;
         size_t n;
@@ -60,10 +63,9 @@ static size_t KC_TYPED(lay_out)(const kc_rollout_gradient *plan, KC_NUMBER *memo
         {&g->slope[3], lanes * n_x},
         {&g->next, lanes * n_x},
         {&g->to_next, lanes * n_x},
-        {&g->gradient, lanes * n_v},
+        {&g->gradient, lanes * most},
         {&g->way_back, plan->project_gradient ? lanes * n_in : 0},
         {&g->of_way_back, plan->project_gradient ? lanes * most : 0},
-        {&g->parameter_gradient, lanes * plan->n_p},
         {&g->sum_x, lanes * n_x},
         {&g->sum_r, lanes * plan->n_r},
         {&g->sum_p, lanes * plan->n_p},
@@ -99,9 +101,13 @@ static const KC_NUMBER *KC_TYPED(constants)(const KC_TYPED(group) * g, size_t ro
 static void KC_TYPED(take)(const KC_TYPED(group) * g, size_t n, const KC_NUMBER *rows, size_t apart,
                            KC_NUMBER *to)
 {
+    const KC_NUMBER *from[KC_MOST_LANES];
     for (size_t lane = 0; lane < g->n_lanes; lane++)
-        for (size_t i = 0; i < n; i++)
-            to[i * g->n_lanes + lane] = rows[KC_TYPED(row_of)(g, lane) * apart + i];
+        from[lane] = rows + KC_TYPED(row_of)(g, lane) * apart;
+    if (g->plan->lanes)
+        ((KC_TYPED(gather) *)g->plan->lanes->gather)((uint32_t)n, from, to);
+    else
+        memcpy(to, from[0], n * sizeof(KC_NUMBER));
 }
 
 static void KC_TYPED(give)(const KC_TYPED(group) * g, size_t n, const KC_NUMBER *a, KC_NUMBER *rows,
@@ -168,18 +174,12 @@ static void KC_TYPED(evaluate)(const KC_TYPED(group) * g, kc_pair_of_kernels f, 
 static void KC_TYPED(go_back)(const KC_TYPED(group) * g, double t, const KC_NUMBER *stage)
 {
     const kc_rollout_gradient *plan = g->plan;
-    const size_t n_x = g->n_x * g->n_lanes, n_r = plan->n_r * g->n_lanes, n_p = plan->n_p * g->n_lanes;
-    const size_t n_in = 2 * g->n_x + plan->n_solution;
-    KC_TYPED(evaluate)(g, plan->gradient, t, stage, n_in, g->gradient, g->n_x + plan->n_r);
-    for (size_t i = 0; i < n_x; i++)
-        g->sum_x[i] += g->gradient[i];
-    for (size_t i = 0; i < n_r; i++)
-        g->sum_r[i] += g->gradient[n_x + i];
-    if (!plan->parameter_gradient.one)
-        return;
-    KC_TYPED(evaluate)(g, plan->parameter_gradient, t, stage, n_in, g->parameter_gradient, plan->n_p);
-    for (size_t i = 0; i < n_p; i++)
-        g->sum_p[i] += g->parameter_gradient[i];
+    const size_t by_p = plan->by_parameters ? plan->n_p : 0, n_in = 2 * g->n_x + plan->n_solution;
+    const size_t n_x = g->n_x * g->n_lanes, n_r = plan->n_r * g->n_lanes, n_p = by_p * g->n_lanes;
+    KC_TYPED(evaluate)(g, plan->gradient, t, stage, n_in, g->gradient, g->n_x + plan->n_r + by_p);
+    KC_TYPED(advance)(n_x, g->sum_x, 1, g->gradient, g->sum_x);
+    KC_TYPED(advance)(n_r, g->sum_r, 1, g->gradient + n_x, g->sum_r);
+    KC_TYPED(advance)(n_p, g->sum_p, 1, g->gradient + n_x + n_r, g->sum_p);
 }
 
 /* ------------------------------------------------------------------------------------------------ steps */
@@ -187,13 +187,6 @@ static void KC_TYPED(go_back)(const KC_TYPED(group) * g, double t, const KC_NUMB
 static KC_NUMBER *KC_TYPED(weights_of)(const KC_TYPED(group) * g, KC_NUMBER *stage)
 {
     return stage + (g->n_x + g->plan->n_solution) * g->n_lanes;
-}
-
-/* y = x + h k */
-static void KC_TYPED(advance)(size_t n, const KC_NUMBER *x, KC_NUMBER h, const KC_NUMBER *k, KC_NUMBER *y)
-{
-    for (size_t i = 0; i < n; i++)
-        y[i] = x[i] + h * k[i];
 }
 
 /*
@@ -239,10 +232,8 @@ static void KC_TYPED(leave_constraints)(const KC_TYPED(group) * g, double t)
     for (size_t lane = 0; lane < lanes; lane++)
         KC_TYPED(evaluate_row)(g, plan->project_gradient, t, lane, g->way_back, n_in, g->of_way_back, n_out);
     memcpy(g->to_next, g->of_way_back, n_x * sizeof(KC_NUMBER));
-    for (size_t i = 0; i < n_r; i++)
-        g->sum_r[i] += g->of_way_back[n_x + i];
-    for (size_t i = 0; i < n_p; i++)
-        g->sum_p[i] += g->of_way_back[n_x + n_r + i];
+    KC_TYPED(advance)(n_r, g->sum_r, 1, g->of_way_back + n_x, g->sum_r);
+    KC_TYPED(advance)(n_p, g->sum_p, 1, g->of_way_back + n_x + n_r, g->sum_p);
 }
 
 /* A step of order 4 that begins at t in stage[0]. */
@@ -320,8 +311,7 @@ static int KC_TYPED(roll_back)(KC_TYPED(group) * g)
         memset(g->sum_r, 0, plan->n_r * g->n_lanes * sizeof(KC_NUMBER));
         (plan->semi_implicit ? KC_TYPED(step_euler) : KC_TYPED(step_rk4))(g, t, next);
         KC_TYPED(take)(g, n_x, (const KC_NUMBER *)plan->weights + (size_t)step * n_x, apart, g->to_next);
-        for (size_t i = 0; i < n; i++)
-            g->to_next[i] += g->sum_x[i];
+        KC_TYPED(advance)(n, g->to_next, 1, g->sum_x, g->to_next);
         if (step == 0 && KC_TYPED(returns)(g)) { /* the start was brought back as well */
             memcpy(g->next, g->stage[0], n * sizeof(KC_NUMBER));
             KC_TYPED(leave_constraints)(g, t);
@@ -347,5 +337,8 @@ static void KC_TYPED(roll_rows_back)(const kc_rollout_gradient *plan, size_t fir
             return;
 }
 
+#undef KC_FOR_PACKS
+#undef KC_IN
+#undef KC_OUT
 #undef KC_NUMBER
 #undef KC_TYPED

@@ -28,9 +28,7 @@ typedef struct kc_stretch_of_time {
 } kc_stretch_of_time;
 #endif
 
-/* Several numbers, anywhere in memory. */
-typedef KC_NUMBER KC_TYPED(pack)
-    __attribute__((vector_size(KC_ROLLOUT_BYTES), aligned(sizeof(KC_NUMBER)), may_alias));
+#include "kc_rollout_packs.h"
 
 typedef void KC_TYPED(kernel)(double t, const KC_NUMBER *x, const KC_NUMBER *r, const KC_NUMBER *c,
                               KC_NUMBER *work, KC_NUMBER *out);
@@ -94,29 +92,6 @@ static size_t KC_TYPED(lay_out)(const kc_rollout *plan, void *memory, KC_TYPED(g
 }
 
 /* --------------------------------------------------------------------------------------------- arithmetic */
-
-enum { KC_TYPED(PER_PACK) = KC_ROLLOUT_BYTES / sizeof(KC_NUMBER) };
-
-/* Something for n numbers: of packs while there are some, then one by one. `each(pack, i)` is the body. */
-#define KC_FOR_PACKS(n, each)                                                                                \
-    do {                                                                                                     \
-        size_t i = 0;                                                                                        \
-        for (; i + KC_TYPED(PER_PACK) <= (n); i += KC_TYPED(PER_PACK))                                       \
-            each(KC_TYPED(pack), i);                                                                         \
-        for (; i < (n); i++)                                                                                 \
-            each(KC_NUMBER, i);                                                                              \
-    } while (0)
-#define KC_IN(type, a, i)  (*(const type *)((a) + (i)))
-#define KC_OUT(type, a, i) (*(type *)((a) + (i)))
-
-/* y = x + h k */
-static inline void KC_TYPED(advance)(size_t n, const KC_NUMBER *x, KC_NUMBER h, const KC_NUMBER *k,
-                                     KC_NUMBER *y)
-{
-#define KC_EACH(type, i) KC_OUT(type, y, i) = KC_IN(type, x, i) + h * KC_IN(type, k, i)
-    KC_FOR_PACKS(n, KC_EACH);
-#undef KC_EACH
-}
 
 /* x = x + h (k1 + 2 (k2 + k3) + k4); whether all is finite */
 static inline int KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC_NUMBER *k1,

@@ -5,11 +5,10 @@ Products are kernels of their own, one pass over the operations each (Griewank &
 ed., 2008, chapter 3).  Those for `rhs`, and for outputs that hold u̇, solve for u̇ and for its change, or the
 multipliers, with one factorization.
 
-Columns of Hessians are changes of gradients along units: a kernel as well, as many columns at once as there are lanes.
-Where rows of G are zero, where M is not symmetric or not positive definite, and where this kernel would be long in
-compilation, they are found from matrices.  With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of
-`linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0, second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along
-the motion,
+Hessians are a kernel as well (:mod:`kanecore.derive.second_derivatives`).  Where rows of G are zero, where M is not
+symmetric or not positive definite, and where this kernel would be long in compilation, they are found from matrices.
+With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
+second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
 
     H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
 """
@@ -59,31 +58,26 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     ValueError, TypeError, KeyError
         Weights of another shape, no numbers, or no such name.
     """
-    found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
-    if found is None:
-        w = direction_of(dyn, "state", "weights", weights)
-        found = _from_changes(dyn, t, x, w, r=r, p=p)
-    return _from_matrices(dyn, t, x, w, r, p) if found is None else found
+    found = _from_kernel(dyn, t, x, weights, r, p)
+    return (
+        found if found is not None else _from_matrices(dyn, t, x, direction_of(dyn, "state", "weights", weights), r, p)
+    )
 
 
-def _from_changes(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, **values: Any) -> Array | None:
-    """Hessians from changes of gradients; None where their kernel has no result, or the model has no such kernel."""
-    kernel = "rhs_gradient_change"
-    if not dyn._has(kernel):
-        dyn._find(kernel)
-    if not dyn._has(kernel):
-        return None
-    n = dyn.n_x + dyn.n_r
-    states = dyn._rows("state", x, "x")
-    lead = leading(x=states.shape[:-1], weights=w.shape[:-1])
-    solution = np.zeros(dyn.n_u + dyn.n_constraints)
-    axes = tuple(range(1, 1 + len(lead)))
-    beyond = joined(solution=solution, weights=w, units=np.expand_dims(np.eye(n), axes))
+def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r: Any, p: Any) -> Array | None:
+    """Hessians; None where their kernel has no result, or the model has no such kernel."""
     try:
-        columns = np.moveaxis(dyn._rhs_gradient_change(t, x, beyond, **values), 0, -1)
+        found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
+        if found is not None:
+            return found
+        if not dyn._has("rhs_hessian"):
+            dyn._find("rhs_hessian")
+        if not dyn._has("rhs_hessian"):
+            return None
+        w = direction_of(dyn, "state", "weights", weights)
+        return dyn._rhs_hessian(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     except SingularError:
         return None
-    return np.asarray((columns + np.swapaxes(columns, -1, -2)) / 2)
 
 
 def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any, p: Any) -> Array:
@@ -271,19 +265,19 @@ def rhs_vjp(
     ValueError, TypeError, KeyError
         As for `rhs_jvp`.
     """
+    if parameters:
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
+        by_all = (dyn._rhs_parameter_gradient if dyn.n_p else dyn._rhs_gradient)(t, x, w, r=r, p=p)
+        parts = np.split(by_all, [dyn.n_x, dyn.n_x + dyn.n_r], axis=-1)
+        by_x, by_r, by_p = map(np.ascontiguousarray, parts)
+        return (by_x, by_r, by_p) if full else (by_x, by_p)
     gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
-    if gradient is not None and not full and not parameters:
-        return gradient
-    w = direction_of(dyn, "state", "weights", weights)
     if gradient is None:
-        gradient = dyn._rhs_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
-    found = _parts(gradient, dyn.n_x, full)
-    if not parameters:
-        return found
-    by_p = np.zeros((*gradient.shape[:-1], 0))
-    if dyn.n_p:
-        by_p = dyn._rhs_parameter_gradient(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
-    return (*found, by_p) if full else (found, by_p)
+        w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
+        gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)
+    elif not full:
+        return gradient
+    return _parts(gradient, dyn.n_x, full)
 
 
 def _outputs_jvp(

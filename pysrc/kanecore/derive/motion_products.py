@@ -37,7 +37,7 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_tangent": lambda d: [*d.x, *d.inputs],
     "rhs_gradient": lambda d: [*d.x, *d.inputs],
     "rhs_parameter_tangent": lambda d: list(d.parameters),
-    "rhs_parameter_gradient": lambda d: list(d.parameters),
+    "rhs_parameter_gradient": lambda d: [*d.x, *d.inputs, *d.parameters],
     "output_tangent": lambda d: [*d.x, *d.inputs],
     "output_gradient": lambda d: [*d.x, *d.inputs],
 }

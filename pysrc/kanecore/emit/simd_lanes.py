@@ -17,6 +17,7 @@ from kanecore.graph.expression_graph import Op
 from kanecore.kernels import KERNELS
 from kanecore.program.function_parts import Function, Solved, Straight
 from kanecore.program.instructions import Apply, Call
+from kanecore.program.kernel_functions import BRIEF
 
 __all__ = ["LaneLibrary", "Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "of_several"]
 
@@ -80,7 +81,7 @@ _OTHERS = ("otherwise", "doubt", "residuals")
 _WAYS = (
     *("short_way", "after_motion", "motion", "balance"),
     *("linearization", "free_linearization", "reduced_linearization", "forest", "chain", "state_rows"),
-    *("composites", "inverse", "product", "general_product", "free_product", "gradient_change"),
+    *("composites", "inverse", "product", "general_product", "free_product", "hessian", "factored_hessian"),
 )
 """Those that the runtime has for several states."""
 
@@ -98,9 +99,15 @@ def _without_others(solved: Solved) -> Solved:
 
 
 def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
-    """Test whether a function can be written for several states: it calls no given function, and its solver can be."""
+    """Test whether a function can be written for several states: it calls no given function, and its solver can be.
+
+    Long programs along directions are left to one state, whose directions fill packs as well: those of several states
+    would not stay in the cache.
+    """
     each = functions[name]
     if isinstance(each, Straight):
+        if each.directions is not None and sum(map(len, each.parts.parts)) > BRIEF:
+            return False
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
     return each.way in _WAYS and all(in_lanes(called, functions) for called in each.calls)
 

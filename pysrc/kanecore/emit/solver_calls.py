@@ -27,6 +27,8 @@ HEADERS = {
     "mass_matrix_inverse.h": "linear_solver.h",
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
+    "second_derivatives.h": "equations.h",
+    "factored_hessian.h": "second_derivatives.h",
     "state_rows.h": "linear_solver.h",
     "load_faults.h": "equations.h",
     "spatial_vectors.h": "equations.h",
@@ -89,9 +91,11 @@ WAYS = {
         *("kc_product", "kc_multiply", "KC_PRODUCT_ROOM"),
         ("constraint_solver.h", "motion_products.h", "factored_products.h"),
     ),
-    "gradient_change": Way(
-        *("kc_product", "kc_change_gradient", "KC_PRODUCT_ROOM"),
-        ("constraint_solver.h", "motion_products.h", "factored_products.h"),
+    "hessian": Way("kc_hessian", "kc_find_hessian", "KC_HESSIAN_ROOM", ("second_derivatives.h",)),
+    "factored_hessian": Way(
+        *("kc_hessian", "kc_factor_hessian", "KC_FACTORED_HESSIAN_ROOM"),
+        ("constraint_solver.h", "factored_products.h", "second_derivatives.h", "factored_hessian.h"),
+        {"solve": "kc_solve_changes"},
     ),
     "general_product": Way(
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("constraint_solver.h", "motion_products.h")),

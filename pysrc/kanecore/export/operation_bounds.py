@@ -145,6 +145,9 @@ def _passes(function: Solved) -> int:
     if function.way == "reduced_linearization":  # two solutions, one of them of k columns
         n, m, k = function.sizes[:3]
         return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100
+    if "n_inner" in members:  # entries, and where the equations are solved two more solutions, then two along each unit
+        e = members.get("equations")
+        return 2 * int(members["n"]) ** 2 + (2 * int(members["n_inner"] + 1) * _solution(e.n, e.m, 1) if e else 0)
     if function.way == "chain":
         return 2 * int(members["n_y"] * members["n"] * members["k"])
     if function.way == "state_rows":
@@ -164,6 +167,10 @@ _TIMES: Mapping[str, int] = {
 
 def _each(function: Solved, called: str) -> int:
     """Number of calls of a function each time that a solver is run."""
+    members: Mapping[str, Any] = function.members
+    if "n_inner" in members:
+        along = {"changes": "n_inner", "column": "n_inner", "curvature": "n_outer"}
+        return next((int(members[n]) for member, n in along.items() if members.get(member) == called), 1)
     if called == function.members.get("column"):
         return function.sizes[-1]
     return function.sizes[1] + 1 if called == function.members.get("direction") else 1

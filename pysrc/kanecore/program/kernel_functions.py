@@ -17,22 +17,23 @@ from functools import partial
 from kanecore.derive.constraint_elimination import Solving
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.formulations.formulation import ARTICULATED
-from kanecore.derive.gradient_changes import change
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES, ReducedSlopes
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
 from kanecore.derive.motion_products import Product, holds_udot, is_tangent, product
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
+from kanecore.derive.second_derivatives import second_derivatives
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.kernels import KERNEL_GROUPS
 
+from .fixed_values import fixed_values
 from .function_parts import SCRATCH, Equations, Function, Member, Solved, Straight, cut
 from .instructions import Entry, Operand, Program
 from .straight_line import straight_line
 from .sum_order import associated
 
-__all__ = ["Functions"]
+__all__ = ["BRIEF", "Functions"]
 
 GENERIC = 0.6180339887498949  # of a state, where rows of G are counted: no number that makes terms vanish
 BRIEF = 4_000  # instructions of a derivative that is one function: a tenth of its time for twice the compiler's
@@ -76,7 +77,7 @@ class Functions:
             "project_gradient": self._projection_gradient,
             "mass_matrix_inverse": self._inverse,
             **({"mass_matrix": self._composites} if derivation.composite_rates else {}),
-            "rhs_gradient_change": self._change,
+            "rhs_hessian": self._hessian,
             **{kernel: partial(self._slopes_of_rhs, kernel) for kernel in VARIABLES},
             **{kernel: partial(self._product, kernel) for kernel in OF_PRODUCTS},
         }
@@ -98,7 +99,12 @@ class Functions:
 
     # ----------------------------------------------------------------- functions
     def _straight(
-        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+        self,
+        name: str,
+        derived: Derived,
+        in_scratch: Sequence[int] = (),
+        reserved: int = 0,
+        in_core: bool | None = False,
     ) -> Straight:
         """A function of one program.
 
@@ -108,12 +114,13 @@ class Functions:
             Nodes whose values the caller leaves at the beginning of the scratch.
         reserved : int
             How many numbers behind these the program may not write to.
-        in_core : bool
-            Whether it serves the core group, whose functions are longer.
+        in_core : bool, optional
+            Whether it serves the core group, whose functions are longer; None: if it is brief, it is as one that does.
         """
         values = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(in_scratch)}
         program = straight_line(self.g, derived, {**self.leaves, **values}, self.n)
-        return self._of_program(name, program, len(in_scratch) + reserved, in_core)
+        whole = len(program.instructions) <= BRIEF if in_core is None else in_core
+        return self._of_program(name, program, len(in_scratch) + reserved, whole)
 
     def _of_program(self, name: str, program: Program, first: int, in_core: bool) -> Straight:
         """A function of a program that may write to its scratch from ``first`` on."""
@@ -122,7 +129,12 @@ class Functions:
         return function
 
     def _once(
-        self, name: str, derived: Derived, in_scratch: Sequence[int] = (), reserved: int = 0, in_core: bool = False
+        self,
+        name: str,
+        derived: Derived,
+        in_scratch: Sequence[int] = (),
+        reserved: int = 0,
+        in_core: bool | None = False,
     ) -> str:
         """Name of a function of one program, made if it does not exist yet."""
         if name not in self.by_name:
@@ -378,12 +390,10 @@ class Functions:
         }
         if slopes.seeds:
             members["parts"] = self._parts("mass_matrix", "jacobian", "sums")
-            in_scratch, results = [*self._solution, *slopes.seeds], self.n_q + n + m
-            column = f"column_{kernel}"
-            if column not in self.by_name:
-                whole, first = self._straight(column, Derived(slopes.column), in_scratch, results), len(self._solution)
-                self.by_name[column] = replace(whole, directions=range(first, first + columns))
-            members["column"] = column
+            roots, room = slopes.column, self.n_q + n + m
+            members["column"] = self._along(
+                f"column_{kernel}", roots, self._solution, slopes.seeds, room, in_core=False
+            )
         else:
             members["fill"] = self._once(f"fill_{kernel}", Derived((*slopes.equations, *slopes.rates)), self._solution)
         way = "linearization" if m else "free_linearization"
@@ -465,26 +475,55 @@ class Functions:
         way = "general_product" if self.m else "free_product"
         return self._solved(name, way, members, self.n, self.m, len(found.rates))
 
-    def _change(self) -> Function:
-        """The change of a gradient: a program, or four solutions with one factorization; where it fails, none."""
-        name, derivation, kernel = "compute_rhs_gradient_change", self.derivation, "rhs_gradient_change"
+    def _hessian(self) -> Function:
+        """Second derivatives: programs along directions, what is the same for all, and where it fails no result."""
+        name, kernel, derivation = "compute_rhs_hessian", "rhs_hessian", self.derivation
+        found, n, m = second_derivatives(derivation), self.n, self.m
+        inner, outer, size = found.inner, found.outer, len(found.order)
+        known, changes = list[int](), tuple[int, ...]()
         if derivation.has_expression:
-            return self._straight(name, derivation.kernel(kernel), in_core=True)
-        found, size = change(derivation), self.n + self.m
-        given = [*self._solution, *found.multipliers]
-        weights = Derived((*found.weights, *[0] * self.m))
-        members: dict[str, Member] = {
-            "equations": Equations(self.n, self.m),
-            "n_q": 3 * size,  # room for two more solutions, and the sides of both
+            whole = derivation.kernel(kernel)
+            roots = {"column": whole.roots[:size], "curvature": whole.roots[size:]}
+        else:
+            whole, known, changes = Derived(()), [*self._solution, *found.multipliers], found.changes
+            roots = {"changes": found.sides, "column": found.column, "curvature": found.curvature}
+        seeds = {"changes": inner, "column": (*inner, *changes) if inner else (), "curvature": outer}
+        directions, places = [*inner, *outer, *changes], {**self.leaves, **dict.fromkeys(known)}
+        fixed = fixed_values(self.g, [i for each in roots.values() for i in each], directions, places)
+        members: dict[str, Member] = {"n": size, "n_fixed": len(fixed), "n_inner": len(inner), "n_outer": len(outer)}
+        once = replace(whole, roots=tuple(fixed))
+        members |= {"variables": found.order, "fixed": self._once(f"fixed_{kernel}", once, known, len(fixed), None)}
+        most = max(map(len, seeds.values())) + max(map(len, roots.values()))
+        for member in roots:
+            if seeds[member]:
+                given, room = [*known, *fixed], most - len(seeds[member])
+                function = self._along(f"{member}_{kernel}", roots[member], given, seeds[member], room, in_core=None)
+                members[member] = function
+        if derivation.has_expression:
+            return self._solved(name, "hessian", members, len(fixed))
+        weights = Derived((*found.weights, *[0] * m))
+        members |= {
+            "equations": Equations(n, m),
             "rank": self.rank,
             **self._filled(kernel, derivation, derivation.general),
-            "sides": self._once(f"sides_{kernel}", weights, self._solution, 2 * size, in_core=True),
-            "changes": self._once(f"changes_{kernel}", Derived(found.sides), given, 4 * size, in_core=True),
-            "gradient": self._once(
-                f"gradient_{kernel}", Derived(found.gradient), [*given, *found.changes], in_core=True
-            ),
+            "weights": self._once(f"weights_{kernel}", weights, self._solution, 2 * (n + m), in_core=True),
         }
-        return self._solved(name, "gradient_change", members, self.n, self.m, 3 * size)
+        return self._solved(name, "factored_hessian", members, n, m)
+
+    def _along(
+        self,
+        name: str,
+        roots: Sequence[int],
+        known: Sequence[int],
+        seeds: Sequence[int],
+        room: int,
+        in_core: bool | None,
+    ) -> str:
+        """Name of a function along directions, which stand behind what is known, with room for results behind them."""
+        if name not in self.by_name:
+            function = self._straight(name, Derived(tuple(roots)), [*known, *seeds], room, in_core)
+            self.by_name[name] = replace(function, directions=range(len(known), len(known) + len(seeds)))
+        return name
 
     def _sides(self, kernel: str, found: Product, in_core: bool = True) -> dict[str, Member]:
         """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""

@@ -13,12 +13,13 @@ from itertools import chain
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.undetermined_multipliers import redundant_rows
-from kanecore.derive.gradient_changes import change, written_change
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.constraint_kernels import has_constraints
 from kanecore.derive.kernels.motion_kernels import without_masses
 from kanecore.derive.linearized_equations import VARIABLES
 from kanecore.derive.motion_products import holds_udot, product, written
+from kanecore.derive.second_derivatives import second_derivatives
+from kanecore.derive.second_derivatives import written as written_hessian
 from kanecore.graph.calculus import Tangent, accumulate
 from kanecore.graph.evaluation import count_in_call
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, INPUT, SPEED, STATE, Op
@@ -26,7 +27,7 @@ from kanecore.graph.vectors import dot
 
 __all__: list[str] = []
 
-COMPILED_SOON = 5_000  # operations of u̇; the change of a gradient takes five times as many
+COMPILED_SOON = 12_000  # operations of u̇; second derivatives take five times as many
 
 
 def _forces(d: Derivation) -> list[int]:
@@ -128,18 +129,20 @@ def _product(d: Derivation, kernel: str) -> Derived:
 
 
 def _few(d: Derivation) -> bool:
-    """Test whether the change of a gradient is soon compiled, and solved with pivots on the diagonal."""
+    """Test whether second derivatives are soon compiled, and solved with pivots on the diagonal."""
     if d.without_masses or d.zdot_holds_udot or not d.symmetric:
         return False
     return count_in_call(d.graph, d.solution.roots if d.has_expression else d.general.derived.roots) <= COMPILED_SOON
 
 
-@derives("rhs_gradient_change", applies=_few)
-def _rhs_gradient_change(d: Derivation) -> Derived:
+@derives("rhs_hessian", applies=_few)
+def _rhs_hessian(d: Derivation) -> Derived:
+    """A column and a curvature (:mod:`kanecore.derive.second_derivatives`), of which all are made."""
     if d.has_expression:
-        return written_change(d)
-    found = change(d)
-    return Derived((*d.general.system, *found.sides, *found.gradient), after_udot=True, with_multipliers=True)
+        return written_hessian(d)
+    found = second_derivatives(d)
+    roots = (*d.general.system, *found.sides, *found.column, *found.curvature)
+    return Derived(roots, after_udot=True, with_multipliers=True)
 
 
 def _rates_beyond_the_state(d: Derivation) -> str:

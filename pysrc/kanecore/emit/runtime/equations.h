@@ -23,6 +23,28 @@ typedef struct kc_place {
 } kc_place;
 #define KC_AT(place) (place)->t, (place)->x, (place)->r, (place)->c
 
+/* A function whose results are linear in a direction `d`, which stands in w behind what else it reads there:
+ * of as many directions side by side as KC_BESIDE, each number of `d` and `out` holds one in each lane. */
+#if defined(KC_ALONG)
+typedef int kc_along(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, const kc_loose_pack *d,
+                     kc_real *w, kc_loose_pack *out);
+#define KC_BESIDE KC_PACK
+#define KC_CALL_ALONG(f, place, d, w, out)                                                                   \
+    (f)(KC_AT(place), (const kc_loose_pack *)(d), (w), (kc_loose_pack *)(out))
+#else
+typedef kc_function kc_along;
+#define KC_BESIDE                          1
+#define KC_CALL_ALONG(f, place, d, w, out) (f)(KC_AT(place), (w), (out))
+#endif
+#define KC_COLUMNS(width) ((width) * KC_BESIDE) /* scratch of such a function */
+
+/* Set number j + i of a direction in lane i, of those below k. */
+KC_INLINE void kc_set_units(kc_real *d, int j, int k, kc_real value)
+{
+    for (int lane = 0; lane < KC_BESIDE && j + lane < k; lane++)
+        d[(j + lane) * KC_BESIDE + lane] = value;
+}
+
 typedef enum kc_purpose {
     KC_MOTION,    /* accelerations: no row may be lost, and redundant rows may not contradict the others */
     KC_CORRECTION /* the least change back to the constraints: rows may be lost or contradict others */

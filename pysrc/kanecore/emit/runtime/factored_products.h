@@ -55,38 +55,3 @@ KC_INLINE kc_fault kc_multiply(kc_product *s, kc_real t, const kc_real *x, const
 #endif
     return failed | kc_finish_product(s, &at, solution, out);
 }
-
-/*
- * The kernel `rhs_gradient_change`: the change of the gradient along a direction, of which `changes` gives
- * dR, dS, c and e; there are four solutions, and n_q is 3 (n + m).
- *
- *     M da = dR + G' dlambda,    G da + dS = 0;    M' dmu = c + G' dnu,    G dmu + e = 0.
- */
-KC_INLINE kc_fault kc_change_gradient(kc_product *s, kc_real t, const kc_real *x, const kc_real *r,
-                                      const kc_real *c, kc_real *w, kc_real *out)
-{
-    kc_saddle *const e = s->equations;
-    const int n = e->n, all = n + e->m;
-    kc_real *forces, *const solution = kc_place_product(s, w, &forces);
-    kc_real *const found = solution + 2 * all, *const sides = found + 2 * all;
-    const kc_place at = {t, x, r, c};
-    kc_fault failed = kc_solve_twice(s, &at, solution, forces, w);
-#if defined(KC_WIDE)
-    failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
-    if (e->rank < e->m)
-        return (kc_fault)KC_ALL(-1);
-#else
-    if (failed || !e->factored || e->rank < e->m)
-        return KC_FAULT(KC_SINGULAR, 0);
-#endif
-    failed |= s->changes(KC_AT(&at), solution, sides);
-    for (int k = 0; k < 2; k++) {
-        const kc_real *const side = sides + k * all;
-        e->a = found + k * all;
-        kc_solve_again(e, side, side + n);
-        for (int i = 0; i < n; i++)
-            forces[i] = e->scale[i] * side[i];
-        kc_find_forces(e, forces, e->a + n);
-    }
-    return failed | s->gradient(KC_AT(&at), solution, out);
-}

@@ -5,15 +5,6 @@
  *
  *     M da = dR + G' dlambda,    G da + dS = 0,    R = f + G' lambda - M udot,    S = G udot + gamma.
  */
-#if defined(KC_ALONG)
-/* Slopes along several directions, of which each number of `d` and of `out` holds one in each lane. */
-typedef int kc_along(kc_real t, const kc_real *x, const kc_real *r, const kc_real *c, const kc_loose_pack *d,
-                     kc_real *w, kc_loose_pack *out);
-#define KC_COLUMNS(width) ((width) * KC_PACK) /* scratch */
-#else
-#define KC_COLUMNS(width) (width)
-#endif
-
 typedef struct kc_linearization {
     kc_saddle *equations; /* k = N */
     int n_q;
@@ -22,71 +13,36 @@ typedef struct kc_linearization {
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
     kc_function *fill; /* reads udot, lambda in w; the equations, then the slopes of qdot (n_q, N) */
     kc_parts parts;    /* where `fill` is NULL: M, G and its sums, and `column` for the right-hand sides */
-#if defined(KC_ALONG)
-    kc_along *column; /* reads udot, lambda in w; the slopes of R, S, qdot along directions (N) */
-#else
-    kc_function *column; /* reads a direction (N) behind udot, lambda; the same along it */
-#endif
+    kc_along *column;  /* reads udot, lambda in w; the slopes of R, S, qdot along directions (N) */
 } kc_linearization;
 
 #define KC_LINEARIZATION_ROOM(n_q, n, m, N)                                                                  \
     (KC_EQUATIONS_ROOM(n, m, N) + (n_q) * (N) + KC_SCRATCH_ROOM(n, m) + 2 * ((n) + (m)) + (n_q) + (N))
 
-/* The columns from j on, of which `slopes` holds as many as stand side by side, `stride` numbers apart. */
-KC_INLINE void kc_place_columns(const kc_linearization *s, int j, const kc_real *slopes, int stride,
-                                kc_real *rates)
-{
-    const kc_saddle *const e = s->equations;
-    const int n = e->n, m = e->m, k = e->k;
-    for (int lane = 0; lane < stride && j + lane < k; lane++) {
-        for (int i = 0; i < n; i++)
-            e->f[i * k + j + lane] = slopes[i * stride + lane];
-        for (int i = 0; i < m; i++)
-            e->gamma[i * k + j + lane] = slopes[(n + i) * stride + lane];
-        for (int i = 0; i < s->n_q; i++)
-            rates[i * k + j + lane] = slopes[(n + m + i) * stride + lane];
-    }
-}
-
-#if defined(KC_ALONG)
-/* Fill the equations, several columns at once, and `rates` with the slopes of qdot; `solution` holds udot,
- * lambda. */
+/* Fill the equations, as many columns at once as stand side by side, and `rates` with the slopes of qdot;
+ * `solution` holds udot, lambda. */
 KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution,
                                kc_real *rates)
 {
     const kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m, k = e->k;
-    kc_real *const directions = solution + n + m, *const slopes = directions + k * KC_PACK;
+    kc_real *const directions = solution + n + m, *const slopes = directions + KC_COLUMNS(k);
     kc_fill(s->parts, e, at, slopes);
-    kc_clear(k * KC_PACK, directions);
-    for (int j = 0; j < k; j += KC_PACK) {
-        for (int lane = 0; lane < KC_PACK && j + lane < k; lane++)
-            directions[(j + lane) * KC_PACK + lane] = 1;
-        s->column(KC_AT(at), (const kc_loose_pack *)directions, solution, (kc_loose_pack *)slopes);
-        for (int lane = 0; lane < KC_PACK && j + lane < k; lane++)
-            directions[(j + lane) * KC_PACK + lane] = 0;
-        kc_place_columns(s, j, slopes, KC_PACK, rates);
+    kc_clear(KC_COLUMNS(k), directions);
+    for (int j = 0; j < k; j += KC_BESIDE) {
+        kc_set_units(directions, j, k, kc_all(1));
+        KC_CALL_ALONG(s->column, at, directions, solution, slopes);
+        kc_set_units(directions, j, k, kc_all(0));
+        for (int lane = 0; lane < KC_BESIDE && j + lane < k; lane++) {
+            for (int i = 0; i < n; i++)
+                e->f[i * k + j + lane] = slopes[i * KC_BESIDE + lane];
+            for (int i = 0; i < m; i++)
+                e->gamma[i * k + j + lane] = slopes[(n + i) * KC_BESIDE + lane];
+            for (int i = 0; i < s->n_q; i++)
+                rates[i * k + j + lane] = slopes[(n + m + i) * KC_BESIDE + lane];
+        }
     }
 }
-#else
-/* Fill the equations column by column, and `rates` with the slopes of qdot; `solution` holds udot, lambda. */
-KC_SOLVER void kc_fill_columns(const kc_linearization *s, const kc_place *at, kc_real *solution,
-                               kc_real *rates)
-{
-    const kc_saddle *const e = s->equations;
-    const int n = e->n, m = e->m, k = e->k;
-    kc_real *const direction = solution + n + m, *const slopes = direction + k;
-    kc_fill(s->parts, e, at, slopes);
-    for (int j = 0; j < k; j++)
-        direction[j] = kc_all(0);
-    for (int j = 0; j < k; j++) {
-        direction[j] = kc_all(1);
-        s->column(KC_AT(at), solution, slopes);
-        direction[j] = kc_all(0);
-        kc_place_columns(s, j, slopes, 1, rates);
-    }
-}
-#endif
 
 /* The kernel `linearize`, and others like it. */
 KC_SOLVER kc_fault kc_linearize(kc_linearization *s, kc_real t, const kc_real *x, const kc_real *r,

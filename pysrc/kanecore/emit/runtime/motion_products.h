@@ -19,7 +19,6 @@ typedef struct kc_product {
     kc_function *sides;    /* reads udot, lambda in w; dR, dS and dqdot, or (de/dudot)' w and zeros */
     kc_function *gradient; /* reads udot, lambda, mu, nu in w; NULL: the product is a change */
     kc_function *change;   /* reads udot, lambda, da, zeros in w; NULL: the change is dqdot, da */
-    kc_function *changes;  /* of a change of a gradient: dR, dS, c, e; else NULL */
     kc_fault (*solve)(kc_saddle *, kc_real *sides, kc_real *lambda); /* kc_solve_with_forces(), or as below */
     kc_function *otherwise; /* the product by equations of its own, where M is not positive definite, or rows
                                of G are lost or contradict each other */

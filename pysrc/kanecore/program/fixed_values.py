@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs that are run again and again take from one that is run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kanecore.graph.expression_graph import Graph, Op
+
+__all__ = ["fixed_values"]
+
+
+def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: Mapping[int, Any]) -> list[int]:
+    """Nodes that do not depend on some symbols, and of which nodes below the roots that do are made.
+
+    Parameters
+    ----------
+    g : Graph
+    roots : sequence of int
+    moving : iterable of int
+        The symbols.
+    leaves : mapping
+        Symbols and nodes that a program finds at places of their own: nothing below them is computed.
+
+    Returns
+    -------
+    list of int
+        In the order of the graph, without leaves and numbers; a negative is computed where it is used.
+    """
+    moves, found = set(moving), set[int]()
+    for i in g.below(roots, stop=leaves):
+        operands = () if i in leaves or i in moves else g.operands(i)
+        if not any(k in moves for k in operands):
+            continue
+        moves.add(i)
+        for k in operands:
+            while k not in leaves and g.nodes[k][0] is Op.NEG:
+                k = g.nodes[k][1]
+            if k not in moves and k not in leaves and g.depends[k]:
+                found.add(k)
+    return sorted(found)
