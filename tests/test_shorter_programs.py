@@ -25,7 +25,7 @@ def derived(name: str) -> tuple[Derivation, Derivation]:
     """A model of the gallery, and the same with M and f of its recursions."""
     description = importlib.import_module(f"kanecore.gallery.{name}").build().description
     found, recursion = Derivation(duplicate(description)), Derivation(duplicate(description))
-    recursion.__dict__["_written"] = (recursion.formulation.metric, recursion.formulation.forcing)
+    recursion.__dict__["_short_forms"] = None
     return found, recursion
 
 
