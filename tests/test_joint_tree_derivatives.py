@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from sweep import every
+from oracle.precise import Precise, jacobian
+from sweep import every, part
 
 import kanecore as kc
 from kanecore.derive import linearized_equations
@@ -23,7 +24,7 @@ t = me.dynamicsymbols._t
 def both(
     monkeypatch: pytest.MonkeyPatch, build: Callable[[], kc.Model], parameters: Mapping[str, float], states: np.ndarray
 ) -> np.ndarray:
-    """∂ẋ/∂(x, r) at some states; the recursions and the graph's calculus agree on it."""
+    """∂ẋ/∂(x, r) at some states; the recursions and the graph's calculus agree on it, along unit quaternions."""
     results = []
     for joint in (-(10**9), 10**9):
         monkeypatch.setattr(linearized_equations, "JOINT", joint)
@@ -31,7 +32,11 @@ def both(
         dyn = kc.compile(build(), parameters=parameters, cache=False)
         assert ("kc_linearize_forest" in _text(dyn)) == (joint < 0)
         r = np.random.default_rng(0).uniform(-1, 1, dyn.n_r)
-        results.append(np.concatenate(dyn.linearize(0.0, states, r=r), axis=-1))
+        x = states if states.shape[-1] == dyn.n_x else some_unit_states(dyn)
+        A, B = dyn.linearize(0.0, x, r=r)
+        for unit in map(list, dyn.unit):
+            A[..., unit] -= (A[..., unit] @ x[:, unit, None]) * x[:, None, unit]
+        results.append(np.concatenate([A, B], axis=-1))
     recursive, written = results
     size = np.abs(written).max(axis=(-2, -1), keepdims=True)
     assert np.abs(recursive - written).max() <= AGREE * size.max()
@@ -45,6 +50,13 @@ def _text(dyn: kc.CompiledModel) -> str:
 
 def some_states(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-1, 1, (3, 2 * n))
+
+
+def some_unit_states(dyn: kc.CompiledModel, number: int = 3) -> np.ndarray:
+    x = np.random.default_rng(1).uniform(-1, 1, (number, dyn.n_x))
+    for unit in map(list, dyn.unit):
+        x[:, unit] /= np.linalg.norm(x[:, unit], axis=1, keepdims=True)
+    return x
 
 
 def axes(frame: me.ReferenceFrame) -> tuple[me.Vector, me.Vector, me.Vector]:
@@ -99,24 +111,54 @@ class Tree:
             )
         return self._carry(own, end, mass)
 
-    def free(self) -> int:
-        """A body that moves freely: angles, and speeds in its own axes."""
+    def free(self, attitude: str = "angles", inertial: bool = False) -> int:
+        """A body that moves freely, with a velocity in its own axes or in inertial ones."""
         i = len(self.q) + 1
-        q, u = me.dynamicsymbols(f"q{i}:{i + 6}"), me.dynamicsymbols(f"u{i}:{i + 6}")
+        x, u = me.dynamicsymbols(f"x{i}:{i + 3}"), me.dynamicsymbols(f"v{i}:{i + 3}")
         own = me.ReferenceFrame(f"B{i}")
-        own.orient_body_fixed(self.ground, q[3:], "123")
-        end = self.origin.locatenew(
-            f"S{i}", sum((x * e for x, e in zip(q[:3], self.ground, strict=True)), me.Vector(0))
-        )
-        slides = sum((x * e for x, e in zip(u[:3], own, strict=True)), me.Vector(0))
-        turns = own.ang_vel_in(self.ground)
-        self.rates += [x.diff() - slides.dot(e) for x, e in zip(q[:3], self.ground, strict=True)]
-        self.rates += [turns.dot(e) - x for e, x in zip(own, u[3:], strict=True)]
+        end = self.origin.locatenew(f"S{i}", sum((a * e for a, e in zip(x, self.ground, strict=True)), me.Vector(0)))
+        self.q += x
+        self.u += u
+        first = len(self.rates)
+        self._turn(own, self.ground, attitude)
+        slides = sum((a * e for a, e in zip(u, self.ground if inertial else own, strict=True)), me.Vector(0))
+        self.rates[first:first] = [a.diff() - slides.dot(e) for a, e in zip(x, self.ground, strict=True)]
         end.set_vel(self.ground, slides)
-        own.set_ang_vel(self.ground, sum((x * e for x, e in zip(u[3:], own, strict=True)), me.Vector(0)))
+        return self._carry(own, end)
+
+    def ball(self, parent: int, attitude: str = "angles") -> int:
+        """A ball joint."""
+        frame, point = self.places[parent]
+        i = len(self.q) + 1
+        own = me.ReferenceFrame(f"B{i}")
+        joint = point.locatenew(f"P{i}", self.vector(frame))
+        joint.v2pt_theory(point, self.ground, frame)
+        self._turn(own, frame, attitude)
+        return self._carry(own, joint)
+
+    def _turn(self, own: me.ReferenceFrame, frame: me.ReferenceFrame, attitude: str) -> None:
+        """Angles, in one frame or two, or a quaternion, with ω in own axes; "123" and "space" with rates of angles."""
+        i = len(self.q) + 1
+        u = me.dynamicsymbols(f"u{i}:{i + 3}")
+        q = me.dynamicsymbols(f"e{i}_:4" if attitude == "quaternion" else f"q{i}:{i + 3}")
+        if attitude == "quaternion":
+            own.orient_quaternion(frame, q)
+            self.rates += me.kinematic_equations(u, q, "quaternion")
+        elif attitude == "space":
+            own.orient_space_fixed(frame, q, "313")
+        elif attitude == "frames":
+            own.orient_body_fixed(frame.orientnew(f"F{i}", "Axis", (q[0], frame.x)), (q[1], q[2], 0), "231")
+        else:
+            own.orient_body_fixed(frame, q, "123")
+        if attitude in ("123", "space"):
+            self.rates += [a.diff() - b for a, b in zip(q, u, strict=True)]
+        else:
+            if attitude != "quaternion":
+                turns = own.ang_vel_in(frame)
+                self.rates += [turns.dot(e) - x for e, x in zip(own, u, strict=True)]
+            own.set_ang_vel(frame, sum((x * e for x, e in zip(u, own, strict=True)), me.Vector(0)))
         self.q += q
         self.u += u
-        return self._carry(own, end)
 
     def _carry(self, own: me.ReferenceFrame, end: me.Point, mass: object = None) -> int:
         """A body behind a joint, the number of its place."""
@@ -194,8 +236,59 @@ def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tree.model(order, inputs=[force])
     found = forest(model._derivation.formulation)
     assert found is not None
-    assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 1), (6, 6), (6, 9)]
+    assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 1), (3, 6), (3, 9)]
     both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(
+    ("attitude", "inertial"),
+    part(
+        [(a, i) for a in ("quaternion", "angles", "frames", "123", "space") for i in (True, False) if i or len(a) > 5],
+        [("quaternion", True), ("frames", False), ("space", True)],
+    ),
+)
+def test_ball_joints(monkeypatch: pytest.MonkeyPatch, attitude: str, inertial: bool) -> None:
+    """On a free body with a velocity in inertial axes or in its own, on a limb of it and on the ground."""
+    tree = Tree(22)
+    tree.free(attitude, inertial)
+    tree.add(1, "turn", 0)
+    tree.ball(2, attitude)
+    tree.add(3, "turn", 1)
+    tree.add(1, "slide", 2)
+    tree.ball(0, attitude)
+    end = tree.places[4][1]
+    tree.loads += [(end, -5 * end.pos_from(tree.origin) - 0.3 * tree.u[4] * tree.ground.z)]
+    found = forest(tree.model()._derivation.formulation)
+    assert found is not None
+    both(monkeypatch, tree.model, {}, some_states(len(tree.u)))
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize("attitude", part(["quaternion", "angles", "123"], ["quaternion"]))
+def test_velocities_in_inertial_axes(monkeypatch: pytest.MonkeyPatch, attitude: str) -> None:
+    """Against differences at 50 digits along unit quaternions, and products; with the same bits in lanes."""
+    monkeypatch.setattr(linearized_equations, "JOINT", -(10**9))
+    tree = Tree(31)
+    tree.free(attitude, inertial=True)
+    tree.add(1, "turn", 0)
+    tree.add(1, "turn", 2)
+    end = tree.places[3][1]
+    tree.loads += [(end, -5 * end.pos_from(tree.origin) - 0.3 * tree.u[4] * tree.ground.z)]
+    dyn = kc.compile(tree.model(), cache=False)
+    assert "kc_linearize_forest" in _text(dyn)
+    states = some_unit_states(dyn, number=300)
+    x, keeping = states[7], np.eye(dyn.n_x)
+    for unit in map(list, dyn.unit):
+        keeping[np.ix_(unit, unit)] -= np.outer(x[unit], x[unit])
+    A, _ = dyn.linearize(0.0, x)
+    expected = jacobian(Precise(tree.model()).rhs, (0.0, x, [], []), 1) @ keeping
+    size = np.abs(expected).max()
+    assert np.abs(A @ keeping - expected).max() <= 1e-13 * size
+    for k in range(dyn.n_x):
+        assert np.abs(dyn.jvp("rhs", 0.0, x, keeping[k]) - expected @ keeping[k]).max() <= 1e-13 * size
+        assert np.abs(dyn.vjp("rhs", 0.0, x, np.eye(dyn.n_x)[k]) @ keeping - expected[k]).max() <= 1e-13 * size
+    np.testing.assert_array_equal(dyn.linearize(0.0, states)[0][7], A)
 
 
 @pytest.mark.long

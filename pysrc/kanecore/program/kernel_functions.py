@@ -551,9 +551,10 @@ class Functions:
         trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
         loads, columns, one = forest.loads, self.d.n_x + self.n_r, self.g.one
         at = [i for i, x in enumerate(loads) if x]
-        places = {i * columns + j: x for (i, j), x in forest.others.items()}
+        places = {i * columns + j: x for (i, j), x in forest.rates.items()}
         ones = tuple(place for place, x in places.items() if x == one)
         others = {place: x for place, x in places.items() if x != one}
+        numbers = 3 * len(trees) + sum(len(tree.turned) for tree in trees)
         members: dict[str, Member] = {
             "equations": Equations(largest, 0),
             "n_q": self.n_q,
@@ -564,10 +565,13 @@ class Functions:
             "n_free": tuple(tree.free for tree in trees),
             "width": tuple(len(tree.columns) for tree in trees),
             "parent": tuple(x for tree in trees for x in tree.parent),
+            "first": tuple(x for tree in trees for x in tree.first),
             "limb_end": tuple(x for tree in trees for x in tree.limb_ends),
             "speed": tuple(x for tree in trees for x in tree.speed),
             "runs": tuple(len(tree.runs) for tree in trees),
             "run": tuple(x for tree in trees for run in tree.runs for x in run),
+            "turns": tuple(len(tree.turned) for tree in trees),
+            "turn": tuple(x for tree in trees for pair in tree.turned for x in pair),
             "joints": self._once("fill_joints", Derived(forest.joints), in_core=True),
             "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
             "loaded": len(at),
@@ -576,11 +580,13 @@ class Functions:
             "ones": ones,
             "n_others": len(others),
             "others_at": tuple(others),
+            "numbers": numbers,
             "room": len(loads),
         }
         if others:
             members["others"] = self._once("fill_others", Derived(tuple(others.values())))
-        return self._solved(name, "forest", members, self.n, largest, len(trees), len(loads), max(len(at), len(others)))
+        filled = max(len(at), len(others))
+        return self._solved(name, "forest", members, self.n, largest, numbers, len(loads), filled)
 
     def _output_jacobian(self, derived: Derived) -> Function:
         """Jacobian of outputs that hold u̇: by the chain rule, from the derivatives of u̇."""

@@ -27,16 +27,16 @@ from kanecore.derive.recursions.spatial_inertia import Symmetric, plus, shift, s
 from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
 from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
-from kanecore.graph.zero_tests import is_regular
+from kanecore.graph.zero_tests import equal, is_regular
 
 __all__ = [
     "JointTree",
     "Link",
     "Rate",
     "axes_of_links",
-    "is_free",
     "joint_tree",
     "pairs",
+    "turns_freely",
     "with_moved_origins",
 ]
 
@@ -122,9 +122,12 @@ class JointTree:
         return list(itertools.accumulate((len(link.rates) for link in self.links[:-1]), initial=0))
 
 
-def is_free(link: Link) -> bool:
-    """Test whether a link moves freely over the ground, with its six rates in its own axes."""
-    return link.parent == 0 and len(link.slides) == 3 and len(link.rates) == 6
+def turns_freely(g: Graph, link: Link) -> bool:
+    """Test whether a link turns about three of its own axes at once, whatever coordinates say how it is turned."""
+    axes = [rate.axis for rate in link.rates if rate.turns]
+    if len(axes) != 3 or any(g.depends[x] & ~PARAMETER for axis in axes for x in axis):
+        return False
+    return (not link.slides or link.parent == 0) and is_regular(g, axes)
 
 
 def pairs(before: Sequence[int]) -> int:
@@ -139,7 +142,7 @@ def axes_of_links(g: Graph, tree: JointTree) -> list[Matrix]:
     """The rotation from each link's axes to inertial ones, or to those of its free root."""
     frames: list[Matrix] = [IDENTITY]
     for link in tree.links[1:]:
-        if is_free(link):
+        if link.parent == 0 and turns_freely(g, link):
             frames.append(IDENTITY)
             continue
         matrix = frames[link.parent]
@@ -305,14 +308,20 @@ class _Builder:
         for r in child.rotation:
             rotation = matmul(g, r, rotation)
         slopes = [accumulate(g, [(x, 1)], speeds) for x in link.motion]
-        columns = {column: j for j, column in enumerate(zip(*rotation, strict=True))}
         along = {u: slope for u, slope in zip(speeds, zip(*slopes, strict=True), strict=True) if any(slope)}
-        if len(along) != 3 or set(along.values()) != set(columns):
+        axes = {u: self._column(slope, rotation) for u, slope in along.items()}
+        if len(axes) != 3 or set(axes.values()) != {0, 1, 2}:
             return []
         others = [x for other in self.links if other is not link for x in other.motion]
         if not along.keys().isdisjoint(g.below(others)):
             return []
-        return [Rate(u, unit(columns[slope]), turns=False) for u, slope in along.items()]
+        return [Rate(u, unit(axis), turns=False) for u, axis in axes.items()]
+
+    def _column(self, slope: Components, rotation: Matrix) -> int:
+        """The column of a rotation that equals a slope, at random states; −1 if there is none."""
+        columns = enumerate(zip(*rotation, strict=True))
+        equals = (j for j, column in columns if equal(self.g, zip(slope, column, strict=True), otherwise=False))
+        return next(equals, -1)
 
     def _find_points(self) -> None:
         """Find the point at the origin of each link, or for a link that turns at the same place in its parent."""
@@ -332,9 +341,14 @@ class _Builder:
             components = [i for i in range(3) if motion[i] and self.g.depends[motion[i]] & SPEED]
             if all(uses[atom] == 1 for atom in axes) and len(axes) <= len(components):
                 own = [Rate(atom, axis, turns) for atom, axis in axes.items()]
+                own.sort(key=self._followed, reverse=True)
             else:
                 own = [Rate(motion[i], unit(i), turns) for i in components]
             link.rates = [*link.slides, *own]
+
+    def _followed(self, rate: Rate) -> int:
+        """By how many coordinates the axis of a rate turns in its link: those of the rates that follow it."""
+        return len(set(self.g.below(rate.axis)).intersection(self.k.description.coordinates))
 
     def _slopes(self, motion: Components) -> dict[int, Components]:
         """Derivatives of a motion along each q̇ and u in it."""

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linearization of joint trees by closed recursions (``emit/runtime/tree_derivatives.h``).
 
-The recursions differentiate the motion of joints, each of one rate about an axis that is fixed in its link; derivatives
-of the loads come from the graph.  All joints run through one piece of code.  The same derivatives written out would
-outgrow a processor's instruction cache.
+The recursions differentiate the motion of joints, each of one rate; derivatives of the loads come from the graph.  All
+joints run through one piece of code.  The same derivatives written out would outgrow a processor's instruction cache.
 
-A tree may have a *free root*: a body that moves freely, with its six speeds in its own axes.  In root axes nothing of
-the tree depends on where the root is and how it is turned, but for gravity, which is an acceleration of the base,
-a = −Rᵀγ.  A free root takes up any acceleration of its base, so ∂u̇/∂q = −∂a/∂q in the rows of its three slides and
-zero in all others, whatever coordinates describe the rotation R.
+A link may *turn freely*: by three rates at once about its own axes, as in a ball joint, whatever coordinates q say how
+it is turned.  Derivatives by small turns θ about these axes come from the recursions, and those by q from θ:
+
+    ∂/∂q = Σ ∂/∂θ_b ∂θ_b/∂q,    [∂θ/∂q]× = Rᵀ ∂R/∂q.
+
+So a body that moves freely may have its velocity in inertial axes, by three slides before it, or in its own: it is one
+link of six rates then.  A link that turns by angles and their rates is three joints, one after the other.  All vectors
+are in the axes of the first link that turns, and gravity is an acceleration of the base, −γ in these axes.
 """
 
 from __future__ import annotations
@@ -22,20 +25,24 @@ from kanecore.derive.kinematics import Kinematics
 from kanecore.describe.description import Description
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, Graph
+from kanecore.graph.linear_equations import solve
 from kanecore.graph.vectors import (
+    IDENTITY,
     ZERO,
     Components,
     Matrix,
     add,
     cross,
+    matmul,
     matvec,
     neg,
     scale,
     sub,
     transposed,
 )
+from kanecore.graph.zero_tests import equal
 
-from .joint_tree import JointTree, Link, axes_of_links, is_free, pairs
+from .joint_tree import JointTree, Link, pairs, turns_freely
 from .spatial_inertia import Symmetric, plus, rotated, shift
 
 __all__ = ["Forest", "Tree", "forest"]
@@ -47,17 +54,22 @@ Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
 class Tree:
     """Joints of which each is carried by one before it, or by the ground.
 
-    For each joint ``parent`` is the number of the joint that carries it, or −1, and ``speed`` that of its speed.
-    Joints stand depth first; the first ``free`` are those of a free root, and have no coordinates of their own.
-    ``columns`` are the columns of the linearization on which accelerations depend: coordinates of the joints, their
-    speeds, then others.  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
-    ``slopes`` their derivatives.
+    For each joint ``parent`` is the number of the joint that carries it, or −1, ``first`` that of the first of the
+    joints that move its link at once, and ``speed`` that of its speed.  Joints stand depth first; the first ``free``
+    are slides of a free root, on which nothing depends.
+    ``columns`` are those of the derivatives of accelerations, as columns of the linearization: displacements of the
+    other joints, all speeds, then what else loads depend on.  A displacement that is no coordinate is −1; ``turned``
+    are its derivatives by coordinates, (its place in ``columns``, coordinate).
+    ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and ``slopes`` their
+    derivatives.
     """
 
     free: int
     parent: tuple[int, ...]
+    first: tuple[int, ...]
     speed: tuple[int, ...]
     columns: tuple[int, ...]
+    turned: Mapping[tuple[int, int], int]
     forces: tuple[int, ...]
     slopes: tuple[tuple[int, ...], ...]
 
@@ -75,9 +87,9 @@ class Tree:
         """Runs of adjacent columns: the first, its place among all columns, and their number."""
         runs: list[tuple[int, int, int]] = []
         for i, column in enumerate(self.columns):
-            if runs and column == runs[-1][1] + runs[-1][2]:
+            if runs and column == runs[-1][1] + runs[-1][2] and i == runs[-1][0] + runs[-1][2]:
                 runs[-1] = (*runs[-1][:2], runs[-1][2] + 1)
-            else:
+            elif column >= 0:
                 runs.append((i, column, 1))
         return runs
 
@@ -87,27 +99,25 @@ class Forest:
     """Trees that stand on the ground side by side.
 
     ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
-    first moment and inertia of the bodies fixed behind it, in inertial or root axes; then the acceleration of the base
-    of each tree.  ``others`` are entries of the linearization, (row, column), that are added to those of the trees: ∂q̇,
-    and what a free root gains from its base.
+    first moment and inertia of the bodies fixed behind it, in axes that the tree shares; then the acceleration of the
+    base of each tree, and what is ``turned`` in each.  ``rates`` are the entries of ∂q̇, (row, column).
     """
 
     trees: tuple[Tree, ...]
     joints: tuple[int, ...]
-    others: Mapping[tuple[int, int], int]
+    rates: Mapping[tuple[int, int], int]
 
     @property
     def roots(self) -> tuple[int, ...]:
-        return (*self.joints, *self.loads, *self.others.values())
+        return (*self.joints, *self.loads, *self.rates.values())
 
     @property
     def loads(self) -> tuple[int, ...]:
-        """Forces of each tree, then their slopes row by row, each filled up to a multiple of eight."""
+        """Forces of each tree, then their slopes row by row, all filled up to multiples of eight."""
         rows: list[int] = []
         for tree in self.trees:
-            rows += tree.forces
-            for slopes in tree.slopes:
-                rows += (*slopes, *[0] * (-len(slopes) % 8))
+            for row in (tree.forces, *tree.slopes):
+                rows += (*row, *[0] * (-len(row) % 8))
         return tuple(rows)
 
     @property
@@ -119,48 +129,57 @@ class Forest:
 def forest(bodies: Bodies) -> Forest | None:
     """The trees of a model without constraints, or None if it is made otherwise.
 
-    Every speed must be the rate of one joint, and of one coordinate unless the joint is of a free root; every axis must
-    be fixed in its link, and masses and the field of gravity may depend on parameters alone.
+    Every speed must be the rate of one joint, and of one coordinate unless its link turns freely; the axes of a link
+    must be fixed in it, or be those of turns one after the other; masses and the field of gravity may depend on
+    parameters alone.
     """
     tree, k = bodies.tree, bodies.kinematics
-    if tree is None or not (_speeds_are_rates(tree, k.description) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
+    if tree is None or not (_speeds_are_rates(k, tree) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
         return None
     g, parts = k.graph, _parts(tree)
-    frames = axes_of_links(g, tree)
-    places = _places(g, tree, parts, frames)
+    frames, places, grounds = _poses(g, tree, parts)
     joints: list[int] = []
     trees: list[Tree] = []
     bases: list[int] = []
-    others = _slopes_of_rates(g, k.description)
-    for part in dict.fromkeys(parts[1:]):
+    for part, ground in grounds.items():
         members = _depth_first(tree, part)
         joints += _joints(g, tree, members, frames, places)
         if rated := [i for i in members if tree.links[i].rates]:
             trees.append(_tree(bodies, tree, rated))
-            base = _base(bodies, tree.links[part])
-            bases += base
-            if is_free(tree.links[part]):
-                others |= _gained(g, k.description, tree, part, base)
-    return Forest(tuple(trees), (*joints, *bases), others)
+            bases += neg(g, matvec(g, ground, bodies.field))
+    turned = [x for each in trees for x in each.turned.values()]
+    return Forest(tuple(trees), (*joints, *bases, *turned), _slopes_of_rates(g, k.description))
 
 
 # ------------------------------------------------------------------------------------------- which models have them
-def _speeds_are_rates(tree: JointTree, d: Description) -> bool:
-    """Test whether every speed is the rate of one joint, and of one coordinate unless the joint is of a free root."""
+def _speeds_are_rates(k: Kinematics, tree: JointTree) -> bool:
+    """Test whether every speed is the rate of one joint, and of one coordinate unless its link turns freely."""
+    g, d = k.graph, k.description
     rows = [[j for j, x in enumerate(row) if x] for row in tree.jacobian]
     if not (tree.is_square and all(len(row) == 1 and tree.jacobian[i][row[0]] == 1 for i, row in enumerate(rows))):
         return False
     speeds = [d.speeds[row[0]] for row in rows]
-    of_roots = {u for i, link in enumerate(tree.links) if is_free(link) for u in speeds[tree.rates_of(i)]}
-    return all(d.rates.count(u) == 1 for u in d.speeds if u not in of_roots)
+    free = {u for i, link in enumerate(tree.links) if turns_freely(g, link) for u in speeds[tree.rates_of(i)]}
+    return all(d.rates.count(u) == 1 for u in d.speeds if u not in free)
 
 
 def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
-    """Test whether nothing moves when all speeds vanish, and every axis is fixed in its link."""
+    """Test whether nothing moves when all speeds vanish, and the rates of links move them at once or in order."""
     g, d = k.graph, k.description
     nodes = [x for b in d.bodies for x in (*k.velocity[b.point], *(k.omega[b.frame] if b.frame > 0 else ()))]
-    axes = [x for link in tree.links for rate in link.rates for x in rate.axis]
-    return not any(g.substitute(nodes, dict.fromkeys(d.speeds, 0))) and _depend_on(g, axes, PARAMETER)
+    in_order = (turns_freely(g, link) or _turns_in_order(g, d, link) for link in tree.links)
+    return not any(g.substitute(nodes, dict.fromkeys(d.speeds, 0))) and all(in_order)
+
+
+def _turns_in_order(g: Graph, d: Description, link: Link) -> bool:
+    """Test whether each rate of a link turns what follows it: in the link, its axis a changes with those by a × b."""
+    pairs: list[tuple[int, int]] = []
+    for i, rate in enumerate(link.rates):
+        after = {other.node: other.axis for other in link.rates[i + 1 :] if other.turns}
+        change = [cross(g, rate.axis, after[qdot]) if qdot in after else ZERO for qdot in d.rates]
+        for j, x in enumerate(rate.axis):
+            pairs += zip(accumulate(g, [(x, g.one)], d.coordinates), (c[j] for c in change), strict=True)
+    return equal(g, pairs, otherwise=False)
 
 
 def _is_rigid(bodies: Bodies) -> bool:
@@ -186,25 +205,37 @@ def _parts(tree: JointTree) -> list[int]:
     return parts
 
 
-def _places(g: Graph, tree: JointTree, parts: Sequence[int], frames: Sequence[Matrix]) -> list[Components]:
-    """The origin of each link, from that of the first link that turns in its part.
+def _poses(g: Graph, tree: JointTree, parts: Sequence[int]) -> tuple[list[Matrix], list[Components], dict[int, Matrix]]:
+    """Axes and origin of each link, seen from the first link that turns in its part; the ground's axes in each part.
 
-    So the place of a vehicle on its map has no part in the rounding of its moments.
+    So neither the place nor the attitude of a vehicle has a part in the rounding of its moments.
     """
     links = tree.links
+    frames: dict[int, Matrix] = {0: IDENTITY}
     places: dict[int, Components] = {0: ZERO}
+    grounds: dict[int, Matrix] = {}
     for part in dict.fromkeys(parts[1:]):
         turning = (i for i, p in enumerate(parts) if p == part and any(rate.turns for rate in links[i].rates))
         i = next(turning, part)
-        places[i] = ZERO
-        while i != part:
-            j = links[i].parent
-            places[j] = sub(g, places[i], matvec(g, frames[j], links[i].offset))
-            i = j
+        frames[i], places[i] = IDENTITY, ZERO
+        while i:
+            link, frame = links[i], frames[i]
+            for r in link.rotation:
+                frame = matmul(g, frame, transposed(r))
+            if i == part:
+                grounds[part] = frame
+            else:
+                frames[link.parent] = frame
+                places[link.parent] = sub(g, places[i], matvec(g, frame, link.offset))
+            i = 0 if i == part else link.parent
     for i, link in enumerate(links):
-        if i not in places:
-            places[i] = add(g, places[link.parent], matvec(g, frames[link.parent], link.offset))
-    return [places[i] for i in range(len(links))]
+        if i not in frames:
+            frame = frames[link.parent]
+            places[i] = add(g, places[link.parent], matvec(g, frame, link.offset))
+            for r in reversed(link.rotation):
+                frame = matmul(g, frame, r)
+            frames[i] = frame
+    return [frames[i] for i in range(len(links))], [places[i] for i in range(len(links))], grounds
 
 
 def _depth_first(tree: JointTree, root: int) -> list[int]:
@@ -221,27 +252,19 @@ def _slopes_of_rates(g: Graph, d: Description) -> dict[tuple[int, int], int]:
     return {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if x}
 
 
-def _base(bodies: Bodies, root: Link) -> Components:
-    """The acceleration of the base that acts as gravity does, −γ, in the axes of a free root or of the ground."""
-    g, base = bodies.graph, neg(bodies.graph, bodies.field)
-    if is_free(root):
-        for r in reversed(root.rotation):
-            base = matvec(g, transposed(r), base)
-    return base
-
-
-def _gained(g: Graph, d: Description, tree: JointTree, root: int, base: Components) -> dict[tuple[int, int], int]:
-    """Entries of ∂u̇/∂(q, u, r) of a free root that its base brings, −∂a: those of its slides."""
-    every = [*d.x, *d.inputs]
-    found = {}
-    for rate, row in zip(tree.links[root].rates, tree.jacobian[tree.rates_of(root)], strict=True):
-        if not rate.turns:
-            along = next(x for x, axis in zip(base, rate.axis, strict=True) if axis)
-            speed = next(j for j, x in enumerate(row) if x)
-            for column, x in enumerate(accumulate(g, [(along, g.one)], every, limits=True)):
-                if x:
-                    found[len(d.coordinates) + speed, column] = g.neg(x)
-    return found
+def _turns(g: Graph, d: Description, link: Link) -> list[list[int]]:
+    """How far a link turns about the axis of each of its three rates with each coordinate: [δθ]× = Rᵀ δR."""
+    rotation = IDENTITY
+    for r in link.rotation:
+        rotation = matmul(g, r, rotation)
+    columns = transposed(rotation)
+    rows = [
+        accumulate(g, list(zip(columns[j], columns[k], strict=True)), d.coordinates)
+        for j, k in ((1, 2), (2, 0), (0, 1))
+    ]
+    axes = [rate.axis for rate in link.rates if rate.turns]
+    about = [solve(g, [*zip(*axes, strict=True)], column) for column in zip(*rows, strict=True)]
+    return [list(row) for row in zip(*about, strict=True)]
 
 
 # -------------------------------------------------------------------------------------------------------- one tree
@@ -272,20 +295,34 @@ def _joints(
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     """One part of the tree, of which some links have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
-    rows = [row for i in members for row in tree.jacobian[tree.rates_of(i)]]
-    speed = [next(j for j, x in enumerate(row) if x) for row in rows]
-    free = len(links[members[0]].rates) if is_free(links[members[0]]) else 0
-    own = [*(d.rates.index(d.speeds[u]) for u in speed[free:]), *(len(d.coordinates) + u for u in speed)]
+    speed: list[int] = []
+    first: list[int] = []
+    displacements: list[int] = []  # of all joints but the slides of a free root
+    turned: dict[tuple[int, int], int] = {}
+    for i in members:
+        start, at_once = len(speed), turns_freely(g, links[i])
+        for row in tree.jacobian[tree.rates_of(i)]:
+            first.append(start if at_once else len(speed))
+            speed.append(next(j for j, x in enumerate(row) if x))
+        if at_once:
+            for turn in _turns(g, d, links[i]):
+                turned |= {(len(displacements), k): x for k, x in enumerate(turn) if x}
+                displacements.append(-1)
+        else:
+            displacements += [d.rates.index(d.speeds[u]) for u in speed[start:]]
+    own = [*displacements, *(len(d.coordinates) + u for u in speed)]
     every = [*d.x, *d.inputs]
     forces = [bodies.other_forces[u] for u in speed]
     slopes = [accumulate(g, [(force, g.one)], every, limits=True) for force in forces]
     others = [j for j in range(len(every)) if j not in own and any(row[j] for row in slopes)]
     columns = (*own, *others)
     return Tree(
-        free=free,
+        free=len(links[members[0]].slides),
         parent=tuple(tree.rates_before(members)),
+        first=tuple(first),
         speed=tuple(speed),
         columns=columns,
+        turned=turned,
         forces=tuple(forces),
-        slopes=tuple(tuple(row[j] for j in columns) for row in slopes),
+        slopes=tuple(tuple(0 if j < 0 else row[j] for j in columns) for row in slopes),
     )

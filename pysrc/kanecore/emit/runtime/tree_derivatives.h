@@ -6,12 +6,12 @@
  *
  *     M da = dF - dtau,    F the generalized forces of the loads, without uniform gravity.
  *
- * All vectors are in inertial axes, and all moments about one point of the tree.  That point is taken as at
- * rest: what moves through it is described, not the point.
+ * All vectors are in axes that a tree shares, and all moments about one point of it.  Both are taken as at
+ * rest: what moves through the point is described, not the point.
  *
- * The first joints of a tree may be the six of a free root, each of which moves with all of them.  Vectors
- * are in the axes of the root then, where none depends on how the root is placed: these joints have no
- * coordinates.
+ * A link may have several joints at once: three about axes of its own, which all turn with it, or the six of
+ * a free root.  Its coordinates may be any that say how it is turned: derivatives by small turns about the
+ * three axes come first, and those by coordinates are sums of these.
  */
 
 /* A joint's axis, and what is fixed behind it; the model fills it. */
@@ -37,38 +37,41 @@ typedef struct kc_moving {
 
 /*
  * The derivatives of xdot of trees of joints, each with a speed that is its rate, one axis, and a coordinate
- * of which the speed is the derivative unless the joint is of a free root.
+ * of which the speed is the derivative unless its link has several joints at once.
  * Trees that stand on the ground side by side are linearized one after the other.
  */
 typedef struct kc_forest {
     kc_saddle *equations;             /* room for those of the largest tree */
     int n_q, n, columns, trees;       /* coordinates; joints; coordinates, speeds and inputs; trees */
-    const int *size, *n_free, *width; /* (trees) joints, those of a free root, columns that are not zero */
+    const int *size, *n_free, *width; /* (trees) joints, slides of a free root, columns that are not zero */
     const int *parent;                /* (n) the joint before, counted from the tree's first, or -1 */
+    const int *first;                 /* (n) the first of the joints that move its link at once, likewise */
     const int *limb_end;              /* (n) the joint after all that it carries, counted likewise */
     const int *speed;                 /* (n) of each joint */
     const int *runs;                  /* (trees) columns that go side by side into the result */
     const int *run;                   /* of each the first, where it goes, and how many they are */
-    kc_function *joints;              /* kc_joint (n), then the acceleration of the base of each tree */
+    const int *turns;                 /* (trees) slopes of such turns by coordinates */
+    const int *turn;                  /* of each the turn's column, and where the coordinate's goes */
+    kc_function *joints;              /* kc_joint (n), the acceleration of each tree's base, these slopes */
     kc_function *loads;               /* the entries of F and dF that are not zero */
     int loaded;                       /* how many these are */
     const int *at;                    /* (loaded) where: of each tree F, then dF row by row, in eights */
     int n_ones, n_others;             /* entries of the result that are one, and others to be added */
     const int *ones, *others_at;      /* where these are */
     kc_function *others;              /* (n_others) */
-    int room;                         /* for all of F and dF */
+    int numbers, room;                /* of bases and slopes; for all of F and dF */
 } kc_forest;
 
 #define KC_NUMBERS(type) ((int)(sizeof(type) / sizeof(kc_real)))
 #define KC_HANDED_OVER   (KC_NUMBERS(kc_mass) + 4 * KC_NUMBERS(kc_vector) + KC_NUMBERS(kc_screw))
-#define KC_FOREST_ROOM(n, largest, trees, room, filled)                                                      \
+#define KC_FOREST_ROOM(n, largest, numbers, room, filled)                                                    \
     (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) +           \
-     3 * (trees) + (KC_NUMBERS(kc_moving) + KC_EIGHTS(largest)) * (largest) + (room) + (filled))
+     (numbers) + (KC_NUMBERS(kc_moving) + KC_EIGHTS(largest)) * (largest) + (room) + (filled))
 
 /* One of the trees. */
 typedef struct kc_tree {
     int n, free;
-    const int *parent, *limb_end;
+    const int *parent, *first, *limb_end;
     const kc_joint *joints;
     const kc_real *base; /* the acceleration of the base */
     kc_moving *moving;
@@ -99,26 +102,19 @@ KC_INLINE void kc_move(kc_tree s, const kc_real *u, const int *speed)
     const kc_real *const base = s.base;
     kc_moving *const moving = s.moving;
     const kc_screw none = KC_NO_SCREW, at_base = {KC_NO_VECTOR, {base[0], base[1], base[2]}};
-    kc_screw of_root = none;
-    for (int i = 0; i < s.free; i++)
-        of_root = kc_plus_screw(of_root, u[speed[i]], s.joints[i].axis);
     for (int i = 0; i < s.n; i++) {
-        const int p = s.parent[i];
+        const int p = s.parent[i], first = s.first[i], before = s.parent[first];
+        const kc_screw v = before < 0 ? none : moving[before].velocity;
         const kc_joint *const b = s.joints + i;
         kc_moving *const m = moving + i;
         m->carried = b->body;
-        if (i < s.free) {
-            m->rate = none;
-            m->changing = kc_plus_carried(none, of_root, b->axis);
-            m->velocity = of_root;
-            m->acceleration = at_base;
-        } else {
-            const kc_screw v = p < 0 ? none : moving[p].velocity;
-            m->rate = kc_plus_carried(none, v, b->axis);
-            m->changing = kc_plus_screw(m->rate, KC_REAL(1.0), m->rate);
-            m->velocity = kc_plus_screw(v, u[speed[i]], b->axis);
-            m->acceleration = kc_plus_screw(p < 0 ? at_base : moving[p].acceleration, u[speed[i]], m->rate);
-        }
+        m->velocity = first < i ? moving[first].velocity : v;
+        if (first == i)
+            for (int j = i; j < s.n && s.first[j] == i; j++)
+                m->velocity = kc_plus_screw(m->velocity, u[speed[j]], s.joints[j].axis);
+        m->rate = kc_plus_carried(none, v, b->axis);
+        m->changing = kc_plus_carried(m->rate, m->velocity, b->axis);
+        m->acceleration = kc_plus_screw(p < 0 ? at_base : moving[p].acceleration, u[speed[i]], m->rate);
         const kc_screw momentum = kc_spin(&b->body, m);
         m->wrench = kc_plus_carried_wrench(kc_inertia(&b->body, m->acceleration), m->velocity, momentum);
     }
@@ -169,12 +165,12 @@ KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
     kc_moving *const moving = s.moving;
     const kc_screw none = KC_NO_SCREW;
     for (int i = 0; i < s.n; i++) {
-        const int p = s.parent[i];
+        const int p = s.parent[i], before = s.parent[s.first[i]];
         const kc_screw axis = joints[i].axis;
         kc_moving *const m = moving + i;
-        const kc_screw v = p < 0 ? none : moving[p].velocity;
+        const kc_screw v = before < 0 ? none : moving[before].velocity;
         const kc_screw a =
-            p < 0 ? (kc_screw){KC_NO_VECTOR, {base[0], base[1], base[2]}} : moving[p].acceleration;
+            before < 0 ? (kc_screw){KC_NO_VECTOR, {base[0], base[1], base[2]}} : moving[before].acceleration;
         m->gain = kc_plus_screw(p < 0 ? none : moving[p].gain, udot[i], axis);
         m->gained = kc_inertia(&joints[i].body, m->gain);
         m->acceleration = kc_plus_screw(m->acceleration, KC_REAL(1.0), m->gain);
@@ -183,8 +179,8 @@ KC_INLINE void kc_gain(kc_tree s, const kc_real *udot)
 }
 
 /*
- * dF - dtau in place of dF, of which rows are `stride` numbers apart: columns of the coordinates, of all
- * joints but those of a free root, then of the speeds.
+ * dF - dtau in place of dF, of which rows are `stride` numbers apart: columns of the displacements, of all
+ * joints but the slides of a free root, then of the speeds.
  */
 KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
 {
@@ -209,11 +205,14 @@ KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
         if (i >= free) {
             const kc_screw wrench = kc_plus_screw(m->wrench, KC_REAL(1.0), m->gained);
             const kc_screw turned = {kc_times(m->spin, rate.turn), kc_cross(rate.turn, twice)};
-            const kc_screw of_q = kc_plus_carried_wrench(
-                kc_plus_screw(turned, KC_REAL(1.0), kc_inertia(&m->carried, m->second)), axis, wrench);
+            const kc_screw moved = kc_plus_screw(turned, KC_REAL(1.0), kc_inertia(&m->carried, m->second));
+            const kc_screw of_q = kc_plus_carried_wrench(moved, axis, wrench);
             for (int j = i; j >= free; j = parent[j])
                 by_q[own + j] -= kc_dot(row, moving[j].rate.turn) + kc_power(moving[j].second, carried);
-            for (int j = parent[i]; j >= 0; j = parent[j])
+            int j = parent[i];
+            for (; j >= s.first[i]; j = parent[j]) /* axes of the link move with it */
+                by_q[j * stride + i] -= kc_power(joints[j].axis, moved);
+            for (; j >= 0; j = parent[j])
                 by_q[j * stride + i] -= kc_power(joints[j].axis, of_q);
         }
         if (parent[i] >= 0)
@@ -318,12 +317,14 @@ KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, 
                                      const kc_real *c, kc_real *w, kc_real *out)
 {
     kc_saddle *const e = s->equations;
-    const int n = s->n, n_q = s->n_q, columns = s->columns, *speed = s->speed, *run = s->run;
-    kc_real *const filled = kc_place_scratch(e, kc_place_equations(e, w));
-    kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *const moving = base + 3 * s->trees;
-    kc_real *F = moving + KC_NUMBERS(kc_moving) * e->n, *const L = F + s->room;
-    kc_real *const work = L + e->n * KC_EIGHTS(e->n);
-    kc_tree tree = {0, 0, s->parent, s->limb_end, (const kc_joint *)filled, base, (kc_moving *)moving};
+    const int n = s->n, n_q = s->n_q, columns = s->columns, *speed = s->speed, *run = s->run, *turn = s->turn;
+    kc_real *F = w, *const L = F + s->room; /* matrices first, as aligned as w is */
+    kc_real *const filled = kc_place_scratch(e, kc_place_equations(e, L + e->n * KC_EIGHTS(e->n)));
+    kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *const moving = base + s->numbers;
+    kc_real *const work = moving + KC_NUMBERS(kc_moving) * e->n;
+    const kc_real *slope = base + 3 * s->trees;
+    kc_tree tree = {
+        0, 0, s->parent, s->first, s->limb_end, (const kc_joint *)filled, base, (kc_moving *)moving};
     kc_fault failed = s->joints(t, x, r, c, work, filled);
     failed |= s->loads(t, x, r, c, work + s->loaded, work);
     kc_clear(s->room, F);
@@ -333,7 +334,7 @@ KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, 
     for (int i = 0; i < s->trees; i++) {
         const int size = tree.n = s->size[i], stride = KC_EIGHTS(s->width[i]);
         const int *const end = run + 3 * s->runs[i];
-        kc_real *const dF = F + size;
+        kc_real *const dF = F + KC_EIGHTS(size);
         tree.free = s->n_free[i];
         const kc_fault fault = kc_linearize_tree(tree, e, L, x + n_q, speed, F, dF, stride);
         if (kc_stops(fault))
@@ -342,7 +343,10 @@ KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, 
         for (; run < end; run += 3)
             for (int j = 0; j < size; j++)
                 kc_copy(run[2], out + (n_q + speed[j]) * columns + run[1], dF + j * stride + run[0]);
-        tree.parent += size, tree.limb_end += size, tree.joints += size, tree.base += 3;
+        for (int k = 0; k < s->turns[i]; k++, turn += 2, slope++)
+            for (int j = 0; j < size; j++)
+                out[(n_q + speed[j]) * columns + turn[1]] += *slope * dF[j * stride + turn[0]];
+        tree.parent += size, tree.first += size, tree.limb_end += size, tree.joints += size, tree.base += 3;
         speed += size, F = dF + size * stride;
     }
     for (int i = 0; i < s->n_ones; i++)
