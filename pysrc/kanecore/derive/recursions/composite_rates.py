@@ -33,7 +33,7 @@ class CompositeRates:
     numbers : tuple of nodes
         Fifteen of each rate: its axis, turning and then sliding; the origin of its link from that of the rate before;
         the momentum of all that it carries at a rate of one, the moment about the origin and then the momentum.  All in
-        inertial axes, or in those of a free root.
+        axes that a tree shares.
     """
 
     before: tuple[int, ...]

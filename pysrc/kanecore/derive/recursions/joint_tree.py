@@ -26,7 +26,7 @@ from kanecore.derive.kinematics import Kinematics
 from kanecore.derive.recursions.spatial_inertia import Symmetric, plus, shift, steiner
 from kanecore.graph.calculus import accumulate, is_affine
 from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
-from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, unit
+from kanecore.graph.vectors import IDENTITY, ZERO, Components, Matrix, add, matmul, matvec, scale, sub, transposed, unit
 from kanecore.graph.zero_tests import equal, is_regular
 
 __all__ = [
@@ -111,6 +111,19 @@ class JointTree:
             last[i] = carrier
         return before
 
+    @property
+    def parts(self) -> list[int]:
+        """The first link in the part of the tree of each link: links that stand on the ground begin a part."""
+        parts = [0]
+        for i, link in enumerate(self.links[1:], 1):
+            parts.append(parts[link.parent] or i)
+        return parts
+
+    def first_turning(self, part: int) -> int:
+        """The first link that turns in a part of the tree; if there is none, the first link."""
+        own = (i for i, p in enumerate(self.parts) if p == part)
+        return next((i for i in own if any(rate.turns for rate in self.links[i].rates)), part)
+
     def rates_of(self, link: int) -> slice:
         """The place of a link's rates among those of all."""
         first = self.first_rates[link]
@@ -139,17 +152,23 @@ def pairs(before: Sequence[int]) -> int:
 
 
 def axes_of_links(g: Graph, tree: JointTree) -> list[Matrix]:
-    """The rotation from each link's axes to inertial ones, or to those of its free root."""
-    frames: list[Matrix] = [IDENTITY]
-    for link in tree.links[1:]:
-        if link.parent == 0 and turns_freely(g, link):
-            frames.append(IDENTITY)
-            continue
-        matrix = frames[link.parent]
-        for r in reversed(link.rotation):
-            matrix = matmul(g, matrix, r)
-        frames.append(matrix)
-    return frames
+    """The rotation from each link's axes to those of the first link that turns in its part of the tree."""
+    frames: dict[int, Matrix] = {0: IDENTITY}
+    for part in dict.fromkeys(tree.parts[1:]):
+        i = tree.first_turning(part)
+        matrix = frames[i] = IDENTITY
+        while i != part:
+            for r in tree.links[i].rotation:
+                matrix = matmul(g, matrix, transposed(r))
+            i = tree.links[i].parent
+            frames[i] = matrix
+    for i, link in enumerate(tree.links):
+        if i not in frames:
+            matrix = frames[link.parent]
+            for r in reversed(link.rotation):
+                matrix = matmul(g, matrix, r)
+            frames[i] = matrix
+    return [frames[i] for i in range(len(tree.links))]
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:

@@ -42,7 +42,7 @@ from kanecore.graph.vectors import (
 )
 from kanecore.graph.zero_tests import equal
 
-from .joint_tree import JointTree, Link, pairs, turns_freely
+from .joint_tree import JointTree, Link, axes_of_links, pairs, turns_freely
 from .spatial_inertia import Symmetric, plus, rotated, shift
 
 __all__ = ["Forest", "Tree", "forest"]
@@ -136,17 +136,18 @@ def forest(bodies: Bodies) -> Forest | None:
     tree, k = bodies.tree, bodies.kinematics
     if tree is None or not (_speeds_are_rates(k, tree) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
         return None
-    g, parts = k.graph, _parts(tree)
-    frames, places, grounds = _poses(g, tree, parts)
+    g = k.graph
+    frames = axes_of_links(g, tree)
+    places = _places(g, tree, frames)
     joints: list[int] = []
     trees: list[Tree] = []
     bases: list[int] = []
-    for part, ground in grounds.items():
+    for part in dict.fromkeys(tree.parts[1:]):
         members = _depth_first(tree, part)
         joints += _joints(g, tree, members, frames, places)
         if rated := [i for i in members if tree.links[i].rates]:
             trees.append(_tree(bodies, tree, rated))
-            bases += neg(g, matvec(g, ground, bodies.field))
+            bases += matvec(g, frames[part], _base(bodies, tree.links[part]))
     turned = [x for each in trees for x in each.turned.values()]
     return Forest(tuple(trees), (*joints, *bases, *turned), _slopes_of_rates(g, k.description))
 
@@ -197,45 +198,24 @@ def _depend_on(g: Graph, nodes: Sequence[int], levels: int) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------- where links are
-def _parts(tree: JointTree) -> list[int]:
-    """First link in the part of the tree of each link: links that stand on the ground begin a part."""
-    parts = [0]
-    for i, link in enumerate(tree.links[1:], 1):
-        parts.append(parts[link.parent] or i)
-    return parts
+def _places(g: Graph, tree: JointTree, frames: Sequence[Matrix]) -> list[Components]:
+    """The origin of each link, from that of the first link that turns in its part.
 
-
-def _poses(g: Graph, tree: JointTree, parts: Sequence[int]) -> tuple[list[Matrix], list[Components], dict[int, Matrix]]:
-    """Axes and origin of each link, seen from the first link that turns in its part; the ground's axes in each part.
-
-    So neither the place nor the attitude of a vehicle has a part in the rounding of its moments.
+    So the place of a vehicle on its map has no part in the rounding of its moments.
     """
     links = tree.links
-    frames: dict[int, Matrix] = {0: IDENTITY}
     places: dict[int, Components] = {0: ZERO}
-    grounds: dict[int, Matrix] = {}
-    for part in dict.fromkeys(parts[1:]):
-        turning = (i for i, p in enumerate(parts) if p == part and any(rate.turns for rate in links[i].rates))
-        i = next(turning, part)
-        frames[i], places[i] = IDENTITY, ZERO
-        while i:
-            link, frame = links[i], frames[i]
-            for r in link.rotation:
-                frame = matmul(g, frame, transposed(r))
-            if i == part:
-                grounds[part] = frame
-            else:
-                frames[link.parent] = frame
-                places[link.parent] = sub(g, places[i], matvec(g, frame, link.offset))
-            i = 0 if i == part else link.parent
+    for part in dict.fromkeys(tree.parts[1:]):
+        i = tree.first_turning(part)
+        places[i] = ZERO
+        while i != part:
+            j = links[i].parent
+            places[j] = sub(g, places[i], matvec(g, frames[j], links[i].offset))
+            i = j
     for i, link in enumerate(links):
-        if i not in frames:
-            frame = frames[link.parent]
-            places[i] = add(g, places[link.parent], matvec(g, frame, link.offset))
-            for r in reversed(link.rotation):
-                frame = matmul(g, frame, r)
-            frames[i] = frame
-    return [frames[i] for i in range(len(links))], [places[i] for i in range(len(links))], grounds
+        if i not in places:
+            places[i] = add(g, places[link.parent], matvec(g, frames[link.parent], link.offset))
+    return [places[i] for i in range(len(links))]
 
 
 def _depth_first(tree: JointTree, root: int) -> list[int]:
@@ -250,6 +230,14 @@ def _slopes_of_rates(g: Graph, d: Description) -> dict[tuple[int, int], int]:
     every = [*d.x, *d.inputs]
     rows = [accumulate(g, [(rate, g.one)], every, limits=True) for rate in d.rates]
     return {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if x}
+
+
+def _base(bodies: Bodies, root: Link) -> Components:
+    """The acceleration of the base that acts as gravity does, −γ, in the axes of a link that the ground carries."""
+    g, base = bodies.graph, neg(bodies.graph, bodies.field)
+    for r in reversed(root.rotation):
+        base = matvec(g, transposed(r), base)
+    return base
 
 
 def _turns(g: Graph, d: Description, link: Link) -> list[list[int]]:
@@ -295,14 +283,14 @@ def _joints(
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
     """One part of the tree, of which some links have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
-    speed: list[int] = []
     first: list[int] = []
+    speed: list[int] = []
     displacements: list[int] = []  # of all joints but the slides of a free root
     turned: dict[tuple[int, int], int] = {}
     for i in members:
-        start, at_once = len(speed), turns_freely(g, links[i])
+        start, at_once = len(first), turns_freely(g, links[i])
         for row in tree.jacobian[tree.rates_of(i)]:
-            first.append(start if at_once else len(speed))
+            first.append(start if at_once else len(first))
             speed.append(next(j for j, x in enumerate(row) if x))
         if at_once:
             for turn in _turns(g, d, links[i]):
