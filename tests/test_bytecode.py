@@ -140,7 +140,7 @@ def test_a_group_without_kernels() -> None:
 
 def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANECORE_CACHE_DIR", str(tmp_path / "cache"))
-    kc.compile(four_bar.build(), parameters=four_bar.PARAMETERS, kernels="all", cc="none")
+    kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS, kernels="all", cc="none")
     assert not (tmp_path / "cache").exists()
 
 

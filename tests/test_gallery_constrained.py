@@ -460,6 +460,7 @@ def test_bicycle_near_upright(v: float) -> None:
     assert np.abs(-mass @ A[np.ix_(rate, rate)] - v * C1).max() < 1e-10 * max(1.0, v * np.abs(C1).max())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("v", range(11))
 def test_bicycle_eigenvalues_of_the_benchmark(v: int) -> None:
     """Meijaard et al. 2007, Table 2: the four eigenvalues of roll and steer at 0 ... 10 m/s; all others are zero."""
