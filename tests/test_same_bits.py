@@ -26,8 +26,11 @@ from kanecore.kernels import KERNELS
 
 Array = npt.NDArray[np.float64]
 
-# Of these some derivatives, sums of many terms, are added in the order in which they were derived.
+# Of these some derivatives, sums of many terms, are added in the order in which they were derived: rounding differs.
+ADJOINT = {"hessian_products", "rhs_gradient", "rhs_parameter_gradient", "rhs_hessian"}
 IN_ANOTHER_ORDER = {
+    "four_bar": ADJOINT,
+    "stewart": {*ADJOINT, "linearize"},
     "panda": {
         *("linearize", "rhs_parameter_jacobian", "inverse_dynamics_gradient", "hessian_products", "momentum_rates"),
         "rhs_hessian",
@@ -59,8 +62,12 @@ def test_groups_and_a_whole(name: str) -> None:
     for dyn in (apart, together):
         dyn.parameters.update(module.PARAMETERS)
     for kernel in (row.name for row in KERNELS if together._has(row.name)):
-        if kernel not in IN_ANOTHER_ORDER.get(name, ()):
-            assert result(apart, kernel, x) == result(together, kernel, x), kernel
+        one, other = result(apart, kernel, x), result(together, kernel, x)
+        if kernel in IN_ANOTHER_ORDER.get(name, ()):
+            numbers = np.frombuffer(one), np.frombuffer(other)
+            np.testing.assert_allclose(*numbers, rtol=0, atol=1e-12 * np.abs(numbers[1]).max(), err_msg=kernel)
+        else:
+            assert one == other, kernel
             compared += 1
     assert compared > 20
 
