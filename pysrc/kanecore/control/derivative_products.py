@@ -59,9 +59,9 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
         Weights of another shape, no numbers, or no such name.
     """
     found = _from_kernel(dyn, t, x, weights, r, p)
-    return (
-        found if found is not None else _from_matrices(dyn, t, x, direction_of(dyn, "state", "weights", weights), r, p)
-    )
+    if found is None:
+        found = _from_matrices(dyn, t, x, direction_of(dyn, "state", "weights", weights), r, p)
+    return found
 
 
 def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r: Any, p: Any) -> Array | None:

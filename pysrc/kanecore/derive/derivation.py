@@ -426,7 +426,7 @@ class Derivation:
 
     @cached_property
     def composite_rates(self) -> CompositeRates | None:
-        """What loops over the joints fill M from, where bodies form a long tree; None if it is written out."""
+        """Joint rates of a long tree of bodies, from which loops fill M; None where M is written out."""
         bodies = self.formulation
         return None if self.has_inertial_loads or not isinstance(bodies, Bodies) else bodies.composite_rates
 

@@ -63,7 +63,7 @@ class SecondDerivatives:
 
 
 def second_derivatives(d: Derivation) -> SecondDerivatives:
-    """Those of w · ẋ, found from symbols of all that is solved for."""
+    """Second derivatives of w · ẋ by (x, r), found from symbols of all that is solved for."""
     g, description = d.graph, d.description
     variables = [*description.x, *description.inputs]
     solution = [*description.accelerations, *d.multiplier_symbols]

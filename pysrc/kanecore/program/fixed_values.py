@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs that are run again and again take from one that is run once."""
+"""Values that do not change from run to run of a program: one program computes them, once for all runs."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ class Bodies:
 
     @cached_property
     def composite_rates(self) -> CompositeRates | None:
-        """What loops over the joints fill M from; None if it is written out: where it is short, or S no permutation."""
+        """Joint rates from which loops fill M; None where M is written out: it is short, or S is no permutation."""
         tree = self.tree
         if tree is None or not _is_permutation(tree.jacobian) or pairs(self._rates_before) <= WRITTEN_OUT:
             return None
@@ -198,7 +198,7 @@ class Bodies:
 
     @property
     def _rates_before(self) -> list[int]:
-        """The rate that carries each of all, or −1."""
+        """For each joint rate the number of the rate that carries it, or −1."""
         assert self.tree is not None
         return self.tree.rates_before(range(len(self.tree.links)))
 

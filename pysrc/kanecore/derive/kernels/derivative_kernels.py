@@ -137,7 +137,7 @@ def _few(d: Derivation) -> bool:
 
 @derives("rhs_hessian", applies=_few)
 def _rhs_hessian(d: Derivation) -> Derived:
-    """A column and a curvature (:mod:`kanecore.derive.second_derivatives`), of which all are made."""
+    """A column and a curvature, of which the whole matrix is made (:mod:`kanecore.derive.second_derivatives`)."""
     if d.has_expression:
         return written_hessian(d)
     found = second_derivatives(d)
