@@ -132,7 +132,7 @@ def compiled(model: kc.Model, **options: Any) -> kc.CompiledModel:
 # ------------------------------------------------------------------------------------------------ what is right
 
 
-@pytest.mark.parametrize("name", sweep.part(kc.models(), ["appell_hamel", "slider_crank"]))
+@pytest.mark.parametrize("name", sweep.part(kc.models(), ["appell_hamel"]))
 def test_the_gallery_passes(name: str) -> None:
     audit = kc.load(name).audit(100 if sweep.LONG else 20)
     assert audit.passed, str(audit)

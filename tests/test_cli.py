@@ -240,7 +240,10 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.Capture
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("arguments", [["models"], ["--help"], ["--version"], ["models", "--traceback"]])
+@pytest.mark.parametrize(
+    "arguments",
+    part([["models"], ["--help"], ["--version"], ["models", "--traceback"]], [["models"], ["models", "--traceback"]]),
+)
 @pytest.mark.parametrize("buffered", [True, False])
 def test_full_standard_output(arguments: list[str], buffered: bool) -> None:
     words = [sys.executable, "-m", "kanecore", *arguments]

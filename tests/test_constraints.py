@@ -166,9 +166,7 @@ def test_pendulum_in_two_coordinates(form: str) -> None:
     np.testing.assert_allclose(sol.x, [swinging(*z) for z in angle.T], rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    "name", part(CONSTRAINED, ["appell_hamel", "iftomm_a01_pendulum", "lmd_four_bar", "sphere_incline"])
-)
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "iftomm_a01_pendulum", "lmd_four_bar"]))
 def test_both_forms_of_the_equations(name: str) -> None:
     """M u̇ = f + Gᵀλ, G u̇ + γ = 0, and F̃ + F̃* = 0 where the dependent speeds are known, at random states."""
     dyn, rng = truth(name), np.random.default_rng(3)

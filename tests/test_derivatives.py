@@ -26,7 +26,7 @@ t = me.dynamicsymbols._t
 #: λ, and off the constraints u̇, of redundant rows are not defined: the oracle solves regular equations alone.
 REDUNDANT = ("bricard", "stewart_platform", "five_bar_bodies", "rrp_redundant")
 #: Trees, outputs, a prescribed motion, a quaternion; a loop, rolling, a constraint that is not linear in the speeds.
-SHOWN = ("rotating_tube", "rolling_disc", "appell_hamel", "slider_crank")
+SHOWN = ("rotating_tube", "appell_hamel", "slider_crank")
 
 
 @cache

@@ -171,7 +171,7 @@ def test_sizes_of_any_number_type() -> None:
 @pytest.mark.parametrize("factor", part([1e-12, 1e-7, 1e7, 1e12], [1e-7, 1e7, 1e12]))
 def test_sizes_far_apart_keep_the_state(factor: float) -> None:
     """An effort that alone holds a joint holds it whatever its size is beside the others."""
-    dyn = loaded("panda")
+    dyn = loaded("arm7")
     names = dyn.input_names
     held = dyn.equilibrium(inputs=names).r
     sizes = {**dict.fromkeys(names, 1.0), names[1]: factor}

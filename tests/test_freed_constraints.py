@@ -119,7 +119,7 @@ def test_the_work_of_the_force_is_counted(attached: tuple[str, ...]) -> None:
 
 
 # ------------------------------------------------------------------- mechanisms
-@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "four_bar", "rolling_disc", "slider_crank"]))
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "four_bar", "rolling_disc"]))
 def test_gallery(name: str) -> None:
     """M u̇ = f + Gᵀ λ, with F_r of the freed model and G of the rows that remain: all rows at once, and some one by one.
 

@@ -25,18 +25,21 @@ def both(
     monkeypatch: pytest.MonkeyPatch, build: Callable[[], kc.Model], parameters: Mapping[str, float], states: np.ndarray
 ) -> np.ndarray:
     """∂ẋ/∂(x, r) at some states; the recursions and the graph's calculus agree on it, along unit quaternions."""
-    results = []
-    for joint in (-(10**9), 10**9):
+    results, operations = [], []
+    monkeypatch.setattr(linearized_equations, "UNROLLED", 10**9)
+    for joint, cc in ((-(10**9), None), (10**9, "none")):
         monkeypatch.setattr(linearized_equations, "JOINT", joint)
-        monkeypatch.setattr(linearized_equations, "UNROLLED", 10**9)
-        dyn = kc.compile(build(), parameters=parameters, cache=False)
-        assert ("kc_linearize_forest" in _text(dyn)) == (joint < 0)
+        dyn = kc.compile(build(), parameters=parameters, cc=cc, cache=False)
+        assert cc or "kc_linearize_forest" in _text(dyn)
+        dyn.build("linearize")
+        operations.append(dyn.info["operations"]["linearize"])
         r = np.random.default_rng(0).uniform(-1, 1, dyn.n_r)
         x = states if states.shape[-1] == dyn.n_x else some_unit_states(dyn)
         A, B = dyn.linearize(0.0, x, r=r)
         for unit in map(list, dyn.unit):
             A[..., unit] -= (A[..., unit] @ x[:, unit, None]) * x[:, None, unit]
         results.append(np.concatenate([A, B], axis=-1))
+    assert operations[0] != operations[1]
     recursive, written = results
     size = np.abs(written).max(axis=(-2, -1), keepdims=True)
     assert np.abs(recursive - written).max() <= AGREE * size.max()

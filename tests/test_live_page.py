@@ -70,7 +70,7 @@ SLOPES = "machine.pose(); return Array.from(machine.view('slopes'));"
 
 
 @in_node
-@pytest.mark.parametrize("name", part(kc.models(), ["four_bar", "rotating_tube"]))
+@pytest.mark.parametrize("name", part(kc.models(), ["four_bar"]))
 def test_the_right_hand_side_is_that_of_the_model(name: str, tmp_path: Path) -> None:
     dyn, x = loaded(name), some_state(name)
     r = np.linspace(0.5, 1.0, dyn.n_r)

@@ -308,7 +308,7 @@ def test_any_name_is_shown_unharmed(d: Pieces, compiled: Callable[..., kc.Compil
 
 
 @pytest.mark.compiler
-@pytest.mark.parametrize("name", every(3, NAMES))
+@pytest.mark.parametrize("name", every(6, NAMES))
 def test_names_are_inert_in_c(d: Pieces, name: str, tmp_path: Path) -> None:
     """No text of the user's stands in the C but in escaped string literals and a comment of harmless signs."""
     model = d.model(

@@ -11,12 +11,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from email import message_from_bytes
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sweep
 from mechanisms import slider
 from test_packaging import Environment, environment  # noqa: F401
 from test_without_sympy import output, packages  # noqa: F401
@@ -38,8 +40,12 @@ def dyn() -> kc.CompiledModel:
 
 
 @pytest.fixture(scope="module")
-def wheel(dyn: kc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return kc.build_wheel(dyn, tmp_path_factory.mktemp("wheel"), name="Some.cart-pole", version="1.0-1")
+def wheel(dyn: kc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """By default for what all processors run: each level takes a library for each group of kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not sweep.LONG:
+            patch.setattr("kanecore.export.model_wheel.levels", lambda machine: ())
+        yield kc.build_wheel(dyn, tmp_path_factory.mktemp("wheel"), name="Some.cart-pole", version="1.0-1")
 
 
 def unpacked(wheel: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:

@@ -49,7 +49,7 @@ X86 = platform.machine().lower() in {"x86_64", "amd64"}
 MARCH = {"baseline": ["-march=x86-64"], "x86-64-v3": ["-march=x86-64-v3"]} if X86 else {"baseline": []}
 
 zig = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="pip install ziglang to cross-compile")
-every_model = pytest.mark.parametrize("name", part(kc.models(), ["free_body"]))
+every_model = pytest.mark.parametrize("name", part(kc.models(), ["wire_particle"]))
 every_target = pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 
 

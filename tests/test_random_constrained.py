@@ -20,7 +20,7 @@ from oracle.compare import input_values, read_reference
 from oracle.make_reference import constrained_census
 from oracle.on_graph import OnGraph
 from oracle.random_constrained import CONSTRAINT_KINDS, random_constrained
-from sweep import every, part
+from sweep import every
 
 import kanecore as kc
 from kanecore.constraints.constraint_values import residuals
@@ -94,7 +94,8 @@ def test_agrees_with_an_independent_formulation(seed: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:u_dependent of")  # some name fewer speeds than rows are independent
-@pytest.mark.parametrize("seed", part(SYSTEMS, [41]))
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SYSTEMS)
 def test_a_state_on_the_constraints_stays(seed: int) -> None:
     """In system 41 rates of constraints are summed from what rounding leaves of zero: q̇ = u + w with u = −w."""
     system, _ = drawn(seed)

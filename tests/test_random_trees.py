@@ -37,18 +37,23 @@ REFERENCE = {(what, tree["seed"]): tree for what, trees in STORED.items() for tr
 CENSUS = read_reference("random_census")
 
 
-def traits(tree: tuple[str, int]) -> set[Any]:
-    """Its kinds of joints, bodies and loads, and how many bodies."""
+def kinds(tree: tuple[str, int]) -> set[Any]:
+    """Of joints, bodies and loads."""
     what, seed = tree
-    return {*CENSUS[what][str(seed)]["kinds"], CENSUS[what][str(seed)]["bodies"]}
+    return set(CENSUS[what][str(seed)]["kinds"])
 
 
-#: Those that run by default: again and again the one with the most traits that none before it had.
+def bodies(tree: tuple[str, int]) -> int:
+    what, seed = tree
+    return int(CENSUS[what][str(seed)]["bodies"])
+
+
+#: Those that run by default: again and again the one with the most kinds per body that none before it had.
 DEFAULT: list[tuple[str, int]] = []
-left = set().union(*map(traits, REFERENCE))
+left = set().union(*map(kinds, REFERENCE))
 while left:
-    DEFAULT.append(max(REFERENCE, key=lambda tree: len(traits(tree) & left)))
-    left -= traits(DEFAULT[-1])
+    DEFAULT.append(max(REFERENCE, key=lambda tree: len(kinds(tree) & left) / bodies(tree)))
+    left -= kinds(DEFAULT[-1])
 COMPILED = list(REFERENCE)[::10]
 #: Trees whose reference is computed anew: some of those that KanesMethod does in two seconds.
 QUICK = [name for name, tree in REFERENCE.items() if tree.get("sympy_seconds", np.inf) < 2]

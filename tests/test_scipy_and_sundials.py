@@ -100,7 +100,9 @@ def test_what_is_asked_for(spring: CompiledModel, method: str) -> None:
 
 
 @pytest.mark.parametrize("method", part(METHODS, METHODS[:1]))
-@pytest.mark.parametrize(("kind", "span"), [("zoh", (0.0, 3.0)), ("linear", (3.0, 0.0)), ("cubic", (0.0, 3.0))])
+@pytest.mark.parametrize(
+    ("kind", "span"), part([("zoh", (0.0, 3.0)), ("linear", (3.0, 0.0)), ("cubic", (0.0, 3.0))], [("zoh", (0.0, 3.0))])
+)
 def test_methods_begin_anew_where_inputs_jump(spring: CompiledModel, method: str, kind: Any, span: Any) -> None:
     signal = kc.Signal([0.0, 0.5, 1.0, 1.0625, 2.0, 3.0], [0.0, 3.0, 3.0, -40.0, 2.0, 1.0], kind=kind)
     p = {"k": 9.0, "d": 0.0}

@@ -167,7 +167,7 @@ def test_parameters_and_prepared_constants() -> None:
 
 
 def test_a_workspace() -> None:
-    dyn, x = both("four_bar")[1], states("four_bar", 1)[0]
+    dyn, x = both("wire_particle")[1], states("wire_particle", 1)[0]
     ws = dyn.workspace()
     ws.x, ws.t = x, 0.25
     assert ws.x.dtype == ws.r.dtype == ws.p.dtype == ws.udot.dtype == np.float32
@@ -225,7 +225,7 @@ def test_what_needs_doubles_refuses(name: str, arguments: tuple[Any, ...]) -> No
 
 
 def test_linearize() -> None:
-    dyn, x = both("four_bar")[1], states("four_bar", 1)[0]
+    dyn, x = both("wire_particle")[1], states("wire_particle", 1)[0]
     out = np.empty((dyn.n_x, dyn.n_x), np.float32), np.empty((dyn.n_x, dyn.n_r), np.float32)
     a, b = dyn.linearize(0.25, x, out=out)
     assert (a is out[0], b is out[1]) == (True, True)
@@ -233,7 +233,7 @@ def test_linearize() -> None:
     with pytest.raises(ValueError, match="A of out must be a float32 array"):
         dyn.linearize(0.25, x, out=(a.astype(float), b.astype(float)))
     with pytest.raises(kc.ModelError, match=r"linearize\(minimal=True\) needs the digits of doubles"):
-        dyn.linearize(0.25, x, minimal=True)
+        both("four_bar")[1].linearize(0.25, states("four_bar", 1)[0], minimal=True)
 
 
 def test_what_cannot_be_compiled() -> None:

@@ -149,7 +149,7 @@ def solved(name: str, kernel: str) -> bool:
     return bool(derivation.solved_at_run_time and derivation.kernel(kernel).after_udot)
 
 
-@pytest.mark.parametrize(("name", "kernel"), every(160, product(MODELS, NAMES)))
+@pytest.mark.parametrize(("name", "kernel"), every(320, product(MODELS, NAMES)))
 def test_expression_or_reason(name: str, kernel: str) -> None:
     """An expression is the kernel's value at random states on the constraints; else the error says what has one."""
     model, dyn = described(name), compiled(name)

@@ -49,7 +49,9 @@ def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[s
     return "".join(functions), {kernel: room([f"compute_{kernel}"], made.by_name) for kernel in kernels}
 
 
-@pytest.mark.parametrize("name", part(["rrp", "four_bar", "rolling_disc", "quadrotor"], ["four_bar"]))
+@pytest.mark.parametrize(
+    "name", part(["rrp", "four_bar", "rolling_disc", "quadrotor", "wire_particle"], ["wire_particle"])
+)
 def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
     """No operation is promoted to double, and results agree to the precision of floats."""
     module = import_module(f"kanecore.gallery.{name}")

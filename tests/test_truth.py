@@ -64,6 +64,10 @@ CONSTRAINED = [
 ]
 
 
+#: Models that take half a second each to derive, and whose results others of the gallery and of SymPy have as well.
+LATE = ("andrews_squeezer", "kane85_rolling_disk")
+
+
 @dataclass(frozen=True)
 class Result:
     """What a source says of one state; of u̇ the first entries where there are fewer than speeds."""
@@ -161,7 +165,10 @@ def test_every_case_is_compared() -> None:
     assert all(any(results(name)) for name in CONSTRAINED if name != "whipple_linear_benchmark")
 
 
-@pytest.mark.parametrize("name", sorted(name for name in CASES if any(results(name))))
+PUBLISHED = sorted(name for name in CASES if any(results(name)))
+
+
+@pytest.mark.parametrize("name", part(PUBLISHED, [name for name in PUBLISHED if name not in LATE]))
 def test_published_results(name: str) -> None:
     """What the sources print, with constraints or without: u̇, λ, F, F*, T, joint forces."""
     for result in results(name):
@@ -277,7 +284,8 @@ def test_mass_matrix_of_the_benchmark_bicycle() -> None:
     assert relative_error(M[:2, :2], case["M"]) < 1e-13
 
 
-@pytest.mark.parametrize("v", every(2, sorted(map(int, CASES["whipple_linear_benchmark"]["eigenvalues"]))))
+@pytest.mark.long  # tests/test_linearization.py has them of the model in the gallery
+@pytest.mark.parametrize("v", sorted(map(int, CASES["whipple_linear_benchmark"]["eigenvalues"])))
 def test_eigenvalues_of_the_benchmark_bicycle(v: int) -> None:
     """Meijaard et al. 2007, table 2: roll and steer at constant speed; all other eigenvalues are zero."""
     case, dyn = CASES["whipple_linear_benchmark"], compiled("whipple_linear_benchmark")

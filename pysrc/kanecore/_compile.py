@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +66,7 @@ def compile(
         with a warning where there is none of these, the model is bytecode for kanecore's own interpreter: bit-identical
         results, at once, in a few times the time of a call.
     cache : bool
-        Look in the cache of compiled models first, and leave the result there.  Code leaves nothing.
+        Look in the cache of compiled models first, and leave the result there.  Bytecode stays in the process alone.
     verbose : bool
         Print compiler calls and messages.
 
@@ -246,7 +247,7 @@ def _derived(
     elif cflags is not None:
         raise ValueError(f"cflags is {cflags!r}, and there is no compiler that takes flags: leave it out")
     else:
-        build = for_machine(_coder(source, codes), name, info, verbose)
+        build = for_machine(_coder(source, codes, options.get("cache", True)), name, info, verbose)
 
     def keep(group: str) -> tuple[str | Code, str | None]:
         library, text = build(group)
@@ -282,8 +283,14 @@ def unpickled(made_by: str, source: _Source, known: Mapping[str, str | Code]) ->
     return _derived(source, known, cc=NO_COMPILER if any(isinstance(code, Code) for code in known.values()) else None)
 
 
-def _coder(source: _Source, known: Mapping[str, Code]) -> Callable[[str], Code]:
-    """Function that returns the code of a group: a known one, or derived now."""
+# Bytecode that was derived in this process, by the key of the source and the group; the oldest goes first.
+_CODES: dict[tuple[str, str], Code] = {}
+_MOST_CODES = 256
+_KEEPING = threading.Lock()
+
+
+def _coder(source: _Source, known: Mapping[str, Code], cache: bool) -> Callable[[str], Code]:
+    """Function that returns the code of a group: a known one, with ``cache`` one of an equal model, or derived now."""
 
     @functools.cache
     def groups() -> Groups:
@@ -294,9 +301,19 @@ def _coder(source: _Source, known: Mapping[str, Code]) -> Callable[[str], Code]:
     def write(group: str) -> Code:
         if group in known:
             return known[group]
+        key = (source.key, group)
+        keep = cache and group != source.warns  # so that every compile warns
+        if keep and (written := _CODES.get(key)):
+            return written
         from kanecore.emit.bytecode import code
 
-        return code(groups().library(group))
+        written = code(groups().library(group))
+        if keep:
+            with _KEEPING:
+                _CODES[key] = written
+                if len(_CODES) > _MOST_CODES:
+                    del _CODES[next(iter(_CODES))]
+        return written
 
     return write
 

@@ -173,18 +173,21 @@ class Writer:
         """Parameters of which no term has two, as the masses of several bodies."""
         together: dict[int, set[int]] = {}
         for mono, *_ in a:
-            parameters = {k for k, _ in mono if self.atoms[k].rank == 0}
+            parameters = [k for k, _ in mono if self.atoms[k].rank == 0]
             for k in parameters:
                 together.setdefault(k, set()).update(parameters)
         found: list[set[int]] = []
-        for start in sorted(together):
+        ordered = sorted(together)
+        for start in ordered:
             chosen = {start}
-            for k in sorted(together):
+            for k in ordered:
                 if chosen.isdisjoint(together[k]):
                     chosen.add(k)
             if 1 < len(chosen) < len(together) and chosen not in found:
                 found.append(chosen)
-        return found[:2]
+                if len(found) == 2:
+                    break
+        return found
 
     def _grouped(self, a: Sum, choices: Iterable[Set[int]], write: Callable[[Sum], Form]) -> Iterator[Form]:
         """Σ outer · inner for each choice of what is outer."""
