@@ -145,27 +145,36 @@ class Sample:
 
     def follow(self, order: Iterable[int]) -> None:
         """Compute values and bounds of nodes, given in order of evaluation."""
-        value, error, nodes = self._value, self._error, self.graph.nodes
+        value, error, nodes, unit = self._value, self._error, self.graph.nodes, self._unit
         for k in order:
             if k in error:
                 continue
-            self._evaluate(k)
             op, *args = nodes[k]
-            v = abs(value[k])
-            if op is Op.SYM:
-                error[k] = 0.0
-            elif op is Op.CONST:
-                error[k] = v * max(self._unit, EPSILON / 2 if isinstance(args[0], float) else 0)
+            if op is Op.MUL:  # most nodes are products and sums
+                i, j = args
+                a, b = value[i], value[j]
+                v = value[k] = value[k] if k in value else a * b
+                error[k] = abs(b) * error[i] + abs(a) * error[j] + unit * abs(v)
+            elif op is Op.ADD or op is Op.SUB:
+                i, j = args
+                a, b = value[i], value[j]
+                v = value[k] = value[k] if k in value else a + b if op is Op.ADD else a - b
+                error[k] = error[i] + error[j] + unit * abs(v)
             else:
-                error[k] = self._carried(op, args, [error[a] for a in args], v) + self._unit * v
+                self._evaluate(k)
+                v = abs(value[k])
+                if op is Op.SYM:
+                    error[k] = 0.0
+                elif op is Op.CONST:
+                    error[k] = v * max(unit, EPSILON / 2 if isinstance(args[0], float) else 0)
+                else:
+                    error[k] = self._carried(op, args, [error[a] for a in args], v) + unit * v
 
     def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
-        """Error of an operation's result due to the errors of its operands."""
+        """Error of the result of another operation than + − × due to the errors of its operands."""
         a = [self._value[x] for x in args]
-        if op in (Op.ADD, Op.SUB, Op.NEG):
-            return sum(e)
-        if op is Op.MUL:
-            return abs(a[1]) * e[0] + abs(a[0]) * e[1]
+        if op is Op.NEG:
+            return e[0]
         if op is Op.DIV:
             return (e[0] + v * e[1]) / abs(a[1]) if a[1] else math.nan
         if op is Op.SQRT:
