@@ -6,7 +6,8 @@
 Clones this repository's HEAD into an empty folder and times, one after the other: the installation of numpy, sympy and
 matplotlib into a new environment; the parts of the first command, each by the call that pip makes of it; the whole
 first command; with ``--tests`` the whole second one, in a clone and an environment of its own.  Seconds are those of
-the machine and of its package index; the ratio of a command to that installation holds on others as well.
+the machine and of its package index; the ratio of a command to that installation holds on others as well.  Processor
+time, of all processes together, tells a slow hour of the machine from more work.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 OTHERS = ["numpy", "sympy", "matplotlib"]
@@ -36,14 +38,24 @@ def commands() -> list[str]:
     return block[1].splitlines()
 
 
-def seconds(command: str | list[str], folder: Path, **environment: str) -> float:
-    """Time of a command in a folder; its output is shown where it fails."""
+class Took(NamedTuple):
+    """Seconds that a command took, and those of all processors together; these are 0 on Windows."""
+
+    seconds: float
+    processors: float
+
+    def line(self, usual: Took, name: str) -> str:
+        return f"{self.seconds:7.1f} s  {self.seconds / usual.seconds:5.2f}  {self.processors:7.1f} s  {name}"
+
+
+def run(command: str | list[str], folder: Path, **environment: str) -> Took:
+    """Run a command in a folder; its output is shown where it fails."""
     words = ["bash", "-c", command] if isinstance(command, str) else command
     # No cache of pip, of compiled models or of fonts: those of a newcomer are empty.  No variable that changes Python:
     # without bytecode that it wrote, say, each process compiles what it imports.
     home = {"HOME": str(folder / "home"), "PIP_NO_CACHE_DIR": "1"}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    start = time.perf_counter()
+    start, before = time.perf_counter(), os.times()
     done = subprocess.run(
         words,
         cwd=folder,
@@ -55,7 +67,9 @@ def seconds(command: str | list[str], folder: Path, **environment: str) -> float
     )
     if done.returncode:
         sys.exit(f"{command}\n{done.stdout[-4000:]}\nended with status {done.returncode}")
-    return time.perf_counter() - start
+    seconds, after = time.perf_counter() - start, os.times()
+    processors = after.children_user + after.children_system - before.children_user - before.children_system
+    return Took(seconds, processors)
 
 
 def build_requirements() -> list[str]:
@@ -66,35 +80,35 @@ def build_requirements() -> list[str]:
     return re.findall(r'"(.*?)"', line[1])
 
 
-def parts(folder: Path) -> Iterator[tuple[str, float]]:
+def parts(folder: Path) -> Iterator[tuple[str, Took]]:
     """The first command in its parts, each with how long it takes."""
     clone, python = folder / "kanecore", str(folder / "venv/bin/python")
     pip = [python, "-m", "pip", "--quiet"]
     wheels, built = str(folder / "wheels"), str(folder / "built")
     offline = ["--no-index", "--find-links", wheels]
-    yield "new environment", seconds([sys.executable, "-m", "venv", str(folder / "venv")], folder)
+    yield "new environment", run([sys.executable, "-m", "venv", str(folder / "venv")], folder)
     yield (
         "download of numpy, sympy, matplotlib and what they need",
-        seconds([*pip, "download", "--dest", wheels, *OTHERS], folder),
+        run([*pip, "download", "--dest", wheels, *OTHERS], folder),
     )
-    yield "unpacking them", seconds([*pip, "install", "--no-compile", *offline, *OTHERS], folder)
-    yield "byte-compiling them", seconds([python, "-m", "compileall", "-q", str(folder / "venv/lib")], folder)
+    yield "unpacking them", run([*pip, "install", "--no-compile", *offline, *OTHERS], folder)
+    yield "byte-compiling them", run([python, "-m", "compileall", "-q", str(folder / "venv/lib")], folder)
     requirements = ["--target", str(folder / "build-requirements"), *build_requirements()]
-    yield "build requirements: setuptools, Cython, numpy", seconds([*pip, "install", *requirements], folder)
+    yield "build requirements: setuptools, Cython, numpy", run([*pip, "install", *requirements], folder)
     path = str(folder / "build-requirements")
     yield (
         "extension and wheel",
-        seconds([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", built, str(clone)], folder, PYTHONPATH=path),
+        run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", built, str(clone)], folder, PYTHONPATH=path),
     )
     (wheel,) = Path(built).glob("*.whl")
-    yield "unpacking and byte-compiling kanecore", seconds([*pip, "install", "--no-deps", str(wheel)], folder)
-    yield "kanecore demo", seconds([str(folder / "venv/bin/kanecore"), "demo"], folder)
+    yield "unpacking and byte-compiling kanecore", run([*pip, "install", "--no-deps", str(wheel)], folder)
+    yield "kanecore demo", run([str(folder / "venv/bin/kanecore"), "demo"], folder)
 
 
-def report(name: str, took: float, usual: float, target: tuple[float, float]) -> str:
-    met = took <= target[0] and took <= target[1] * usual
+def report(name: str, took: Took, usual: Took, target: tuple[float, float]) -> str:
+    met = took.seconds <= target[0] and took.seconds <= target[1] * usual.seconds
     goal = f"at most {target[0]:g} s and {target[1]:g}: {'met' if met else 'NOT MET'}"
-    return f"{took:7.1f} s  {took / usual:5.2f}  {name}, {goal}"
+    return took.line(usual, f"{name}, {goal}")
 
 
 def main() -> None:
@@ -108,14 +122,14 @@ def main() -> None:
             (folder / "home").mkdir(parents=True)
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "kanecore")], check=True)
         venv = f"{shlex.quote(sys.executable)} -m venv v && v/bin/pip install {' '.join(OTHERS)}"
-        usual = seconds(venv, folders["usual"])
-        print(f"{usual:7.1f} s   1.00  {venv}\n", flush=True)
+        usual = run(venv, folders["usual"])
+        print(f"  seconds  ratio  processors\n{usual.line(usual, venv)}\n", flush=True)
         for part, took in parts(folders["parts"]):
-            print(f"{took:7.1f} s  {took / usual:5.2f}  {part}", flush=True)
-        whole = seconds(f"cd kanecore && {first}", folders["first"])
+            print(took.line(usual, part), flush=True)
+        whole = run(f"cd kanecore && {first}", folders["first"])
         print(f"\n{report('first command', whole, usual, FIRST)}", flush=True)
         if arguments.tests:
-            print(report("second command", seconds(f"cd kanecore && {second}", folders["second"]), usual, SECOND))
+            print(report("second command", run(f"cd kanecore && {second}", folders["second"]), usual, SECOND))
 
 
 if __name__ == "__main__":
