@@ -493,14 +493,14 @@ def auxiliary_row(dyn: kc.CompiledModel) -> Any:
     "form", part(["velocity", "filed beside", "attached", "attached as well", "torques"], ["attached", "torques"])
 )
 def test_the_audit_finds_the_power_along_auxiliary_speeds(form: str) -> None:
-    row = auxiliary_row(kc.compile(held_chain(form)))
+    row = auxiliary_row(kc.compile(held_chain(form), cache=False))
     assert row.verdict == "passes"
     assert row.digits > 10.0
 
 
 @pytest.mark.parametrize("form", ["coordinates", "accelerations", "potential"])
 def test_the_audit_says_why_there_are_no_auxiliary_forces(form: str) -> None:
-    row = auxiliary_row(kc.compile(held_chain(form)))
+    row = auxiliary_row(kc.compile(held_chain(form), cache=False))
     assert row.verdict == "does not apply"
     assert "does not tell what ua would change" in row.reason
 
@@ -508,7 +508,7 @@ def test_the_audit_says_why_there_are_no_auxiliary_forces(form: str) -> None:
 def test_the_audit_misses_the_force_of_an_attached_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what accounts for constraints on coordinates in `auxiliary_forces`."""
     monkeypatch.setattr(force_kernels, "attached_loads", lambda *arguments: [])
-    row = auxiliary_row(kc.compile(held_chain("attached")))
+    row = auxiliary_row(kc.compile(held_chain("attached"), cache=False))
     assert (row.verdict, row.worst) == ("fails", "auxiliary speed 0")
 
 
@@ -518,7 +518,7 @@ def test_the_audit_misses_the_force_of_a_constraint_that_nobody_placed(
 ) -> None:
     for name in ("auxiliary_forces", "auxiliary_partials"):
         monkeypatch.setitem(WAYS, name, dataclasses.replace(WAYS[name], missing=lambda derivation: ""))
-    row = auxiliary_row(kc.compile(held_chain(form)))
+    row = auxiliary_row(kc.compile(held_chain(form), cache=False))
     assert (row.verdict, row.worst) == ("fails", f"{kind} constraint 0")
 
 
