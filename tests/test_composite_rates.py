@@ -101,15 +101,19 @@ def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -
     q = np.zeros(30)
     q[order] = x[:30]
     with mpmath.workdps(50):
-        expected = tree.mass_matrix(q, mpmath.mpf, mpmath).astype(float)[np.ix_(order, order)]
+        exact = tree.mass_matrix(q, mpmath.mpf, mpmath)[np.ix_(order, order)]
+        expected = exact.astype(float)
+        inverse = np.array((mpmath.matrix(exact.tolist()) ** -1).tolist(), dtype=float).reshape(30, 30)
     size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((dyn.mass_matrix(0.0, x) - expected) / size).max() < AGREE
     assert dyn.info["operations"]["mass_matrix"] < 300 * 30  # as many as there are joints, not pairs
+    scaled = size * (dyn.mass_matrix_inverse(0.0, x) - inverse)
+    assert np.abs(scaled).max() < AGREE * np.linalg.cond(expected / size) * np.abs(size * inverse).max()
 
 
 @pytest.mark.parametrize("n", part([20, 70, 300], [20]))
 def test_long_chains(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """M and u̇ of chains, the longer ones by themselves; states side by side have the bits that they have alone."""
+    """M, u̇, M⁻¹ of chains, the longer by themselves; states side by side have the bits that they have alone."""
     if n < 63:
         monkeypatch.setattr(kane_equations, "WRITTEN_OUT", 0)
     tree = RandomTree(n, 3, reach=1)
@@ -121,6 +125,10 @@ def test_long_chains(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.abs((M - expected) / size).max() < AGREE
     assert np.array_equal(M, M.T)
     assert np.array_equal(dyn.mass_matrix(0.0, x), [dyn.mass_matrix(0.0, each) for each in x])
+    inverses = dyn.mass_matrix_inverse(0.0, x)
+    assert np.abs(inverses[0] @ M - np.eye(n)).max() < AGREE * np.linalg.cond(M)
+    assert np.array_equal(inverses, np.swapaxes(inverses, 1, 2))
+    assert np.array_equal(inverses, [dyn.mass_matrix_inverse(0.0, each) for each in x])
     f = dyn.forcing(0.0, x[0])
     assert np.abs(M @ dyn.udot(0.0, x[0]) - f).max() < 1e-9 * np.abs(f).max()
     assert dyn.info["operations"]["mass_matrix"] < 300 * n
@@ -143,6 +151,7 @@ def test_gallery(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
             x[list(quaternion)] /= np.linalg.norm(x[list(quaternion)])
         r = np.random.default_rng(6).uniform(-1, 1, dyn.n_r)
         found.append(dyn.mass_matrix(0.0, x, r=r))
+        assert np.abs(dyn.mass_matrix_inverse(0.0, x, r=r) @ found[-1] - np.eye(dyn.n_u)).max() < 1e-10
     size = np.sqrt(np.outer(found[1].diagonal(), found[1].diagonal()))
     assert np.abs((found[0] - found[1]) / size).max() < AGREE
 

@@ -15,7 +15,9 @@ from sweep import every, part
 import kanecore as kc
 from kanecore.derive import linearized_equations
 from kanecore.derive.recursions.joint_tree_derivatives import forest
+from kanecore.emit.kernel_groups import Groups
 from kanecore.gallery import arm7, cart_pendulum, tree30
+from kanecore.program import kernel_functions
 
 AGREE = 1e-11
 t = me.dynamicsymbols._t
@@ -301,19 +303,43 @@ def test_the_gallerys_trees(monkeypatch: pytest.MonkeyPatch) -> None:
         both(monkeypatch, module.build, module.PARAMETERS, some_states(kc.load(module.__name__.split(".")[-1]).n_u))
 
 
+def indefinite_tree() -> Tree:
+    """Three joints; the second carries a mass of −7 kg."""
+    tree = Tree(3)
+    tree.add(0, "turn", 0)
+    tree.add(1, "turn", 1, mass=sm.Integer(-7))
+    tree.add(2, "slide", 2)
+    return tree
+
+
 @pytest.mark.long
 @pytest.mark.compiler
 @pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
 def test_negative_masses(monkeypatch: pytest.MonkeyPatch) -> None:
     """M is regular and not positive definite: pivots are chosen by numbers."""
-    tree = Tree(3)
-    tree.add(0, "turn", 0)
-    tree.add(1, "turn", 1, mass=sm.Integer(-7))
-    tree.add(2, "slide", 2)
-    model, states = tree.model(), some_states(3)
-    mass_matrix = kc.compile(model, cache=False).mass_matrix(0.0, states)
+    tree, states = indefinite_tree(), some_states(3)
+    mass_matrix = kc.compile(tree.model(), cache=False).mass_matrix(0.0, states)
     assert np.linalg.eigvalsh(mass_matrix).min() < 0
     both(monkeypatch, tree.model, {}, states)
+
+
+@pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
+def test_products_where_masses_are_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the recursions' matrices, against equations of their own, which hold no recursion."""
+    tree, force, rng, found = indefinite_tree(), me.dynamicsymbols("F"), np.random.default_rng(2), []
+    tree.loads.append((tree.places[3][1], force * tree.ground.z))
+    x, v, dr, weights = some_states(3), rng.uniform(-1, 1, 6), rng.uniform(-1, 1, 1), rng.uniform(-1, 1, 6)
+    for brief, way in ((0, "matrix_product"), (10**9, "free_product")):
+        monkeypatch.setattr(kernel_functions, "BRIEF", brief)
+        model = tree.model(inputs=[force])
+        for kernel in ("tangent", "gradient"):
+            library = Groups(model.description).library(kernel)
+            library.of_kernel  # noqa: B018 (which makes the functions)
+            assert library.functions.by_name[f"general_rhs_{kernel}"].way == way
+        dyn = kc.compile(model, cache=False)
+        found.append([dyn.rhs_jvp(0.0, x, v, dr=dr), *dyn.rhs_vjp(0.0, x, weights, full=True)])
+    for each, other in zip(*found, strict=True):
+        np.testing.assert_allclose(each, other, rtol=0, atol=AGREE * np.abs(other).max())
 
 
 def test_a_joint_that_moves_no_mass_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

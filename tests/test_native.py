@@ -809,6 +809,25 @@ def test_arguments_that_are_not_finite_give_nan(dyn: CompiledModel, bad: float) 
     assert not np.isfinite(dyn.power(0.0, X, np.array([bad, 0.0])))
 
 
+def test_one_number_that_is_not_finite() -> None:
+    """Wherever it stands in the result; the largest finite ones pass."""
+    t = me.dynamicsymbols._t
+    (q,), (u,), N = me.dynamicsymbols("q:1"), me.dynamicsymbols("u:1"), me.ReferenceFrame("N")
+    point, most = me.Point("P"), np.finfo(float).max
+    point.set_vel(N, u * N.x)
+    factors = sm.symbols("a:11")
+    outputs = {f"y{i}": a * q for i, a in enumerate(factors)}
+    model = kc.Model(N, [q], [u], [q.diff(t) - u], bodies=[me.Particle("p", point, 1)], outputs=outputs)
+    dyn, x = kc.compile(model), np.array([-2.0, 0.0])
+    p = np.full(11, most / 2)
+    assert_array_equal(dyn.outputs(0.0, x, p=p), np.full(11, -most))
+    for k in range(11):
+        p[:] = 1.0
+        p[k] = most
+        with pytest.raises(kc.NonFiniteError, match=r"outputs of .* is not finite"):
+            dyn.outputs(0.0, x, p=p)
+
+
 def test_singular_mass_matrix(dyn: CompiledModel) -> None:
     x = np.array([0.3, 0.0, -0.5, 1.2])
     p = {"mc": 0.0}

@@ -25,6 +25,7 @@
 #include "projection_gradient.h"
 #include "linearize.h"
 #include "reduced_linearization.h"
+#include "tree_factors.h"
 #include "mass_matrix_inverse.h"
 #include "motion_products.h"
 #include "factored_products.h"
@@ -202,6 +203,7 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(reduced_linearization, kc_reduced_linearization, reduced_linearization, 7)                           \
     WAY(inverse, kc_inversion, inverse, 1)                                                                   \
     WAY(product, kc_product, product, 3)                                                                     \
+    WAY(matrix_product, kc_matrix_product, matrix_product, 2)                                                \
     WAY(general_product, kc_product, product, 3)                                                             \
     WAY(free_product, kc_product, product, 3)                                                                \
     WAY(composites, kc_composites, composites, 1)                                                            \

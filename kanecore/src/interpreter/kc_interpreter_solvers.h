@@ -103,6 +103,8 @@ CALLING(state_rows, kc_state_rows, kc_add_state_rows)
 CALLING(asked, kc_asked, kc_ask)
 CALLING(composites, kc_composites, kc_fill_mass_matrix)
 CALLING(hessian, kc_hessian, kc_find_hessian)
+CALLING(inverse, kc_inversion, kc_invert)
+CALLING(matrix_product, kc_matrix_product, kc_multiply_matrix)
 SOLVING(motion, kc_motion, kc_accelerate)
 SOLVING(general_motion, kc_motion, kc_accelerate_all)
 SOLVING(free_motion, kc_free_motion, kc_accelerate_free)
@@ -113,7 +115,6 @@ SOLVING(projection_gradient, kc_projection, kc_project_back)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
-SOLVING(inverse, kc_inversion, kc_invert)
 SOLVING(product, kc_product, kc_multiply)
 SOLVING(factored_hessian, kc_hessian, factor_hessian)
 SOLVING(general_product, kc_product, multiply_constrained)
@@ -182,7 +183,12 @@ static const kc_coded_member of_projection_gradient[] = {PROJECTING,
                                                          NUMBER(kc_projection, n_all),
                                                          NUMBER(kc_projection, weights),
                                                          NO_MORE};
-static const kc_coded_member of_inverse[] = {EQUATIONS, PARTS(kc_inversion), NO_MORE};
+static const kc_coded_member of_matrix_product[] = {
+    NUMBER(kc_matrix_product, rows),     NUMBER(kc_matrix_product, columns),
+    NUMBER(kc_matrix_product, behind),   NUMBER(kc_matrix_product, gradient),
+    FUNCTION(kc_matrix_product, matrix), NO_MORE};
+static const kc_coded_member of_inverse[] = {NUMBER(kc_inversion, n), INTEGERS(kc_inversion, parent),
+                                             FUNCTION(kc_inversion, mass_matrix), NO_MORE};
 static const kc_coded_member of_product[] = {EQUATIONS,
                                              NUMBER(kc_product, n_q),
                                              NUMBER(kc_product, rank),
@@ -302,6 +308,7 @@ ROOM(return, KC_RETURN_ROOM(s[0], s[1]))
 ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
+ROOM(matrix_product, KC_MATRIX_PRODUCT_ROOM(s[0], s[1]))
 ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(hessian, KC_HESSIAN_ROOM(s[0]))
 ROOM(factored_hessian, KC_FACTORED_HESSIAN_ROOM(s[0], s[1]))

@@ -8,7 +8,7 @@ solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, product
@@ -203,7 +203,8 @@ class Derivation:
         if kernel not in self._linearizations:
             d = self.description
             balance, wrt = self.residual(d.accelerations), VARIABLES[kernel](d)
-            rows, ways = (self.rows, self.multiplier_symbols), (self._forest(kernel), self._solved_slopes)
+            rows = self.rows, self.multiplier_symbols
+            ways = (lambda: self.joint_trees if kernel == "linearize" else None), self._solved_slopes
             self._linearizations[kernel] = linearized(d, self.mass_matrix, balance, *rows, wrt, *ways)
         return self._linearizations[kernel]
 
@@ -289,18 +290,13 @@ class Derivation:
         weights = [[(node, g.one)] for node in self.differentiable_rates]
         return tuple(x for symbols in by for w in weights for x in accumulate(g, w, symbols, limits=True))
 
-    def _forest(self, kernel: str) -> Callable[[], Forest | None]:
-        """Function that finds the trees of joints that closed recursions linearize."""
+    @cached_property
+    def joint_trees(self) -> Forest | None:
+        """Trees of joints that closed recursions linearize, if the model is such trees."""
         d, bodies = self.description, self.formulation
-        if (
-            kernel != "linearize"
-            or d.constraints
-            or d.states
-            or self.has_inertial_loads
-            or not isinstance(bodies, Bodies)
-        ):
-            return lambda: None
-        return lambda: forest(bodies)
+        if d.constraints or d.states or self.has_inertial_loads or not isinstance(bodies, Bodies):
+            return None
+        return forest(bodies)
 
     @property
     def multiplier_symbols(self) -> list[int]:

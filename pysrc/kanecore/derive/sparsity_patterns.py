@@ -16,7 +16,7 @@ from .derivation import Derivation
 from .linearized_equations import VARIABLES
 from .model_facts import sizes_of
 
-__all__ = ["patterns", "second_pattern"]
+__all__ = ["elimination_tree", "mass_matrix_pattern", "patterns", "second_pattern"]
 
 WRITTEN_OUT = ("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix")
 """Kernels whose entries stand on the graph."""
@@ -55,6 +55,29 @@ def second_pattern(derivation: Derivation) -> list[int]:
             if of_y[k] >> i & 1:
                 rows[i] |= through[n_z + k]
     return [row | sum(1 << j for j in range(n_z) if rows[j] >> i & 1) for i, row in enumerate(rows)]
+
+
+def mass_matrix_pattern(derivation: Derivation) -> list[int]:
+    """The rows of M."""
+    if derivation.composite_rates:
+        return derivation.composite_rates.pattern
+    return [sum(1 << j for j, x in enumerate(row) if x) for row in derivation.mass_matrix]
+
+
+def elimination_tree(rows: Sequence[int]) -> tuple[int, ...]:
+    """The parents of rows of a symmetric matrix that is factored from its last row to its first, −1 of roots.
+
+    A row's parent is the last in front of it with which it is connected, then or because rows behind it were
+    eliminated.  All with which it is connected are its ancestors (Liu, *SIAM Journal on Matrix Analysis and
+    Applications* 11, 1990).
+    """
+    rows, parents = list(rows), [-1] * len(rows)
+    for d in reversed(range(len(rows))):
+        before = rows[d] & ((1 << d) - 1)
+        parents[d] = before.bit_length() - 1
+        if before:
+            rows[parents[d]] |= before
+    return tuple(parents)
 
 
 def _sum_of(rows: Sequence[int], which: int) -> int:

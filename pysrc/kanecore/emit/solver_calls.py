@@ -24,7 +24,8 @@ HEADERS = {
     "projection_gradient.h": "projection_and_rank.h",
     "linearize.h": "linear_solver.h",
     "reduced_linearization.h": "constraint_solver.h",
-    "mass_matrix_inverse.h": "linear_solver.h",
+    "tree_factors.h": "equations.h",
+    "mass_matrix_inverse.h": "tree_factors.h",
     "motion_products.h": "linear_solver.h",
     "factored_products.h": "motion_products.h",
     "second_derivatives.h": "equations.h",
@@ -105,10 +106,16 @@ WAYS = {
         *("kc_product", "kc_multiply_generally", "KC_PRODUCT_ROOM", ("motion_products.h",)),
         {"solve": "kc_solve_without_forces"},
     ),
-    "forest": Way("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM", ("linear_solver.h", "tree_derivatives.h")),
+    "forest": Way(
+        *("kc_forest", "kc_linearize_forest", "KC_FOREST_ROOM"),
+        ("linear_solver.h", "tree_factors.h", "tree_derivatives.h"),
+    ),
     "composites": Way("kc_composites", "kc_fill_mass_matrix", "KC_COMPOSITES_ROOM", ("composite_bodies.h",)),
     "chain": Way("kc_chain", "kc_chain_rule", "KC_CHAIN_ROOM", ("linearize.h",)),
     "asked": Way("kc_asked", "kc_ask", "KC_ASKED_ROOM", ("load_faults.h",)),
+    "matrix_product": Way(
+        *("kc_matrix_product", "kc_multiply_matrix", "KC_MATRIX_PRODUCT_ROOM", ("motion_products.h",))
+    ),
     "state_rows": Way("kc_state_rows", "kc_add_state_rows", "KC_STATE_ROWS_ROOM", ("state_rows.h",)),
 }
 

@@ -18,6 +18,7 @@ __all__ = ["arrays", "taken", "widest"]
 _RUNTIME = Path(__file__).with_name("runtime")
 _MACRO = re.compile(r"#define (KC_\w+_ROOM)\(([^)]*)\)((?:.*\\\n)*.*)")
 _STRUCTURE = re.compile(r"typedef struct (kc_\w+) \{([^}]*)\}")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _MEMBERS = re.compile(r"(kc_\w+) ([^;(*]*);")
 
 
@@ -82,8 +83,7 @@ def _structures() -> dict[str, list[tuple[str, str]]]:
     text = "".join(
         (_RUNTIME / name).read_text(encoding="utf-8") for name in ("spatial_vectors.h", "tree_derivatives.h")
     )
-    plain = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    return {name: _MEMBERS.findall(body) for name, body in _STRUCTURE.findall(plain)}
+    return {name: _MEMBERS.findall(body) for name, body in _STRUCTURE.findall(_COMMENT.sub("", text))}
 
 
 @cache
@@ -91,6 +91,6 @@ def _macros() -> dict[str, tuple[tuple[str, ...], str]]:
     """Parameters and body of each macro; sums and products of integers, which Python reads as C does."""
     found = {}
     for header in sorted(_RUNTIME.glob("*.h")):
-        for name, parameters, body in _MACRO.findall(header.read_text(encoding="utf-8")):
+        for name, parameters, body in _MACRO.findall(_COMMENT.sub("", header.read_text(encoding="utf-8"))):
             found[name] = (tuple(p.strip() for p in parameters.split(",")), " ".join(body.replace("\\\n", " ").split()))
     return found

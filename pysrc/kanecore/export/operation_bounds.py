@@ -142,6 +142,8 @@ def _passes(function: Solved) -> int:
         return 400 * n * n + 400 * n + 8 * n * n * columns
     if function.way == "composites":  # every pair of rates, and zeros
         return 16 * int(members["n"]) ** 2 + 32 * int(members["n"])
+    if function.way == "inverse":  # factors, then each row from all before it, in eights
+        return 4 * int(members["n"]) * (int(members["n"]) + 8) ** 2
     if function.way == "reduced_linearization":  # two solutions, one of them of k columns
         n, m, k = function.sizes[:3]
         return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100

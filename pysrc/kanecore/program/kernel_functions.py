@@ -24,6 +24,7 @@ from kanecore.derive.motion_products import Product, holds_udot, is_tangent, pro
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.derive.second_derivatives import second_derivatives
+from kanecore.derive.sparsity_patterns import elimination_tree, mass_matrix_pattern
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.kernels import KERNEL_GROUPS
 
@@ -416,8 +417,9 @@ class Functions:
         derivation = self.derivation
         derived = derivation.at_run_time("mass_matrix_inverse") or derivation.kernel("mass_matrix_inverse")
         members: dict[str, Member] = {
-            "equations": Equations(self.n, 0, symmetric=derivation.symmetric),
-            "parts": self._parts("mass_matrix"),
+            "n": self.n,
+            "parent": elimination_tree(mass_matrix_pattern(derivation)) if derivation.symmetric else (),
+            "mass_matrix": self.kernel("mass_matrix").name,
         }
         if not derived.limits:
             return self._solved("compute_mass_matrix_inverse", "inverse", members, self.n)
@@ -437,11 +439,27 @@ class Functions:
         program = straight_line(self.g, derivation.kernel(kernel), self.leaves, self.n)
         if not program.fails or derivation.formulation.pivots:
             return self._of_program(name, program, 0, in_core=True)
+        otherwise = self._by_recursion(kernel) if len(program.instructions) > BRIEF else None
         members = {
-            "otherwise": self._general_product(f"general_{kernel}", kernel).name,
+            "otherwise": (otherwise or self._general_product(f"general_{kernel}", kernel)).name,
             "shortly": self._of_program(f"short_{kernel}", program, 0, in_core=True).name,
         }
         return self._solved(name, "short_way", members)
+
+    def _by_recursion(self, kernel: str) -> Solved | None:
+        """Product with the derivatives by x and r of trees of joints: where it is rarely called, for its short text."""
+        forest = self.derivation.joint_trees
+        if forest is None or kernel not in ("rhs_tangent", "rhs_gradient"):
+            return None
+        rows, columns = self.n_q + self.n, self.d.n_x + self.n_r
+        members: dict[str, Member] = {
+            "rows": rows,
+            "columns": columns,
+            "behind": rows + self.n + self.m,
+            "gradient": int(not is_tangent(kernel)),
+            "matrix": self._forest("compute_linearize", forest, in_core=False).name,
+        }
+        return self._solved(f"general_{kernel}", "matrix_product", members, rows, columns)
 
     def _factored_product(self, name: str, kernel: str) -> Solved:
         """Product with one factorization of the equations of all speeds and rows of G."""
@@ -546,8 +564,8 @@ class Functions:
         members: dict[str, Member] = {"udot": self.udot().name}
         return members | ({"rank": self.rank, "multipliers": self._multipliers().name} if self.m else {})
 
-    def _forest(self, name: str, forest: Forest) -> Solved:
-        """The linearization of trees of joints."""
+    def _forest(self, name: str, forest: Forest, in_core: bool = True) -> Solved:
+        """The linearization of trees of joints; in shorter functions where it is rarely called."""
         trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
         loads, columns, one = forest.loads, self.d.n_x + self.n_r, self.g.one
         at = [i for i, x in enumerate(loads) if x]
@@ -572,7 +590,7 @@ class Functions:
             "run": tuple(x for tree in trees for run in tree.runs for x in run),
             "turns": tuple(len(tree.turned) for tree in trees),
             "turn": tuple(x for tree in trees for pair in tree.turned for x in pair),
-            "joints": self._once("fill_joints", Derived(forest.joints), in_core=True),
+            "joints": self._once("fill_joints", Derived(forest.joints), in_core=in_core),
             "loads": self._once("fill_loads", Derived(tuple(loads[i] for i in at))),
             "loaded": len(at),
             "at": tuple(at),

@@ -40,6 +40,18 @@ class CompositeRates:
     speed: tuple[int, ...]
     numbers: tuple[int, ...]
 
+    @property
+    def pattern(self) -> list[int]:
+        """The rows of M, as bits: each speed is connected with those that carry it."""
+        rows = [0] * len(self.speed)
+        for i, row in enumerate(self.speed):
+            while i >= 0:
+                column = self.speed[i]
+                rows[row] |= 1 << column
+                rows[column] |= 1 << row
+                i = self.before[i]
+        return rows
+
 
 def composite_rates(g: Graph, tree: JointTree) -> CompositeRates:
     """The rates of a tree, each of them one of the user's speeds."""

@@ -1,42 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inverse of a mass matrix that is positive definite, and in no doubt. */
 typedef struct kc_inversion {
-    kc_saddle *equations; /* m = 0 */
-    kc_parts parts;       /* M */
+    int n;
+    const int *parent; /* (n) of each row of M, as in tree_factors.h; NULL: M is not symmetric */
+    kc_function *mass_matrix;
 } kc_inversion;
 
-#define KC_INVERSE_ROOM(n) (KC_EQUATIONS_ROOM(n, 0, 1) + KC_SCRATCH_ROOM(n, 0))
-
-/*
- * The inverse (n, n) from the factors of kc_factor(): of unit columns, each from its own row on.  Behind the
- * first loop `inverse` holds D L x in its upper triangle, behind the second one x.
- */
-KC_INLINE void kc_invert_factors(int n, const kc_real *a, kc_real *inverse)
-{
-    const kc_real none = kc_all(0);
-    for (int i = 0; i < n * n; i++)
-        inverse[i] = none;
-    for (int d = n - 1; d >= 0; d--) {
-        inverse[d * n + d] = kc_all(1);
-        for (int i = 0; i < d; i++) {
-            const kc_mask some = (kc_mask)(a[d * n + i] != none);
-            if (kc_any(some))
-                kc_take_where(some, n - d, inverse + i * n + d, a[d * n + i], inverse + d * n + d);
-        }
-    }
-    for (int d = 0; d < n; d++) {
-        kc_real *const row = inverse + d * n;
-        for (int j = d; j < n; j++)
-            row[j] *= a[d * n + d];
-        for (int i = 0; i < d; i++) {
-            const kc_mask some = (kc_mask)(a[d * n + i] != none);
-            if (kc_any(some))
-                kc_take_where(some, n - d, row + d, a[d * n + i], inverse + i * n + d);
-        }
-        for (int j = d; j < n; j++)
-            inverse[j * n + d] = row[j];
-    }
-}
+#define KC_INVERSE_ROOM(n)                                                                                   \
+    KC_ALIGNED_ROOM(2 * (n) * KC_EIGHTS(n) + (n)) /* factors; M, then its inverse; its diagonal */
 
 /*
  * The kernel `mass_matrix_inverse`.  With rows and columns scaled to a diagonal of ones the largest
@@ -45,21 +16,29 @@ KC_INLINE void kc_invert_factors(int n, const kc_real *a, kc_real *inverse)
 KC_ONCE kc_fault kc_invert(kc_inversion *s, kc_real t, const kc_real *x, const kc_real *r, const kc_real *c,
                            kc_real *w, kc_real *out)
 {
-    kc_saddle *const e = s->equations;
-    const int n = e->n;
-    kc_real *const work = kc_place_scratch(e, kc_place_equations(e, w));
-    kc_real trace = kc_all(0), *const M = e->M, *const factors = e->W;
-    kc_fill(s->parts, e, &(kc_place){t, x, r, c}, work);
-    kc_copy(n * n, factors, M);
-    kc_mask certain = e->symmetric ? kc_factor(n, factors, factors + n * n) : kc_not(KC_TRUE);
-    if (kc_any(certain))
-        kc_invert_factors(n, factors, out);
-    for (int i = 0; i < n && kc_any(certain); i++)
-        trace += out[i * n + i] * M[i * n + i];
+    const ptrdiff_t n = s->n, apart = KC_EIGHTS(n);
+    kc_real *const L = kc_align(w), *const M = L + n * apart, *const inverse = M,
+                   *const diagonal = M + n * apart;
+    kc_real trace = kc_all(0);
+    kc_fault failed = s->mass_matrix(t, x, r, c, diagonal + n, M);
+    kc_mask certain = kc_not(KC_TRUE);
+    if (s->parent) {
+        kc_clear(n * apart, L);
+        for (ptrdiff_t i = 0; i < n; i++)
+            kc_copy(i + 1, L + i * apart, M + i * n);
+        certain = kc_factor_tree(n, s->parent, L, apart, diagonal);
+    }
+    if (kc_any(certain)) {
+        kc_invert_tree(n, s->parent, L, apart, inverse);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            trace += inverse[i * apart + i] * diagonal[i];
+            kc_copy(n, out + i * n, inverse + i * apart);
+        }
+    }
     certain &= (kc_mask)(trace * kc_all((kc_number)n * KC_CERTAIN * KC_RANK) < kc_all(1));
 #if defined(KC_WIDE)
-    return kc_not(certain);
+    return failed | kc_not(certain);
 #else
-    return certain ? 0 : KC_FAULT(KC_SINGULAR, 0);
+    return failed ? failed : certain ? 0 : KC_FAULT(KC_SINGULAR, 0);
 #endif
 }

@@ -91,3 +91,28 @@ KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *
         return failed;
     return failed | kc_finish_product(s, &at, solution, out);
 }
+
+/* A product with a matrix that is known as a whole. */
+typedef struct kc_matrix_product {
+    int rows, columns;
+    int behind;          /* where the vector stands in x */
+    int gradient;        /* whether it stands at the left of the matrix */
+    kc_function *matrix; /* (rows, columns) */
+} kc_matrix_product;
+
+#define KC_MATRIX_PRODUCT_ROOM(rows, columns) ((rows) * (columns))
+
+KC_ONCE kc_fault kc_multiply_matrix(kc_matrix_product *s, kc_real t, const kc_real *x, const kc_real *r,
+                                    const kc_real *c, kc_real *w, kc_real *out)
+{
+    const int rows = s->rows, columns = s->columns;
+    const kc_real *const vector = x + s->behind;
+    const kc_fault failed = s->matrix(t, x, r, c, w + KC_MATRIX_PRODUCT_ROOM(rows, columns), w);
+    if (kc_stops(failed))
+        return failed;
+    kc_clear(s->gradient ? columns : rows, out);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            out[s->gradient ? j : i] += w[i * columns + j] * vector[s->gradient ? i : j];
+    return failed;
+}

@@ -65,8 +65,9 @@ typedef struct kc_forest {
 #define KC_NUMBERS(type) ((int)(sizeof(type) / sizeof(kc_real)))
 #define KC_HANDED_OVER   (KC_NUMBERS(kc_mass) + 4 * KC_NUMBERS(kc_vector) + KC_NUMBERS(kc_screw))
 #define KC_FOREST_ROOM(n, largest, numbers, room, filled)                                                    \
-    (KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) + KC_NUMBERS(kc_joint) * (n) +           \
-     (numbers) + (KC_NUMBERS(kc_moving) + KC_EIGHTS(largest)) * (largest) + (room) + (filled))
+    KC_ALIGNED_ROOM(KC_EQUATIONS_ROOM(largest, 0, 1) + KC_SCRATCH_ROOM(largest, 0) +                         \
+                    KC_NUMBERS(kc_joint) * (n) + (numbers) +                                                 \
+                    (KC_NUMBERS(kc_moving) + KC_EIGHTS(largest)) * (largest) + (room) + (filled))
 
 /* One of the trees. */
 typedef struct kc_tree {
@@ -221,67 +222,6 @@ KC_INLINE void kc_differentiate(kc_tree s, kc_real *dF, int stride)
 }
 
 /*
- * Factor M as L' D L in place, from the last joint to the first, which keeps the zeros between joints of
- * which neither carries the other (Featherstone 2008, section 6.5); rows are `apart` numbers apart, and 1 / D
- * stands on the diagonal.  Returns whether all pivots are positive.
- */
-KC_INLINE kc_mask kc_factor_tree(kc_tree s, kc_real *L, ptrdiff_t apart)
-{
-    const kc_real tolerance = kc_all(KC_PIVOT * (kc_number)s.n * KC_EPSILON);
-    kc_mask positive = KC_TRUE;
-    for (ptrdiff_t d = s.n - 1; d >= 0; d--) {
-        kc_real *const row = L + d * apart;
-        positive &= (kc_mask)(row[d] > tolerance * kc_power(s.joints[d].axis, s.moving[d].push));
-        if (KC_UNLIKELY(!kc_any(positive)))
-            return positive;
-        const kc_real inverse = KC_REAL(1.0) / row[d];
-        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-            kc_take(KC_EIGHTS(i + 1), L + i * apart, row[i] * inverse, row);
-        for (ptrdiff_t j = 0; j < d; j += KC_BLOCK)
-            *(kc_block *)(row + j) *= inverse;
-        row[d] = inverse;
-    }
-    return positive;
-}
-
-/*
- * Solve L' D L x = y in place, of y (n, stride): from the last joint to the first each takes what it carries,
- * then each what carries it.  What a joint carries stands behind it, up to its end.
- */
-KC_INLINE void kc_solve_tree(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *y, ptrdiff_t stride)
-{
-    for (ptrdiff_t j = 0; j < stride; j += KC_BLOCK) {
-        for (ptrdiff_t i = s.n - 1; i >= 0; i--) {
-            kc_block sum = *(kc_block *)(y + i * stride + j);
-            for (ptrdiff_t d = i + 1; d < s.limb_end[i]; d++)
-                sum -= L[d * apart + i] * *(kc_block *)(y + d * stride + j);
-            *(kc_block *)(y + i * stride + j) = sum;
-        }
-        for (ptrdiff_t d = 0; d < s.n; d++) {
-            const kc_real *const row = L + d * apart;
-            kc_block sum = *(kc_block *)(y + d * stride + j) * row[d];
-            for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-                sum -= row[i] * *(kc_block *)(y + i * stride + j);
-            *(kc_block *)(y + d * stride + j) = sum;
-        }
-    }
-}
-
-/* The same of one column. */
-KC_INLINE void kc_solve_tree_once(kc_tree s, const kc_real *L, ptrdiff_t apart, kc_real *y)
-{
-    for (ptrdiff_t d = s.n - 1; d >= 0; d--)
-        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-            y[i] -= L[d * apart + i] * y[d];
-    for (ptrdiff_t d = 0; d < s.n; d++) {
-        kc_real sum = y[d] * L[d * apart + d];
-        for (ptrdiff_t i = s.parent[d]; i >= 0; i = s.parent[i])
-            sum -= L[d * apart + i] * y[i];
-        y[d] = sum;
-    }
-}
-
-/*
  * Find udot of one tree in place of F, and its derivatives in place of dF, both with rows `stride` numbers
  * apart; `L` is room for a matrix.  Returns 0, or KC_SINGULAR with a joint.
  */
@@ -292,7 +232,7 @@ KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *L, const 
     kc_move(s, u, speed);
     kc_compose(s, F);
     kc_fill_triangle(s, L, apart);
-    const kc_mask positive = kc_factor_tree(s, L, apart);
+    const kc_mask positive = kc_factor_tree(s.n, s.parent, L, apart, e->scale);
 #if !defined(KC_WIDE)
     if (KC_UNLIKELY(!positive)) {
         const int fault = kc_eliminate_tree(s, e, F, 1);
@@ -302,13 +242,11 @@ KC_SOLVER kc_fault kc_linearize_tree(kc_tree s, kc_saddle *e, kc_real *L, const 
         kc_differentiate(s, dF, stride);
         return kc_eliminate_tree(s, e, dF, stride);
     }
-#else
-    (void)e;
 #endif
-    kc_solve_tree_once(s, L, apart, F);
+    kc_solve_tree_once(s.n, s.parent, L, apart, F);
     kc_gain(s, F);
     kc_differentiate(s, dF, stride);
-    kc_solve_tree(s, L, apart, dF, stride);
+    kc_solve_tree(s.n, s.parent, s.limb_end, L, apart, dF, stride);
     return KC_UNLESS(positive);
 }
 
@@ -318,7 +256,7 @@ KC_ONCE kc_fault kc_linearize_forest(kc_forest *s, kc_real t, const kc_real *x, 
 {
     kc_saddle *const e = s->equations;
     const int n = s->n, n_q = s->n_q, columns = s->columns, *speed = s->speed, *run = s->run, *turn = s->turn;
-    kc_real *F = w, *const L = F + s->room; /* matrices first, as aligned as w is */
+    kc_real *F = kc_align(w), *const L = F + s->room;
     kc_real *const filled = kc_place_scratch(e, kc_place_equations(e, L + e->n * KC_EIGHTS(e->n)));
     kc_real *const base = filled + KC_NUMBERS(kc_joint) * n, *const moving = base + s->numbers;
     kc_real *const work = moving + KC_NUMBERS(kc_moving) * e->n;
