@@ -48,7 +48,8 @@ def measure(smallest: bool) -> dict[str, list[report.Row]]:
     for mechanism in (models.arm(), models.tree(), models.chain(5), models.chain(20)):
         dyn = kc.compile(mechanism.build(), parameters=mechanism.parameters, cache=False)
         rows += [_row(dyn, mechanism.name, kernel, REPEATS) for kernel in KERNELS]
-    in_c = [row for name in ("arm7", "panda", "anymal_c", "g1", "four_bar") for row in _multiples(name, REPEATS)]
+    shown = ("arm7", "panda", "anymal_c", "g1", "four_bar", "five_bar_bodies", "stewart_platform")
+    in_c = [row for name in shown for row in _multiples(name, REPEATS)]
     calls = [row for name in ("arm7", "four_bar", "anymal_c") for row in _calls(name, REPEATS, 100)]
     robots = [models.arm(), models.panda(), models.quadruped(), models.humanoid()]
     return {"derivatives in C": rows, IN_C: in_c, FROM_PYTHON: calls, **_beside(robots, slopes.KERNELS, REPEATS)}

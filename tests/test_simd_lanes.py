@@ -131,7 +131,8 @@ def test_bits_of_products_and_forward_dynamics() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", part(["four_bar", "arm7", "rolling_disc", "rrp_redundant", "wire_particle"], ["wire_particle"])
+    "name",
+    part(["four_bar", "five_bar_bodies", "arm7", "rolling_disc", "rrp_redundant", "wire_particle"], ["wire_particle"]),
 )
 def test_bits_of_products_of_rhs(name: str) -> None:
     """A program, or with constraints two solutions; forwards and backwards."""

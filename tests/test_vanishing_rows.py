@@ -17,6 +17,8 @@ import kanecore as kc
 
 (x, y, z), (u1, u2, u3) = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
 X = np.array([0.6, -0.6, 0.5, -0.5])
+ANGLES, RATES = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
+LOOP = [sum(sm.cos(q) * u for q, u in zip(ANGLES, RATES, strict=True)), sm.S.Zero]
 
 
 def two_links(axes: int, kind: str) -> kc.Model:
@@ -50,6 +52,16 @@ def test_a_planar_loop_in_space(kind: str, axes: int) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
     report = " ".join(model.report().split())
     assert f"vanish identically, and take no part: {', '.join(names)}" in report
+
+
+def test_a_row_that_vanishes_before_another() -> None:
+    """Slopes at given multipliers take those of the rows that are left."""
+    first, last = (compiled(chain(absolute=True, velocity_constraints=rows)) for rows in (LOOP[::-1], LOOP))
+    v = np.linspace(-1.0, 1.0, 4)
+    for mine, theirs in zip(first.linearize(0.0, X), last.linearize(0.0, X), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(first.rhs_jvp(0.0, X, v), last.rhs_jvp(0.0, X, v), rtol=1e-12)
+    np.testing.assert_allclose(first.rhs_vjp(0.0, X, v), last.rhs_vjp(0.0, X, v), rtol=1e-12)
 
 
 def test_a_label_that_nothing_needs() -> None:

@@ -24,6 +24,7 @@
 #include "projection_and_rank.h"
 #include "projection_gradient.h"
 #include "linearize.h"
+#include "reduced_motion.h"
 #include "reduced_linearization.h"
 #include "tree_factors.h"
 #include "mass_matrix_inverse.h"
@@ -202,10 +203,10 @@ typedef int run_way(const kc_coded_function *f, ARGUMENTS);
     WAY(free_linearization, kc_linearization, linearization, 4)                                              \
     WAY(reduced_linearization, kc_reduced_linearization, reduced_linearization, 7)                           \
     WAY(inverse, kc_inversion, inverse, 1)                                                                   \
-    WAY(product, kc_product, product, 3)                                                                     \
     WAY(matrix_product, kc_matrix_product, matrix_product, 2)                                                \
-    WAY(general_product, kc_product, product, 3)                                                             \
-    WAY(free_product, kc_product, product, 3)                                                                \
+    WAY(product, kc_factored_product, product, 6)                                                            \
+    WAY(general_product, kc_product, general_product, 3)                                                     \
+    WAY(free_product, kc_product, general_product, 3)                                                        \
     WAY(composites, kc_composites, composites, 1)                                                            \
     WAY(hessian, kc_hessian, hessian, 1)                                                                     \
     WAY(factored_hessian, kc_hessian, factored_hessian, 2)                                                   \

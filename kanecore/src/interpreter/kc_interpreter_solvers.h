@@ -115,7 +115,7 @@ SOLVING(projection_gradient, kc_projection, kc_project_back)
 SOLVING(linearization, kc_linearization, linearize_constrained)
 SOLVING(free_linearization, kc_linearization, linearize_free)
 SOLVING(reduced_linearization, kc_reduced_linearization, kc_linearize_reduced)
-SOLVING(product, kc_product, kc_multiply)
+SOLVING(product, kc_factored_product, kc_multiply)
 SOLVING(factored_hessian, kc_hessian, factor_hessian)
 SOLVING(general_product, kc_product, multiply_constrained)
 SOLVING(free_product, kc_product, multiply_free)
@@ -189,17 +189,29 @@ static const kc_coded_member of_matrix_product[] = {
     FUNCTION(kc_matrix_product, matrix), NO_MORE};
 static const kc_coded_member of_inverse[] = {NUMBER(kc_inversion, n), INTEGERS(kc_inversion, parent),
                                              FUNCTION(kc_inversion, mass_matrix), NO_MORE};
-static const kc_coded_member of_product[] = {EQUATIONS,
-                                             NUMBER(kc_product, n_q),
-                                             NUMBER(kc_product, rank),
-                                             FUNCTION(kc_product, udot),
-                                             FUNCTION(kc_product, multipliers),
-                                             FUNCTION(kc_product, fill),
-                                             PARTS(kc_product),
-                                             FUNCTION(kc_product, sides),
-                                             FUNCTION(kc_product, gradient),
-                                             FUNCTION(kc_product, change),
-                                             FUNCTION(kc_product, otherwise),
+static const kc_coded_member of_general_product[] = {EQUATIONS,
+                                                     NUMBER(kc_product, rank),
+                                                     NUMBER(kc_product, n_kept),
+                                                     NUMBER(kc_product, adjoint),
+                                                     FUNCTION(kc_product, udot),
+                                                     FUNCTION(kc_product, multipliers),
+                                                     PARTS(kc_product),
+                                                     FUNCTION(kc_product, sides),
+                                                     FUNCTION(kc_product, finish),
+                                                     NO_MORE};
+/* What finds udot and lambda, and its equations. */
+#define OF_MOTION(type)                                                                                      \
+    EQUATIONS, NUMBER(type, motion.n_all), NUMBER(type, motion.m_all), NUMBER(type, motion.rank),            \
+        NUMBER(type, motion.eliminated), NUMBER(type, motion.n_known), FUNCTION(type, motion.fill),          \
+        FUNCTION(type, motion.parts.mass_matrix), FUNCTION(type, motion.parts.forcing),                      \
+        FUNCTION(type, motion.parts.jacobian), FUNCTION(type, motion.parts.bias),                            \
+        FUNCTION(type, motion.parts.sums), FUNCTION(type, motion.result), FUNCTION(type, motion.forces)
+static const kc_coded_member of_product[] = {OF_MOTION(kc_factored_product),
+                                             NUMBER(kc_factored_product, n_kept),
+                                             NUMBER(kc_factored_product, adjoint),
+                                             FUNCTION(kc_factored_product, sides),
+                                             FUNCTION(kc_factored_product, finish),
+                                             FUNCTION(kc_factored_product, otherwise),
                                              NO_MORE};
 #define OF_HESSIAN                                                                                           \
     NUMBER(kc_hessian, n), NUMBER(kc_hessian, n_fixed), NUMBER(kc_hessian, n_inner),                         \
@@ -223,23 +235,11 @@ static const kc_coded_member of_linearization[] = {EQUATIONS,
                                                    PARTS(kc_linearization),
                                                    FUNCTION(kc_linearization, column),
                                                    NO_MORE};
-static const kc_coded_member of_reduced_linearization[] = {EQUATIONS,
-                                                           NUMBER(kc_reduced_linearization, k),
-                                                           NUMBER(kc_reduced_linearization, n_q),
-                                                           NUMBER(kc_reduced_linearization, n_all),
-                                                           NUMBER(kc_reduced_linearization, m_all),
-                                                           NUMBER(kc_reduced_linearization, rank),
-                                                           NUMBER(kc_reduced_linearization, eliminated),
-                                                           INTEGERS(kc_reduced_linearization, speeds),
-                                                           INTEGERS(kc_reduced_linearization, followers),
-                                                           NUMBER(kc_reduced_linearization, n_known),
-                                                           FUNCTION(kc_reduced_linearization, fill),
-                                                           PARTS(kc_reduced_linearization),
-                                                           FUNCTION(kc_reduced_linearization, result),
-                                                           FUNCTION(kc_reduced_linearization, forces),
-                                                           FUNCTION(kc_reduced_linearization, slopes),
-                                                           FUNCTION(kc_reduced_linearization, otherwise),
-                                                           NO_MORE};
+static const kc_coded_member of_reduced_linearization[] = {
+    OF_MOTION(kc_reduced_linearization),           NUMBER(kc_reduced_linearization, k),
+    NUMBER(kc_reduced_linearization, n_q),         INTEGERS(kc_reduced_linearization, speeds),
+    INTEGERS(kc_reduced_linearization, followers), FUNCTION(kc_reduced_linearization, slopes),
+    FUNCTION(kc_reduced_linearization, otherwise), NO_MORE};
 static const kc_coded_member of_composites[] = {NUMBER(kc_composites, n), INTEGERS(kc_composites, before),
                                                 INTEGERS(kc_composites, speed),
                                                 FUNCTION(kc_composites, rates), NO_MORE};
@@ -309,7 +309,8 @@ ROOM(projection, KC_PROJECTION_ROOM(s[0], s[1], s[2], s[3]))
 ROOM(projection_gradient, KC_PROJECTION_GRADIENT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
 ROOM(inverse, KC_INVERSE_ROOM(s[0]))
 ROOM(matrix_product, KC_MATRIX_PRODUCT_ROOM(s[0], s[1]))
-ROOM(product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
+ROOM(product, KC_FACTORED_PRODUCT_ROOM(s[0], s[1], s[2], s[3], s[4], s[5]))
+ROOM(general_product, KC_PRODUCT_ROOM(s[0], s[1], s[2]))
 ROOM(hessian, KC_HESSIAN_ROOM(s[0]))
 ROOM(factored_hessian, KC_FACTORED_HESSIAN_ROOM(s[0], s[1]))
 ROOM(linearization, KC_LINEARIZATION_ROOM(s[0], s[1], s[2], s[3]))

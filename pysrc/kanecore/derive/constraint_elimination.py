@@ -30,14 +30,15 @@ class Reduced:
     """Equations M v = f + Gᵀλ, G v + γ = 0 of the u̇ that are independent once rows with constant pivots are solved.
 
     All of u̇ are P v + p.  ``speeds`` are the numbers of the speeds that v belongs to, ``rows`` those of the rows of G
-    that are not solved; ``projection`` holds P row by row, ``offset`` p; ``sums`` are bounds of the terms of the
-    coefficients of G, zeros for rows that cannot be lost.  It holds where no node of ``limits`` is positive: elsewhere
-    some pivot is small relative to its row, or little is left of a row of G, so that the rank is to be decided with all
-    rows.
+    that are left, ``solved`` of those that were solved; others vanish.  ``projection`` holds P row by row, ``offset``
+    p; ``sums`` are bounds of the terms of the coefficients of G, zeros for rows that cannot be lost.  It holds where no
+    node of ``limits`` is positive: elsewhere some pivot is small relative to its row, or little is left of a row of G,
+    so that the rank is to be decided with all rows.
     """
 
     speeds: tuple[int, ...]
     rows: tuple[int, ...]
+    solved: tuple[int, ...]
     projection: tuple[tuple[int, ...], ...]
     offset: tuple[int, ...]
     mass_matrix: tuple[tuple[int, ...], ...]
@@ -98,13 +99,14 @@ def reduced(
     """
     open_rows = {i: _Affine({j: x for j, x in enumerate(r.jacobian) if x}, r.bias) for i, r in enumerate(rows)}
     solved: dict[int, _Affine] = {}  # u̇_j in terms of others
-    limits: list[int] = []
+    limits, pivots = list[int](), list[int]()
     while True:
         best = min(_pivots(g, mass_matrix, open_rows, prefer), default=None)
         if best is None:
-            return _projected(g, mass_matrix, forcing, solved, open_rows, limits)
+            return _projected(g, mass_matrix, forcing, solved, open_rows, pivots, limits)
         i, j = best[2:]
         row = open_rows.pop(i)
+        pivots.append(i)
         limits += [x for x in _excesses(g, mass_matrix, row, j) if g.depends[x]]
         value = row.solved_for(g, j)
         solved = {k: e.with_value(g, j, value) for k, e in solved.items()}
@@ -132,6 +134,7 @@ def _projected(
     forcing: Sequence[int],
     solved: Mapping[int, _Affine],
     open_rows: Mapping[int, _Affine],
+    pivots: Sequence[int],
     limits: Sequence[int],
 ) -> Reduced:
     """Equations of the speeds that are not eliminated: PᵀM P, Pᵀ(f − M p), and the remaining rows."""
@@ -160,6 +163,7 @@ def _projected(
     return Reduced(
         speeds=tuple(speeds),
         rows=tuple(remaining),
+        solved=tuple(sorted(pivots)),
         projection=tuple(projection),
         offset=tuple(offset),
         mass_matrix=tuple(map(tuple, square)),
@@ -181,6 +185,7 @@ def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int]
     return Reduced(
         speeds=tuple(range(n)),
         rows=tuple(range(len(rows))),
+        solved=(),
         projection=tuple(tuple(int(i == j) for j in range(n)) for i in range(n)),
         offset=(0,) * n,
         mass_matrix=tuple(map(tuple, mass_matrix)),

@@ -226,37 +226,37 @@ class Derivation:
 
     def _reduced_slopes(self, sides: Sequence[Sequence[int]], rates: Sequence[int]) -> ReducedSlopes:
         """Reduced equations of the slopes of u̇, from the columns of those of R and S."""
-        assert self.solving is not None
-        g, (e, symbols) = self.graph, self._elimination
+        e, _ = self._elimination
         followers = [j for j in range(len(e.offset)) if j not in e.speeds]
-        levels = [bias for i, bias in zip(e.rows, e.bias, strict=True) if i in self.solving.rows]
-        nodes = [*e.forcing, *levels, *(e.offset[j] for j in followers)]
-        columns = [g.substitute(nodes, dict(zip(symbols, side, strict=True))) for side in sides]
-        entries = [*chain.from_iterable(zip(*columns, strict=True))]
-        first = (len(e.forcing) + len(levels)) * len(sides)
-        projection = tuple(x for j in followers for x in e.projection[j])
-        forces = self._forces_of_rows if followers else ()
-        return ReducedSlopes(tuple(entries[:first]), tuple(rates), tuple(entries[first:]), projection, forces)
+        left, offsets = zip(*(self.left_sides(side) for side in sides), strict=True)
+        entries = chain.from_iterable(zip(*left, strict=True))
+        moved = (x for j, row in enumerate(zip(*offsets, strict=True)) if j in followers for x in row)
+        projection = (x for j in followers for x in e.projection[j])
+        return ReducedSlopes(tuple(entries), tuple(rates), tuple(moved), tuple(projection))
 
-    @property
-    def _forces_of_rows(self) -> tuple[int, ...]:
-        """All of λ at given u̇ and λ of the rows that elimination left; zero for a row of which nothing was left."""
+    def left_sides(self, sides: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Right-hand sides f and γ of the equations that elimination leaves, and p, from those of all of them."""
+        assert self.solving is not None
+        e, symbols = self._elimination
+        levels = [bias for i, bias in zip(e.rows, e.bias, strict=True) if i in self.solving.rows]
+        given = dict(zip(symbols, sides, strict=True))
+        found = self.graph.substitute([*e.forcing, *levels, *e.offset], given)
+        return found[: -len(e.offset)], found[-len(e.offset) :]
+
+    def all_solved(self, v: Sequence[int], offset: Sequence[int]) -> list[int]:
+        """P v + p: all speeds' solution from that of the speeds that elimination leaves."""
+        return replace(self._elimination[0], offset=tuple(offset)).all_from(self.graph, v)
+
+    def all_forces(self, balance: Sequence[int], left: Sequence[int]) -> tuple[int, ...]:
+        """All of λ in ``balance`` + Gᵀλ = 0, from those of the rows that are left; zero for a row that vanished."""
         assert self.solving is not None
         g, (e, _), rows = self.graph, self._elimination, self.rows
-        balance, given = self.residual(self.description.accelerations), self.multiplier_symbols
+        given = dict(zip(self.solving.rows, left, strict=True))
         followers = [j for j in range(len(balance)) if j not in e.speeds]
-        solved = [i for i in range(len(rows)) if i not in e.rows]
-        sides = [
-            g.neg(
-                g.add(
-                    balance[j],
-                    dot(g, [rows[i].jacobian[j] for i in self.solving.rows], [given[i] for i in self.solving.rows]),
-                )
-            )
-            for j in followers
-        ]
-        found = solve(g, [[rows[i].jacobian[j] for i in solved] for j in followers], sides)
-        forces = dict(zip(solved, found, strict=True)) | {i: given[i] for i in self.solving.rows}
+        known = [dot(g, [rows[i].jacobian[j] for i in given], [*given.values()]) for j in followers]
+        sides = [g.neg(g.add(balance[j], force)) for j, force in zip(followers, known, strict=True)]
+        found = solve(g, [[rows[i].jacobian[j] for i in e.solved] for j in followers], sides)
+        forces = dict(zip(e.solved, found, strict=True)) | given
         return tuple(forces.get(i, 0) for i in range(len(rows)))
 
     def at_solution(self, nodes: Sequence[int]) -> list[int]:

@@ -49,15 +49,12 @@ class ReducedSlopes:
         ∂q̇ (n_q, N).
     offsets, projection : tuple of int
         The slopes of the accelerations of the other speeds are offsets (., N) + projection (., n) times those of u̇.
-    forces : tuple of int
-        All of λ, from u̇ and the λ of the rows that are left; empty where all are left.
     """
 
     sides: tuple[int, ...]
     rates: tuple[int, ...]
     offsets: tuple[int, ...]
     projection: tuple[int, ...]
-    forces: tuple[int, ...]
 
     @property
     def roots(self) -> tuple[int, ...]:

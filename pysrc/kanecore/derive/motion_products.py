@@ -31,7 +31,17 @@ from kanecore.graph.vectors import dot
 from .derivation import Derivation
 from .kernel_registry import Derived
 
-__all__ = ["VARIABLES", "Product", "equations", "holds_udot", "is_tangent", "product", "written"]
+__all__ = [
+    "VARIABLES",
+    "Product",
+    "equations",
+    "general_product",
+    "holds_udot",
+    "is_tangent",
+    "leaves_fewer",
+    "product",
+    "written",
+]
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {
     "rhs_tangent": lambda d: [*d.x, *d.inputs],
@@ -46,28 +56,28 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 @dataclass(frozen=True)
 class Product:
-    """Right-hand sides of equations with M and G that are solved at run time, and what the solution is used for.
+    """Right-hand sides of equations that are solved at run time, and what the solution is used for.
 
     Attributes
     ----------
     sides : tuple of int
-        Forwards dR (n), then dS (m), at given u̇ and λ; backwards e_u̇ᵀ w and zeros.
-    rates : tuple of int
-        Forwards dq̇ (n_q), where ẋ is (q̇, u̇).
+        Forwards dR, then dS, at given u̇ and λ; backwards e_u̇ᵀ w and zeros.
     solution : tuple of int
         The symbols of what is solved for, du̇ and dλ or μ and ν, which `result` holds.
     result : tuple of int
-        Change of e, or gradient, at given u̇, λ and solution; empty where it is dq̇ and du̇.
+        Change of e, or gradient, at given u̇, λ and solution.
+    by_solution : tuple of int
+        The nodes of `result` that tell what else it needs of the place: all of it forwards, μ and ν backwards.
     """
 
     sides: tuple[int, ...]
-    rates: tuple[int, ...] = ()
-    solution: tuple[int, ...] = ()
-    result: tuple[int, ...] = ()
+    solution: tuple[int, ...]
+    result: tuple[int, ...]
+    by_solution: tuple[int, ...] = ()
 
     @property
     def roots(self) -> tuple[int, ...]:
-        return (*self.sides, *self.rates, *self.result)
+        return (*self.sides, *self.result)
 
 
 def differentiated(d: Derivation, kernel: str) -> list[int]:
@@ -84,9 +94,23 @@ def holds_udot(d: Derivation, kernel: str) -> bool:
 
 
 def product(d: Derivation, kernel: str) -> Product:
-    """The product that a kernel finds at run time."""
+    """The product that a kernel finds at run time, from the equations that elimination leaves, or all of them."""
+    return _product(d, kernel, leaves_fewer(d))
+
+
+def general_product(d: Derivation, kernel: str) -> Product:
+    """The same from the equations of all speeds and rows."""
+    return _product(d, kernel, False)
+
+
+def leaves_fewer(d: Derivation) -> bool:
+    """Test whether the elimination on the graph leaves fewer equations for run time."""
+    return d.solving is not None and (len(d.solving.speeds), len(d.solving.rows)) != (len(d.mass_matrix), len(d.rows))
+
+
+def _product(d: Derivation, kernel: str, left: bool) -> Product:
     variables = VARIABLES[kernel](d.description)
-    return (_forwards if is_tangent(kernel) else _backwards)(d, kernel, variables)
+    return (_forwards if is_tangent(kernel) else _backwards)(d, kernel, variables, left)
 
 
 def written(d: Derivation, kernel: str) -> Derived:
@@ -103,27 +127,47 @@ def is_tangent(kernel: str) -> bool:
     return kernel.endswith("_tangent")
 
 
-def _forwards(d: Derivation, kernel: str, variables: Sequence[int]) -> Product:
-    description, n = d.description, len(d.description.speeds)
-    symbols = d.vector_symbols(len(variables) + n + len(d.rows))
+def _forwards(d: Derivation, kernel: str, variables: Sequence[int], left: bool) -> Product:
+    description, (n, m) = d.description, _size(d, left)
+    symbols = d.vector_symbols(len(variables) + n + m)
     seeds, solution = dict(zip(variables, symbols, strict=False)), symbols[len(variables) :]
     along = Tangent(d.graph, seeds).of
     balance, levels = equations(d)
-    sides = tuple(map(along, (*balance, *levels)))
-    if not description.state_rates and kernel.startswith("rhs"):
-        return Product(sides, rates=tuple(map(along, description.rates)))
-    seeds |= dict(zip(description.accelerations, solution[:n], strict=True))
-    result = map(Tangent(d.graph, seeds).of, differentiated(d, kernel))
-    return Product(sides, solution=tuple(solution), result=tuple(result))
+    sides, change = [along(x) for x in (*balance, *levels)], solution[:n]
+    if left:
+        sides, offset = d.left_sides(sides)
+        change = d.all_solved(change, offset)
+    seeds |= dict(zip(description.accelerations, change, strict=True))
+    result = tuple(map(Tangent(d.graph, seeds).of, differentiated(d, kernel)))
+    return Product(tuple(sides), tuple(solution), result, result)
 
 
-def _backwards(d: Derivation, kernel: str, variables: Sequence[int]) -> Product:
-    e, (balance, levels) = differentiated(d, kernel), equations(d)
-    symbols = d.vector_symbols(len(e) + len(balance) + len(levels))
+def _backwards(d: Derivation, kernel: str, variables: Sequence[int], left: bool) -> Product:
+    e, (balance, levels), (n, m) = differentiated(d, kernel), equations(d), _size(d, left)
+    symbols = d.vector_symbols(len(e) + n + m)
     weights, solution = symbols[: len(e)], symbols[len(e) :]
-    gradient = accumulate(d.graph, list(zip([*e, *balance, *levels], symbols, strict=True)), variables, limits=True)
-    sides = (*_by_udot(d, e, weights), *[0] * len(levels))
-    return Product(sides, solution=tuple(solution), result=tuple(gradient))
+    by_udot = _by_udot(d, e, weights)
+    sides, mu, nu = [*by_udot, *[0] * len(levels)], solution[:n], solution[n:]
+    if left:
+        sides, offset = d.left_sides(sides)
+        mu = d.all_solved(mu, offset)
+        nu = list(d.all_forces(_balance(d, by_udot, mu), nu))
+    pairs = list(zip([*e, *balance, *levels], [*weights, *mu, *nu], strict=True))
+    gradient = accumulate(d.graph, pairs, variables, limits=True)
+    return Product(tuple(sides), tuple(solution), tuple(gradient), (*mu, *nu))
+
+
+def _size(d: Derivation, left: bool) -> tuple[int, int]:
+    """Numbers of speeds and rows of the equations that are left, or of all."""
+    if left and d.solving:
+        return len(d.solving.speeds), len(d.solving.rows)
+    return len(d.description.speeds), len(d.rows)
+
+
+def _balance(d: Derivation, forces: Sequence[int], change: Sequence[int]) -> list[int]:
+    """Forces less M times a change of u̇."""
+    g = d.graph
+    return [g.sub(force, dot(g, row, change)) for force, row in zip(forces, d.mass_matrix, strict=True)]
 
 
 def _by_udot(d: Derivation, e: Sequence[int], weights: Sequence[int]) -> list[int]:

@@ -145,7 +145,7 @@ def _passes(function: Solved) -> int:
     if function.way == "inverse":  # factors, then each row from all before it, in eights
         return 4 * int(members["n"]) * (int(members["n"]) + 8) ** 2
     if function.way == "reduced_linearization":  # two solutions, one of them of k columns
-        n, m, k = function.sizes[:3]
+        n, m, k = (function.sizes[i] for i in (0, 1, 5))
         return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100
     if "n_inner" in members:  # entries, and where the equations are solved two more solutions, then two along each unit
         e = members.get("equations")

@@ -12,7 +12,7 @@ __all__ = ["fixed_values"]
 
 
 def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: Mapping[int, Any]) -> list[int]:
-    """Nodes that do not depend on some symbols, and of which nodes below the roots that do are made.
+    """Nodes that do not depend on some symbols, and of which the roots, and nodes below them that do, are made.
 
     Parameters
     ----------
@@ -29,14 +29,18 @@ def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: 
         In the order of the graph, without leaves and numbers; a negative is computed where it is used.
     """
     moves, found = set(moving), set[int]()
-    for i in g.below(roots, stop=leaves):
-        operands = () if i in leaves or i in moves else g.operands(i)
-        if not any(k in moves for k in operands):
-            continue
-        moves.add(i)
-        for k in operands:
+
+    def find(nodes: Iterable[int]) -> None:
+        for k in nodes:
             while k not in leaves and g.nodes[k][0] is Op.NEG:
                 k = g.nodes[k][1]
             if k not in moves and k not in leaves and g.depends[k]:
                 found.add(k)
+
+    for i in g.below(roots, stop=leaves):
+        operands = () if i in leaves or i in moves else g.operands(i)
+        if any(k in moves for k in operands):
+            moves.add(i)
+            find(operands)
+    find(roots)
     return sorted(found)

@@ -20,7 +20,7 @@ from kanecore.derive.formulations.formulation import ARTICULATED
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.linearized_equations import VARIABLES, ReducedSlopes
 from kanecore.derive.motion_products import VARIABLES as OF_PRODUCTS
-from kanecore.derive.motion_products import Product, holds_udot, is_tangent, product
+from kanecore.derive.motion_products import Product, general_product, holds_udot, is_tangent, leaves_fewer, product
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.derive.second_derivatives import second_derivatives
@@ -351,35 +351,41 @@ class Functions:
 
     def _reduced_slopes(self, name: str, kernel: str, slopes: ReducedSlopes) -> Solved:
         """A derivative of q̇ and u̇ from the equations that elimination on the graph leaves."""
-        derivation, solving, columns = self.derivation, self.derivation.solving, len(VARIABLES[kernel](self.d))
+        solving, columns = self.derivation.solving, len(VARIABLES[kernel](self.d))
         assert solving is not None
-        n, m, n_known = len(solving.speeds), len(solving.rows), len(solving.known)
+        motion, sizes = self._found_motion(solving)
         members: dict[str, Member] = {
-            "equations": Equations(n, m),
+            **motion,
             "k": columns,
             "n_q": self.n_q,
-            "n_all": self.n,
-            "m_all": self.m,
-            "rank": self.rank,
-            "eliminated": self.n - n,
-            "n_known": n_known,
-            **self._filled("udot", derivation, solving),
             "slopes": self._once(f"slopes_{kernel}", Derived(slopes.roots), self._solution),
             "otherwise": self._solved_slopes(f"general_{kernel}", kernel).name,
         }
-        if slopes.forces:
-            left = [derivation.multiplier_symbols[i] for i in solving.rows]
-            given = [*left, *self.d.accelerations]
-            members |= {
-                "speeds": solving.speeds,
-                "followers": tuple(i for i in range(self.n) if i not in solving.speeds),
-                "result": self._once(
-                    "result_udot", Derived(solving.result), [*solving.known, *solving.unknowns], in_core=True
-                ),
-                "forces": self._once("forces_of_rows", Derived(slopes.forces), given, self.m),
-            }
-        sizes = (n, m, columns, n_known, self.n_q, self.n, self.m)
-        return self._solved(name, "reduced_linearization", members, *sizes)
+        if len(solving.speeds) < self.n:
+            members["speeds"] = solving.speeds
+            members["followers"] = tuple(i for i in range(self.n) if i not in solving.speeds)
+        return self._solved(name, "reduced_linearization", members, *sizes, columns, self.n_q)
+
+    def _found_motion(self, solving: Solving) -> tuple[dict[str, Member], tuple[int, ...]]:
+        """Members and sizes of ways that find u̇ and λ, and go on with the factors that found them."""
+        derivation, n, m, n_known = self.derivation, len(solving.speeds), len(solving.rows), len(solving.known)
+        members: dict[str, Member] = {
+            "equations": Equations(n, m),
+            "motion.n_all": self.n,
+            "motion.m_all": self.m,
+            "motion.rank": self.rank,
+            "motion.eliminated": self.n - n,
+            "motion.n_known": n_known,
+            **{f"motion.{part}": value for part, value in self._filled("udot", derivation, solving).items()},
+        }
+        if n < self.n:
+            given = [*solving.known, *solving.unknowns]
+            members["motion.result"] = self._once("result_udot", Derived(solving.result), given, in_core=True)
+        if m < self.m:
+            udot, left = self.d.accelerations, [derivation.multiplier_symbols[i] for i in solving.rows]
+            forces = Derived(derivation.all_forces(derivation.residual(udot), left))
+            members["motion.forces"] = self._once("forces_of_rows", forces, [*left, *udot], self.m, in_core=True)
+        return members, (n, m, n_known, self.n, self.m)
 
     def _solved_slopes(self, name: str, kernel: str) -> Solved:
         """A derivative of q̇ and u̇ that solves equations, all columns of the result at once."""
@@ -462,36 +468,35 @@ class Functions:
         return self._solved(f"general_{kernel}", "matrix_product", members, rows, columns)
 
     def _factored_product(self, name: str, kernel: str) -> Solved:
-        """Product with one factorization of the equations of all speeds and rows of G."""
+        """Product with one factorization of the equations of u̇: those that elimination on the graph leaves."""
+        motion, sizes = self._found_motion(self.derivation.solving or self.derivation.general)
         found = product(self.derivation, kernel)
+        kept = self._kept(found)
         members: dict[str, Member] = {
-            "equations": Equations(self.n, self.m),
-            "n_q": len(found.rates),
-            "rank": self.rank,
-            **self._filled(kernel, self.derivation, self.derivation.general),
-            **self._sides(kernel, found),
+            **motion,
+            **self._sides(kernel, found, kept),
             "otherwise": self._general_product(f"general_{kernel}", kernel).name,
         }
-        return self._solved(name, "product", members, self.n, self.m, len(found.rates))
+        return self._solved(name, "product", members, *sizes, len(kept))
 
     def _general_product(self, name: str, kernel: str) -> Solved:
         """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
-        derivation, found = self.derivation, product(self.derivation, kernel)
+        derivation, found = self.derivation, general_product(self.derivation, kernel)
+        kept = self._kept(found)
         in_core = name == f"compute_{kernel}"  # beside a short way it is rarely called, with M and f of its own
         if not in_core and not self.m:
             self.kernel("mass_matrix", rarely=True), self.kernel("forcing", rarely=True)
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, symmetric=derivation.symmetric),
-            "n_q": len(found.rates),
             "parts": self._parts("mass_matrix", "jacobian", "sums"),
-            **self._sides(kernel, found, in_core),
+            **self._sides(kernel, found, kept, in_core, "general_" if leaves_fewer(derivation) else ""),
         }
         if derivation.symmetric and not self.m:  # it is for M that is not positive definite
             members["udot"] = self._general("udot", derivation).name
         else:
             members |= self._at_solution
         way = "general_product" if self.m else "free_product"
-        return self._solved(name, way, members, self.n, self.m, len(found.rates))
+        return self._solved(name, way, members, self.n, self.m, len(kept))
 
     def _hessian(self) -> Function:
         """Second derivatives: programs along directions, what is the same for all, and where it fails no result."""
@@ -543,15 +548,24 @@ class Functions:
             self.by_name[name] = replace(function, directions=range(len(known), len(known) + len(seeds)))
         return name
 
-    def _sides(self, kernel: str, found: Product, in_core: bool = True) -> dict[str, Member]:
-        """Members of both ways: right-hand sides at given u̇ and λ, and what the solution is used for."""
-        reserved = 2 * (self.n + self.m) + len(found.rates)  # the second solution, and the results themselves
-        roots = Derived((*found.sides, *found.rates))
-        sides = self._once(f"sides_{kernel}", roots, self._solution, reserved, in_core)
-        if not found.result:
-            return {"sides": sides}
-        use, given = "change" if is_tangent(kernel) else "gradient", [*self._solution, *found.solution]
-        return {"sides": sides, use: self._once(f"{use}_{kernel}", Derived(found.result), given, in_core=in_core)}
+    def _sides(
+        self, kernel: str, found: Product, kept: Sequence[int], in_core: bool = True, prefix: str = ""
+    ) -> dict[str, Member]:
+        """Members of both ways: right-hand sides at given u̇ and λ, behind what is ``kept`` for it, and the product."""
+        reserved = 2 * len(found.solution) + len(kept)  # the second solution, and the results themselves
+        sides = Derived((*kept, *found.sides))
+        given = [*self._solution, *found.solution, *kept]
+        return {
+            "n_kept": len(kept),
+            "adjoint": int(not is_tangent(kernel)),
+            "sides": self._once(f"{prefix}sides_{kernel}", sides, self._solution, reserved, in_core),
+            "finish": self._once(f"{prefix}finish_{kernel}", Derived(found.result), given, in_core=in_core),
+        }
+
+    def _kept(self, found: Product) -> list[int]:
+        """What the product needs of the place beside its solution, and the right-hand sides are made of as well."""
+        places = {**self.leaves, **dict.fromkeys(self._solution)}
+        return fixed_values(self.g, found.by_solution, found.solution, places)
 
     @property
     def _solution(self) -> list[int]:

@@ -322,8 +322,10 @@ class _Writer:
     def _pair(self, angle: int) -> SineCosine:
         number = self._value().number
         sine, cosine = Value(number, Op.SIN), Value(number, Op.COS)
-        self.operands[self.graph.call(Op.SIN, angle)] = Operand(sine)
-        self.operands[self.graph.call(Op.COS, angle)] = Operand(cosine)
+        for value in (sine, cosine):
+            node = self.graph.call(value.of, angle)
+            if node not in self.leaves:
+                self.operands[node] = Operand(value)
         return SineCosine(sine, cosine, self.operands[angle])
 
     def _apply(self, function: Given, arguments: Sequence[int]) -> None:

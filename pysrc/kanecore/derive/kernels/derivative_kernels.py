@@ -124,8 +124,8 @@ def _product(d: Derivation, kernel: str) -> Derived:
     solved = holds_udot(d, kernel)
     if d.has_expression or not solved:
         return written(d, kernel)
-    system = (*(x for row in d.mass_matrix for x in row), *(x for row in d.rows for x in row.jacobian))
-    return Derived((*system, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
+    system = d.solving or d.general
+    return Derived((*system.derived.roots, *product(d, kernel).roots), after_udot=True, with_multipliers=bool(d.rows))
 
 
 def _few(d: Derivation) -> bool:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Second derivatives (second_derivatives.h) with one factorization of the equations of all speeds and rows.
  */
-#define KC_FACTORED_HESSIAN_ROOM(n, m) (KC_PRODUCT_ROOM(n, m, 0) + 3 * (n) + 2 * (m))
+#define KC_FACTORED_HESSIAN_ROOM(n, m) (KC_FACTORED_PRODUCT_ROOM(n, m, 0, n, m, 0) + 3 * (n) + 2 * (m))
 
 /*
  * The changes of udot, lambda, mu and nu along as many directions as there are `lanes`, behind these in `d`:
@@ -36,20 +36,19 @@ KC_ONCE kc_fault kc_factor_hessian(kc_hessian *s, kc_real t, const kc_real *x, c
 {
     kc_saddle *const e = s->equations;
     const int all = e->n + e->m;
-    kc_product both = {.equations = e, .rank = s->rank, .fill = s->fill, .parts = s->parts};
-    both.sides = both.gradient = s->weights; /* there are multipliers */
+    kc_factored_product both = {.equations = e, .adjoint = 1, .sides = s->weights};
+    both.motion = (kc_reduced_motion){.rank = s->rank, .fill = s->fill, .parts = s->parts};
+    both.motion.n_all = e->n, both.motion.m_all = e->m;
     s->room = w;
-    kc_real *const filled = w + 2 * all + e->n,
-                   *forces, *const solution = kc_place_product(&both, filled, &forces);
+    kc_real *const filled = w + 2 * all + e->n, *const own = kc_place_motion(&both.motion, e, filled);
     const kc_place at = {t, x, r, c};
-    kc_fault failed = kc_solve_twice(&both, &at, solution, forces, filled);
+    const kc_fault failed = kc_solve_twice(&both, 0, &at, filled, own);
 #if defined(KC_WIDE)
-    failed |= (kc_mask)(c[s->rank] != kc_all(c[s->rank][0]));
     if (e->rank < e->m)
         return (kc_fault)KC_ALL(-1);
 #else
     if (failed || !e->factored || e->rank < e->m)
         return KC_FAULT(KC_SINGULAR, 0);
 #endif
-    return failed | kc_find_all_columns(s, &at, solution, 2 * all, out);
+    return failed | kc_find_all_columns(s, &at, own + e->m, 2 * all, out);
 }

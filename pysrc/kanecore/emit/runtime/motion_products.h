@@ -11,46 +11,19 @@
  */
 typedef struct kc_product {
     kc_saddle *equations;            /* k = 1 */
-    int n_q;                         /* how many numbers `sides` gives behind those of the equations */
     int rank;                        /* c[rank] is how many rows of G count */
+    int n_kept;                      /* how many numbers `sides` gives for `finish` */
+    int adjoint;                     /* whether the product is a gradient */
     kc_function *udot, *multipliers; /* multipliers: NULL without constraints */
-    kc_function *fill;               /* M, f, G, gamma, what G is summed from */
-    kc_parts parts;                  /* where `fill` is NULL: the same by functions of their own */
-    kc_function *sides;    /* reads udot, lambda in w; dR, dS and dqdot, or (de/dudot)' w and zeros */
-    kc_function *gradient; /* reads udot, lambda, mu, nu in w; NULL: the product is a change */
-    kc_function *change;   /* reads udot, lambda, da, zeros in w; NULL: the change is dqdot, da */
+    kc_parts parts;                  /* M, G, what G is summed from */
+    kc_function *sides; /* reads udot, lambda in w; what it keeps, and dR, dS, or (de/dudot)' w and zeros */
+    kc_function
+        *finish; /* reads udot, lambda, da or mu, dlambda or nu, and what was kept in w; the product */
     kc_fault (*solve)(kc_saddle *, kc_real *sides, kc_real *lambda); /* kc_solve_with_forces(), or as below */
-    kc_function *otherwise; /* the product by equations of its own, where M is not positive definite, or rows
-                               of G are lost or contradict each other */
 } kc_product;
 
-#define KC_PRODUCT_ROOM(n, m, n_q)                                                                           \
-    (KC_EQUATIONS_ROOM(n, m, 1) + KC_SCRATCH_ROOM(n, m) + (m) * (m) + (n) + 3 * ((n) + (m)) + (n_q))
-
-/* Place all of it from w on: the equations, `sides`; udot, lambda, the second solution and its forces in
- * `solution`, and behind these what `sides` gives. */
-KC_INLINE kc_real *kc_place_product(kc_product *s, kc_real *w, kc_real **sides)
-{
-    kc_saddle *const e = s->equations;
-    e->combine = kc_place_scratch(e, kc_place_equations(e, w));
-    *sides = e->combine + e->m * e->m;
-    return *sides + e->n;
-}
-
-/* The result, from the two solutions. */
-KC_INLINE kc_fault kc_finish_product(const kc_product *s, const kc_place *at, kc_real *solution, kc_real *out)
-{
-    const int n = s->equations->n, all = n + s->equations->m, n_q = s->n_q;
-    if (s->gradient)
-        return s->gradient(KC_AT(at), solution, out);
-    if (s->change)
-        return s->change(KC_AT(at), solution, out);
-    for (int i = 0; i < n_q; i++)
-        out[i] = solution[3 * all + i];
-    for (int i = 0; i < n; i++)
-        out[n_q + i] = solution[all + i];
-    return (kc_fault){0};
-}
+#define KC_PRODUCT_ROOM(n, m, n_kept)                                                                        \
+    (KC_EQUATIONS_ROOM(n, m, 1) + KC_SCRATCH_ROOM(n, m) + (m) * (m) + (n) + 3 * ((n) + (m)) + (n_kept))
 
 /* Solve the equations of a model without constraints. */
 KC_INLINE kc_fault kc_solve_without_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
@@ -66,8 +39,9 @@ KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *
 {
     kc_saddle *const e = s->equations;
     const int n = e->n, m = e->m;
-    kc_real *sides, *const solution = kc_place_product(s, w, &sides), *const second = solution + n + m;
-    kc_real *const own = second + n + m, *const work = own + n + m + s->n_q;
+    e->combine = kc_place_scratch(e, kc_place_equations(e, w));
+    kc_real *const sides = e->combine + m * m, *const solution = sides + n, *const second = solution + n + m;
+    kc_real *const kept = second + n + m, *const own = kept + s->n_kept, *const work = own + n + m;
     const kc_place at = {t, x, r, c};
     e->size = 0, e->a = second;
     e->count = s->multipliers ? kc_count_of(c[s->rank]) : 0;
@@ -79,9 +53,9 @@ KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *
     if (kc_stops(failed))
         return failed;
     kc_fill(s->parts, e, &at, work);
-    if (s->gradient && !e->symmetric)
+    if (s->adjoint && !e->symmetric)
         kc_transpose_square(n, e->M);
-    failed |= s->sides(t, x, r, c, solution, own);
+    failed |= s->sides(t, x, r, c, solution, kept);
     for (int i = 0; i < n; i++)
         e->f[i] = own[i];
     for (int i = 0; i < m; i++)
@@ -89,7 +63,7 @@ KC_ONCE kc_fault kc_multiply_generally(kc_product *s, kc_real t, const kc_real *
     failed |= s->solve(e, sides, second + n);
     if (kc_stops(failed))
         return failed;
-    return failed | kc_finish_product(s, &at, solution, out);
+    return failed | s->finish(t, x, r, c, solution, out);
 }
 
 /* A product with a matrix that is known as a whole. */
