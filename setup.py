@@ -19,7 +19,6 @@ import contextlib
 import functools
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.errors import OptionError, PlatformError
+from setuptools.errors import CompileError, OptionError, PlatformError
 from setuptools.modified import newer_group
 
 if TYPE_CHECKING:
@@ -146,28 +145,39 @@ class BuildNative(build_ext):
         models = f" and {len(prebuilt())} models" if prebuilt() else ""
         tell(f"kanecore: compiling the extension{models}, {'half a minute' if models else 'ten seconds'}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = [self.compile_module(pool, module) for module in self.extensions]
+            of_cython = pool.submit(self.compile_cython, pool)
+            of_c = [self.compile_sources(pool, module) for module in self.extensions]
             compilations = self.compile_gallery(pool) if prebuilt() else []
-            for module, compiled in zip(self.extensions, objects, strict=True):
-                self.link_module(module, [one.result() for one in compiled])
+            for module, cython, objects in zip(self.extensions, of_cython.result(), of_c, strict=True):
+                self.link_module(module, [one.result() for one in (cython, *objects)])
             for compilation in compilations:
                 compilation.result()
 
-    def compile_module(self, pool: Executor, module: Extension) -> list[Future[str]]:
-        """Its object files to come, from its Cython and its C; what is older than they are is not compiled again."""
-        cython, *sources = module.sources
-        levels = MODULES[module.name.rpartition(".")[2]][1].values()  # in the order of the sources
-        return [pool.submit(self.compile_cython, module, cython)] + [
-            pool.submit(self.compile_c, module, source, code_flags(level))
-            for source, level in zip(sources, levels, strict=True)
-        ]
+    def compile_cython(self, pool: Executor) -> list[Future[str]]:
+        """The object files to come of the modules' Cython, which is translated here, one after the other.
 
-    def compile_cython(self, module: Extension, source: str) -> str:
-        text = Path(self.build_temp, source).with_suffix(".c")  # no generated C among the sources
-        if self.force or newer_group([source, *module.depends], str(text)):
-            text.parent.mkdir(parents=True, exist_ok=True)
-            subprocess.run([sys.executable, "-m", "cython", "-3", source, "-o", str(text)], check=True)
-        return self.compile_c(module, str(text), module.extra_compile_args)
+        The compiler of Cython is loaded once, which takes as long as half of a module.
+        """
+        from Cython.Compiler.Main import compile
+
+        objects = []
+        for module in self.extensions:
+            source = module.sources[0]
+            text = Path(self.build_temp, source).with_suffix(".c")  # no generated C among the sources
+            if self.force or newer_group([source, *module.depends], str(text)):
+                text.parent.mkdir(parents=True, exist_ok=True)
+                if compile(source, language_level=3, output_file=str(text)).num_errors:
+                    raise CompileError(f"Cython does not translate {source}")
+            objects.append(pool.submit(self.compile_c, module, str(text), module.extra_compile_args))
+        return objects
+
+    def compile_sources(self, pool: Executor, module: Extension) -> list[Future[str]]:
+        """The object files to come of a module's C sources; what is older than they are is not compiled again."""
+        levels = MODULES[module.name.rpartition(".")[2]][1].values()  # in the order of the sources
+        return [
+            pool.submit(self.compile_c, module, source, code_flags(level))
+            for source, level in zip(module.sources[1:], levels, strict=True)
+        ]
 
     def compile_c(self, module: Extension, source: str, flags: list[str]) -> str:
         import numpy
