@@ -166,7 +166,8 @@ class BuildNative(build_ext):
             text = Path(self.build_temp, source).with_suffix(".c")  # no generated C among the sources
             if self.force or newer_group([source, *module.depends], str(text)):
                 text.parent.mkdir(parents=True, exist_ok=True)
-                if compile(source, language_level=3, output_file=str(text)).num_errors:
+                # the .pxd files are here: pysrc/kanecore, which sys.path leads to, has copies only where it was built
+                if compile(source, language_level=3, include_path=["."], output_file=str(text)).num_errors:
                     raise CompileError(f"Cython does not translate {source}")
             objects.append(pool.submit(self.compile_c, module, str(text), module.extra_compile_args))
         return objects
