@@ -358,7 +358,7 @@ class Functions:
             **motion,
             "k": columns,
             "n_q": self.n_q,
-            "slopes": self._once(f"slopes_{kernel}", Derived(slopes.roots), self._solution),
+            "slopes": self._once(f"slopes_{kernel}", Derived(slopes.roots), self._solution, 0, None),
             "otherwise": self._solved_slopes(f"general_{kernel}", kernel).name,
         }
         if len(solving.speeds) < self.n:

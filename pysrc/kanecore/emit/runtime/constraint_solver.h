@@ -457,24 +457,23 @@ KC_INLINE void kc_combine(kc_saddle *s)
         kc_copy(k, f + column[r + i] * k, a + i * k);
     for (int d = 0; d < r; d++) {
         kc_real *const row = f + column[d] * k, sum = -gamma[d * k]; /* of one column, in a register */
-        for (int j = 1; j < k; j++)
-            row[j] = -gamma[d * k + j];
-        for (int i = s->begin[d]; i < s->end[d]; i++) {
+        for (int i = s->begin[d]; i < s->end[d] && k == 1; i++) {
             const kc_real entry = G[d * n + r + i];
-            const kc_mask some = (kc_mask)(entry != none);
-            sum = kc_pick(some, sum - entry * a[i * k], sum);
-            if (k > 1 && kc_any(some))
-                kc_take_where(some, k - 1, row + 1, entry, a + i * k + 1);
+            sum = kc_pick((kc_mask)(entry != none), sum - entry * a[i], sum);
         }
-        row[0] = sum;
+        if (k == 1)
+            row[0] = sum;
+        else
+            kc_copy_scaled(k, row, kc_all(-1), gamma + d * k);
+        for (int i = s->begin[d]; i < s->end[d] && k > 1; i++)
+            kc_take_any(k, row, G[d * n + r + i], a + i * k);
     }
 #if defined(KC_WIDE)
     for (int j = 0; j < k; j++)
         kc_renumber(s, 1, 1, f + j, k, 0, s->W + n * n);
 #endif
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < k; j++)
-            a[i * k + j] = scale[i] * f[i * k + j];
+        kc_copy_scaled(k, a + i * k, scale[i], f + i * k);
 }
 
 /* Solve for a, after kc_weigh().  Returns 0, or KC_SINGULAR with a speed, KC_LOST or KC_CONTRADICTORY with a
@@ -624,11 +623,10 @@ KC_ONCE kc_fault kc_solve_with_forces(kc_saddle *s, kc_real *sides, kc_real *lam
 KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gamma)
 {
     const int n = s->n, m = s->m, k = s->k, r = s->rank, free = n - r, *const column = s->column;
-    const kc_real none = kc_all(0), *const M = s->M, *const G = s->G;
+    const kc_real *const M = s->M, *const G = s->G;
     kc_real *const side = s->f, *const level = s->gamma, *const y = s->a;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < k; j++)
-            side[i * k + j] = s->scale[i] * f[i * k + j];
+        kc_copy_scaled(k, side + i * k, s->scale[i], f + i * k);
 #if defined(KC_WIDE)
     for (int j = 0; j < k; j++)
         kc_renumber(s, 0, 1, side + j, k, 0, s->W + n * n);
@@ -637,20 +635,17 @@ KC_INLINE void kc_solve_again(kc_saddle *s, const kc_real *f, const kc_real *gam
     for (int d = 0; d < r; d++) {
         const kc_real *const own = M + column[d] * n;
         for (int i = 0; i < m; i++)
-            kc_take(k, level + d * k, -s->combine[d * m + i], gamma + i * k);
+            kc_take_any(k, level + d * k, -s->combine[d * m + i], gamma + i * k);
         if (k == 1)
             kc_take(n, side, -level[d], own);
         for (int i = 0; i < n && k > 1; i++)
-            kc_take(k, side + i * k, -own[i], level + d * k);
+            kc_take_any(k, side + i * k, -own[i], level + d * k);
     }
     for (int i = 0; i < free; i++)
         kc_copy(k, y + i * k, side + column[r + i] * k);
     for (int d = 0; d < r; d++)
-        for (int i = s->begin[d]; i < s->end[d]; i++) {
-            const kc_mask some = (kc_mask)(G[d * n + r + i] != none);
-            if (kc_any(some))
-                kc_take_where(some, k, y + i * k, G[d * n + r + i], side + column[d] * k);
-        }
+        for (int i = s->begin[d]; i < s->end[d]; i++)
+            kc_take_any(k, y + i * k, G[d * n + r + i], side + column[d] * k);
     kc_substitute(free, k, s->reduced, y);
     kc_combine(s);
 }

@@ -11,12 +11,39 @@ typedef kc_real kc_block;
 #else
 #define KC_BLOCK 2
 #endif
-typedef kc_real kc_block
-    __attribute__((vector_size(KC_BLOCK * sizeof(kc_real)), aligned(sizeof(kc_real)), may_alias));
+#define KC_BLOCK_OF(n)                                                                                       \
+    __attribute__((vector_size((n) * sizeof(kc_real)), aligned(sizeof(kc_real)), may_alias))
+typedef kc_real kc_block KC_BLOCK_OF(KC_BLOCK);
+typedef kc_real kc_four KC_BLOCK_OF(4);
+typedef kc_real kc_pair KC_BLOCK_OF(2);
 #else
 #define KC_BLOCK 1
 typedef kc_real kc_block;
 #endif
+
+/* Do something with numbers i, i + 1, ... of n, which are a kc_several: blocks, then smaller ones, since most
+ * rows are short. */
+#define KC_STEPS(type, n, something)                                                                         \
+    for (; i <= (n) - (ptrdiff_t)(sizeof(type) / sizeof(kc_real)); i += sizeof(type) / sizeof(kc_real)) {    \
+        typedef type kc_several;                                                                             \
+        something;                                                                                           \
+    }
+#if KC_BLOCK == 8
+#define KC_SHORTER_STEPS(n, something) KC_STEPS(kc_four, n, something) KC_STEPS(kc_pair, n, something)
+#elif KC_BLOCK == 4
+#define KC_SHORTER_STEPS(n, something) KC_STEPS(kc_pair, n, something)
+#else
+#define KC_SHORTER_STEPS(n, something)
+#endif
+#define KC_EACH(n, something)                                                                                \
+    do {                                                                                                     \
+        ptrdiff_t i = 0;                                                                                     \
+        KC_STEPS(kc_block, n, something)                                                                     \
+        KC_SHORTER_STEPS(n, something)                                                                       \
+        KC_STEPS(kc_real, n, something)                                                                      \
+    } while (0)
+#define KC_SEVERAL(x)       (*(kc_several *)((x) + i))
+#define KC_SEVERAL_GIVEN(x) (*(const kc_several *)((x) + i))
 
 /* A length that any number of lanes divides. */
 #define KC_EIGHTS(n) (((n) + 7) / 8 * 8)
@@ -35,42 +62,25 @@ KC_INLINE kc_real *kc_align(kc_real *w)
 /* Set n numbers to zero. */
 KC_INLINE void kc_clear(ptrdiff_t n, kc_real *x)
 {
-    const kc_block none = {0};
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(x + i) = none;
-    for (; i < n; i++)
-        x[i] = KC_REAL(0.0);
+    KC_EACH(n, KC_SEVERAL(x) = (kc_several){0});
 }
 
 /* Copy n numbers. */
 KC_INLINE void kc_copy(ptrdiff_t n, kc_real *to, const kc_real *from)
 {
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(to + i) = *(const kc_block *)(from + i);
-    for (; i < n; i++)
-        to[i] = from[i];
+    KC_EACH(n, KC_SEVERAL(to) = KC_SEVERAL_GIVEN(from));
 }
 
 /* Add n numbers. */
 KC_INLINE void kc_sum(ptrdiff_t n, kc_real *to, const kc_real *from)
 {
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(to + i) += *(const kc_block *)(from + i);
-    for (; i < n; i++)
-        to[i] += from[i];
+    KC_EACH(n, KC_SEVERAL(to) += KC_SEVERAL_GIVEN(from));
 }
 
 /* to -= multiple from, of n numbers. */
 KC_INLINE void kc_take(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
 {
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(to + i) -= multiple * *(const kc_block *)(from + i);
-    for (; i < n; i++)
-        to[i] -= multiple * from[i];
+    KC_EACH(n, KC_SEVERAL(to) -= multiple * KC_SEVERAL_GIVEN(from));
 }
 
 /* The same where a mask is true. */
@@ -85,22 +95,28 @@ KC_INLINE void kc_take_where(kc_mask mask, ptrdiff_t n, kc_real *to, kc_real mul
 #endif
 }
 
+/* The same in the states where the multiple is not zero: none of a zero takes no time. */
+KC_INLINE void kc_take_any(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
+{
+    const kc_mask some = (kc_mask)(multiple != kc_all(0));
+    if (kc_any(some))
+        kc_take_where(some, n, to, multiple, from);
+}
+
 /* Multiply n numbers by one. */
 KC_INLINE void kc_scale(ptrdiff_t n, kc_real *to, kc_real factor)
 {
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(to + i) *= factor;
-    for (; i < n; i++)
-        to[i] *= factor;
+    KC_EACH(n, KC_SEVERAL(to) *= factor);
+}
+
+/* to = factor from, of n numbers. */
+KC_INLINE void kc_copy_scaled(ptrdiff_t n, kc_real *to, kc_real factor, const kc_real *from)
+{
+    KC_EACH(n, KC_SEVERAL(to) = factor * KC_SEVERAL_GIVEN(from));
 }
 
 /* to *= multiple from, number by number. */
 KC_INLINE void kc_scale_each(ptrdiff_t n, kc_real *to, kc_real multiple, const kc_real *from)
 {
-    ptrdiff_t i = 0;
-    for (; i <= n - KC_BLOCK; i += KC_BLOCK)
-        *(kc_block *)(to + i) *= multiple * *(const kc_block *)(from + i);
-    for (; i < n; i++)
-        to[i] *= multiple * from[i];
+    KC_EACH(n, KC_SEVERAL(to) *= multiple * KC_SEVERAL_GIVEN(from));
 }
