@@ -247,8 +247,10 @@ def test_products_of_rhs(name: str) -> None:
     several, weights = np.array([dx, -dx, 2 * dx]), np.array([w, 0.5 * w, -w])
     np.testing.assert_array_equal(dyn.rhs_jvp(time, x, list(dx), dr=list(dr), r=list(r)), found)
     np.testing.assert_array_equal(dyn.rhs_jvp(time, x, several, dr=[dr, -dr, 2 * dr], r=r)[0], found)
-    np.testing.assert_array_equal(dyn.rhs_vjp(time, x, weights, r=r)[0], by_x)
-    np.testing.assert_array_equal(dyn.rhs_vjp(time, x, w, r=r), by_x)
+    alone = dyn.rhs_vjp(time, x, w, r=r)  # by a program of its own: with parameters the last digits may be others
+    np.testing.assert_allclose(by_x, alone, rtol=0, atol=allowed * size)
+    np.testing.assert_array_equal(dyn.rhs_vjp(time, x, list(w), r=list(r)), alone)
+    np.testing.assert_array_equal(dyn.rhs_vjp(time, x, weights, r=r)[0], alone)
 
 
 @pytest.mark.parametrize("name", part(REDUNDANT, ["five_bar_bodies"]))
