@@ -12,7 +12,7 @@ __all__ = ["fixed_values"]
 
 
 def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: Mapping[int, Any]) -> list[int]:
-    """Nodes that do not depend on some symbols, and of which the roots, and nodes below them that do, are made.
+    """Nodes independent of some symbols that are roots, or operands of nodes below the roots that depend on them.
 
     Parameters
     ----------

@@ -367,7 +367,7 @@ class Functions:
         return self._solved(name, "reduced_linearization", members, *sizes, columns, self.n_q)
 
     def _found_motion(self, solving: Solving) -> tuple[dict[str, Member], tuple[int, ...]]:
-        """Members and sizes of ways that find u̇ and λ, and go on with the factors that found them."""
+        """Members of `kc_reduced_motion`, which finds u̇ and λ and leaves the factors, and sizes of its scratch."""
         derivation, n, m, n_known = self.derivation, len(solving.speeds), len(solving.rows), len(solving.known)
         members: dict[str, Member] = {
             "equations": Equations(n, m),
@@ -551,7 +551,7 @@ class Functions:
     def _sides(
         self, kernel: str, found: Product, kept: Sequence[int], in_core: bool = True, prefix: str = ""
     ) -> dict[str, Member]:
-        """Members of both ways: right-hand sides at given u̇ and λ, behind what is ``kept`` for it, and the product."""
+        """Members of both ways: the right-hand sides at given u̇ and λ, behind the ``kept`` nodes, and the product."""
         reserved = 2 * len(found.solution) + len(kept)  # the second solution, and the results themselves
         sides = Derived((*kept, *found.sides))
         given = [*self._solution, *found.solution, *kept]
@@ -563,7 +563,7 @@ class Functions:
         }
 
     def _kept(self, found: Product) -> list[int]:
-        """What the product needs of the place beside its solution, and the right-hand sides are made of as well."""
+        """Nodes of t, x, r, u̇ and λ that the product reads beside its solution; the right-hand sides hold them too."""
         places = {**self.leaves, **dict.fromkeys(self._solution)}
         return fixed_values(self.g, found.by_solution, found.solution, places)
 

@@ -585,7 +585,7 @@ KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, k
  * whose pivots it took, and zero for others.  `sides` holds f, scaled as the columns are. */
 KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
 {
-    const int n = s->n, m = s->m;
+    const int n = s->n, m = s->m, *const column = s->column;
     const kc_real *const M = s->M, *const a = s->f;
 #if defined(KC_WIDE)
     kc_renumber(s, 0, 1, s->f, 1, 0, s->W + n * n);
@@ -594,11 +594,10 @@ KC_INLINE void kc_find_forces(kc_saddle *s, kc_real *sides, kc_real *lambda)
     for (int i = 0; i < m; i++)
         lambda[i] = kc_all(0);
     for (int d = 0; d < s->rank; d++) {
-        const int column = s->column[d];
         const kc_real *const row = s->combine + d * m;
-        kc_real force = -sides[column];
-        for (int j = 0; j < n; j++)
-            force += M[j * n + column] * a[j];
+        kc_real force = -sides[column[d]];
+        for (int j = 0; j < n; j++) /* in the order of pivots, which renumbering leaves as it is */
+            force += M[column[j] * n + column[d]] * a[column[j]];
         for (int i = 0; i < m; i++)
             lambda[i] += row[i] * force;
     }
