@@ -87,14 +87,15 @@ def png_of(page: Page) -> bytes:
 
 
 def test_model() -> None:
-    page = Page(rrp.build()._repr_html_())
+    model = rrp.build()
+    page = Page(model._repr_html_())
     assert page.texts[0] == "Model rrp"
     for text in ("coordinates q", "theta1, theta2, d3", "tip_x, tip_y, tip_z", "20", "equations of motion"):
         assert text in page.texts
     assert page.tags.count("details") == 1
     assert [text[2 : text.index("\n")] for text in page.typeset] == ["\\begin{aligned}"] * 2
     assert "M &= " in page.typeset[0]
-    assert rrp.build()._repr_latex_() == "\n".join(page.typeset)
+    assert model._repr_latex_() == "\n".join(page.typeset)
 
 
 def test_constrained_model_shows_its_constraints() -> None:

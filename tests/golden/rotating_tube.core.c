@@ -156,9 +156,9 @@ static const char *const joint_names[] = {"P1", "P2", 0};
 static const char *const body_names[] = {"P1", "P2", 0};
 static const char *const constraint_names[] = {0};
 static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:21,\042udot\042:21,\042qdot\042:0,\042m",
-    "ass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042mass_matrix",
-    "\042:\042composite bodies, L\134u1d40DL\042,\042unread\042:{\042qdot\042:127,\042mass_matrix\042:31,\042outputs\042:",
-    "127},\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]},\042bodies\042:[[0,",
+    "ass_matrix\042:0,\042forcing\042:17},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042forcing\042:1},\042unread\042:{\042q",
+    "dot\042:127,\042mass_matrix\042:31,\042outputs\042:127},\042mass_matrix\042:\042composite bodies, L\134u1d4",
+    "0DL\042,\042left_out\042:{\042parameter\042:[],\042input\042:[\042T12\042,\042T13\042,\042T22\042,\042T23\042]},\042bodies\042:[[0,",
     "-1],[1,-1]],\042loads\042:[[0,0,0,0],[0,0,0,0],[0,1,1,1],[0,1,1,1],[0,0,2,0],[0,1,3,1]",
     "],\042joints\042:[[-1,0,0],[-1,1,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042],\042",
     "tree\042:[2,2,-1,2]}",

@@ -297,9 +297,9 @@ static const char *const body_names[] = {"link1", "link2", "link3", 0};
 static const char *const constraint_names[] = {0};
 static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\042:\042core\042,\042operations\042:{\042rhs\042:77,\042udot\042:77,\042qdot\042:0,\042m",
     "ass_matrix\042:28,\042forcing\042:58,\042outputs\042:10},\042sincos\042:{\042rhs\042:1,\042udot\042:1,\042mass_matri",
-    "x\042:1,\042forcing\042:1,\042outputs\042:2},\042mass_matrix\042:\042composite bodies, L\134u1d40DL\042,\042unrea",
-    "d\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:1048575,\042mass_matrix\042:138755,\042forcing\042:138",
-    "247,\042outputs\042:939007},\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],",
+    "x\042:1,\042forcing\042:1,\042outputs\042:2},\042unread\042:{\042rhs\042:138243,\042udot\042:138243,\042qdot\042:104857",
+    "5,\042mass_matrix\042:138755,\042forcing\042:138247,\042outputs\042:939007},\042mass_matrix\042:\042composi",
+    "te bodies, L\134u1d40DL\042,\042bodies\042:[[0,0],[1,1],[2,1]],\042loads\042:[[0,0,0,0],[0,1,1,1],",
     "[0,2,2,2],[1,0,3,0],[1,1,4,1],[1,0,5,0],[0,2,6,2],[0,3,7,1]],\042joints\042:[[-1,0,0],",
     "[0,1,0],[1,2,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042],\042tree\042:",
     "[4,5,5,5,-1,4,5]}",

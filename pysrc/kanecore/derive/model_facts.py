@@ -8,6 +8,8 @@ table and in the shapes of kernels.  Bodies, loads and joints have places among 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
@@ -28,10 +30,15 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
     Kernels that count the rows of G read the constraints, and M, by which states are brought to the constraints.
     """
     g, d = derivation.graph, derivation.description
+    own = {node: 1 << i for i, node in enumerate(d.parameters)}
+    read: dict[int, int] = {}  # parameters that a node depends on, as bits
     result = {}
     for name in kernels:
-        below = set(g.below(_roots(derivation, name)))
-        bits = sum(1 << i for i, node in enumerate(d.parameters) if node not in below)
+        roots = _roots(derivation, name)
+        for i in g.below(roots, stop=read):
+            if i not in read:
+                read[i] = reduce(or_, (read[k] for k in g.operands(i)), own.get(i, 0))
+        bits = sum(own.values()) & ~reduce(or_, (read[i] for i in roots), 0)
         if bits:
             result[name] = bits
     return result

@@ -81,7 +81,7 @@ class Contents:
     entries : sequence of str
         The kernels that the library holds.
     prepares : bool
-        Whether it holds ``prepare``.
+        Whether it holds ``prepare``, as the first library of a model does.
     lanes : bool
         Whether it holds ``lanes``, a ``kc_lanes``.
     """
@@ -180,36 +180,41 @@ def _arrays(contents: Contents) -> str:
 
 
 def _info(contents: Contents) -> dict[str, Any]:
-    """Facts that no kernel needs, for Python."""
+    """Facts that no kernel needs, for Python; those of the model stand in its first table alone."""
     d, derivation = contents.derivation.description, contents.derivation
     # a kernel without elements is never looked up in its own group: the core group's table says why there is none
     of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
     names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
-    missing = {name: why for name in names if (why := derivation.missing(name))}
-    configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
-    numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
     optional = {
-        "missing": missing,
+        "missing": {name: why for name in names if (why := derivation.missing(name))},
         "unread": unread(derivation, dict.fromkeys((*contents.kernels, *contents.entries))),  # some are in one alone
-        "left_out": {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
-        if d.left_out_parameters or d.left_out_inputs
-        else {},
-        "configuration_names": configuration if configuration != numbered else [],
-        "coordinate_rates": _coordinate_rates(d),
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
-        "functions": list(d.functions),
-        "loads_of_reactions": [str(number) for number in d.loads_of_reactions],
-        "reaction_names": list(d.reaction_terms.names) if d.reaction_terms else [],
-        "guess": {str(place): value for place, value in d.guess},
-        **places(derivation),
+        **(_of_model(derivation) if contents.prepares else {}),
     }
     return {
         "version": contents.version,
         "kernels": contents.group,
         "operations": {name: n["total"] for name, n in contents.operations.items()},
         "sincos": {name: n["sincos"] for name, n in contents.operations.items() if n["sincos"]},
-        "mass_matrix": derivation.method,
         **{name: value for name, value in optional.items() if value},
+    }
+
+
+def _of_model(derivation: Derivation) -> dict[str, Any]:
+    d = derivation.description
+    configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
+    numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
+    left_out = {"parameter": list(d.left_out_parameters), "input": list(d.left_out_inputs)}
+    return {
+        "mass_matrix": derivation.method,
+        "left_out": left_out if any(left_out.values()) else {},
+        "configuration_names": configuration if configuration != numbered else [],
+        "coordinate_rates": _coordinate_rates(d),
+        "functions": list(d.functions),
+        "loads_of_reactions": [str(number) for number in d.loads_of_reactions],
+        "reaction_names": list(d.reaction_terms.names) if d.reaction_terms else [],
+        "guess": {str(place): value for place, value in d.guess},
+        **places(derivation),
     }
 
 
