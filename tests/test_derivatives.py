@@ -405,6 +405,22 @@ def test_second_derivatives_from_matrices(name: str) -> None:
     assert np.isnan(dyn.rhs_hessian(time, np.append(x[1:], np.nan), w, r=r)).any()
 
 
+def test_second_derivatives_from_matrices_in_batches_of_a_quaternion() -> None:
+    """Times, inputs or parameters alone may be many; a singular row has its number."""
+    dyn, _, (time, x, r, p) = case("free_body")
+    w, several = np.linspace(-1.0, 1.0, dyn.n_x), np.array([[1.0], [1.1], [1.2]])
+    matrices = derivative_products._from_matrices
+    for t_, r_, p_ in ((time * several[:, 0], r, p), (time, r * several, p), (time, r, p * several)):
+        found = matrices(dyn, t_, x, w, r_, p_)
+        last = (t_ if np.ndim(t_) == 0 else t_[2], *(a if a.ndim == 1 else a[2] for a in (r_, p_)))
+        np.testing.assert_array_equal(found[2], matrices(dyn, last[0], x, w, *last[1:]))
+    for masses, rows in ((p * np.array([[1.0], [0.0], [2.0]]), [1]), (0.0 * p, None)):
+        with pytest.raises(kc.SingularError, match="the mass matrix of 'free_body' is singular") as caught:
+            dyn.rhs_hessian(time, x, w, p=masses)
+        assert caught.value.out is None
+        assert (caught.value.rows if rows is None else caught.value.rows.tolist()) == rows
+
+
 @pytest.mark.long
 def test_redundant_rows_have_no_second_derivatives() -> None:
     dyn = case("bricard")[0]
@@ -440,6 +456,24 @@ def test_patterns_that_are_known() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-15)
 
 
+def test_second_derivatives_beside_an_indefinite_mass_matrix() -> None:
+    """A row that is found from matrices, with its time, leaves the others their bits; a singular one is named."""
+    (q1, q2), c = me.dynamicsymbols("q1 q2"), sm.Symbol("c")
+    kinetic = (q1.diff(t) ** 2 + 2 * c * sm.cos(q1) * q1.diff(t) * q2.diff(t) + q2.diff(t) ** 2) / 2
+    model = kc.Model.from_lagrangian(kinetic - sm.sin(q1 * q2) * t, [q1, q2])
+    dyn, x, w = kc.compile(model), np.array([0.3, 0.8, -0.4, 0.6]), np.linspace(-1.0, 1.0, 4)
+    times, p = np.arange(6.0).reshape(2, 3), np.array([0.3, 2.5, 0.7, 0.1, 0.9, 4.0]).reshape(2, 3, 1)
+    found = dyn.rhs_hessian(times, x, w, p=p)
+    for k in np.ndindex(times.shape):
+        np.testing.assert_array_equal(found[k], dyn.rhs_hessian(times[k], x, w, p=p[k]))
+    expected = curvature(lambda z: Precise(model).rhs(times[0, 1], z, [], p[0, 1]), w, x, w)
+    assert abs(w @ found[0, 1][:4, :4] @ w - expected) < 1e-10 * np.max(np.abs(found[0, 1]))
+    x[0] = 0.0
+    with pytest.raises(kc.SingularError, match=r"the mass matrix of .* is singular") as caught:
+        dyn.rhs_hessian(0.0, x, w, p=[[0.3], [2.5], [1.0]])
+    assert (caught.value.rows.tolist(), caught.value.out) == ([2], None)
+
+
 def test_vectors_of_other_shapes() -> None:
     dyn, _, (time, x, _, _) = case("cart_pole")
     with pytest.raises(ValueError, match=r"dx has shape \(3,\), expected \(..., 4\)"):
@@ -455,6 +489,8 @@ def test_vectors_of_other_shapes() -> None:
     for product in (dyn.rhs_jvp, dyn.rhs_vjp, dyn.rhs_hessian):
         with pytest.raises(ValueError, match=r"leading axes do not broadcast: x \(2,\), \w+ \(3,\)$"):
             product(time, [x, x], [x, x, x])
+        with pytest.raises(ValueError, match=r"do not broadcast: t \(2,\), direction or weights \(3,\)"):
+            product([time, time], x, [x, x, x])
     with pytest.raises(ValueError, match=r"leading axes do not broadcast: udot \(2,\), dx \(3,\)$"):
         dyn.inverse_dynamics_jvp(time, x, np.zeros((2, 2)), [x, x, x])
     with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):

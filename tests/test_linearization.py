@@ -441,10 +441,24 @@ def test_minimal_at_a_dead_point_says_so() -> None:
     assert np.isfinite(dyn.linearize(0.0, top)[0]).all()
     for x in (0.0, 6e-17):  # cos(π/2) in floating point
         with pytest.raises(kc.SingularError, match=r"dependent coordinates x .*dead point") as caught:
-            dyn.linearize(0.3, [[0.6, 0.8, 0.4, -0.3], [1.0, x, 0.0, 0.5]], minimal=True)
-        assert (caught.value.t, caught.value.x.tolist(), caught.value.rows.tolist()) == (0.3, [1.0, x, 0.0, 0.5], [1])
+            dyn.linearize(0.3, [[np.nan, 0.0, 0.0, 0.0], [0.6, 0.8, 0.4, -0.3], [1.0, x, 0.0, 0.5]], minimal=True)
+        assert (caught.value.t, caught.value.x.tolist(), caught.value.rows.tolist()) == (0.3, [1.0, x, 0.0, 0.5], [2])
         with pytest.raises(kc.SingularError, match=r"dependent speeds .*dead point"):
             dyn.generalized_active_forces(0.3, [1.0, x, 0.0, 0.5], nonholonomic=True)
+
+
+def test_minimal_of_states_that_are_not_finite() -> None:
+    """A row that holds NaN is NaN, as without ``minimal``; the others are what they are alone."""
+    dyn, good = compiled("four_bar"), some_state("four_bar")
+    bad = good.copy()
+    bad[0] = np.nan
+    for many, alone in zip(
+        dyn.linearize(0.3, [bad, good], minimal=True), dyn.linearize(0.3, good, minimal=True), strict=True
+    ):
+        assert np.isnan(many[0]).any()
+        np.testing.assert_array_equal(many[1], alone)
+    assert np.isnan(dyn.linearize(0.3, bad, minimal=True)[0]).any()
+    assert np.isnan(dyn.linearize(0.3, bad)[0]).any()
 
 
 def test_singular_states() -> None:

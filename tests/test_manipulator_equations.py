@@ -315,6 +315,9 @@ def test_inverses_in_doubt() -> None:
     for e in (1.5, 2.5, 2.0**-25, 2.0**-30):  # of 2.5 M is indefinite
         exact = np.array([[1.0, e - 1.0], [e - 1.0, 1.0]]) / (e * (2.0 - e))
         np.testing.assert_allclose(dyn.mass_matrix_inverse(0.0, x, p=[1.0 - e]), [exact, exact], rtol=1e-5)
+    p = np.array([[[0.3], [0.3]], [[-1.5], [1.0 - 2.0**-30]], [[0.7], [0.7]]])
+    for found, alone in zip(dyn.mass_matrix_inverse(0.0, x, p=p).reshape(6, 2, 2), p.reshape(6, 1), strict=True):
+        np.testing.assert_array_equal(found, dyn.mass_matrix_inverse(0.0, x[0], p=alone))  # whatever stands beside it
     for e in (2.0**-36, 0.0, 2.0):
         with pytest.raises(kc.SingularError, match="the mass matrix is singular: some combination") as caught:
             dyn.mass_matrix_inverse(0.0, x, p=[[0.5], [1.0 - e]])

@@ -273,6 +273,9 @@ def test_ways_back_without_gradient() -> None:
 def test_errors(oscillator: kc.CompiledModel) -> None:
     with pytest.raises(ValueError, match=r"weights has shape \(3,\), expected \(8, 2\)"):
         oscillator.rollout_vjp([1.0, 0.0], None, np.ones(3), dt=H, steps=STEPS)
+    for weights in (None, lambda states: None, np.ones(2) * 1j, lambda states: "1"):  # not one NaN, nor the real part
+        with pytest.raises(TypeError, match="weights must be real numbers"):
+            oscillator.rollout_vjp([1.0, 0.0], None, weights, dt=H, steps=STEPS)
     with pytest.raises(kc.IntegrationError, match="rollout"):
         oscillator.rollout_vjp([np.nan, 0.0], None, np.ones(2), dt=H, steps=STEPS)
 

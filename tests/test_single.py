@@ -7,6 +7,7 @@ import ctypes
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -97,6 +98,42 @@ def test_lanes_have_the_bits_of_a_state_alone(name: str) -> None:
         assert together.tobytes() == alone.tobytes(), kernel
     assert {"rhs", "mass_matrix", "linearize"} <= dyn._lanes[0]
     assert dyn._lanes[1] in (4, 8, 16)
+
+
+@pytest.mark.parametrize("name", part(kc.models(), ["wire_particle"]))
+def test_products_with_derivatives(name: str) -> None:
+    """Vectors of doubles, floats and lists are cast: those of the double, to the condition of its equations."""
+    double, single = both(name)
+    x, rng = states(name, 1)[0], np.random.default_rng(2)
+    dx, w, udot = *rng.uniform(-1.0, 1.0, (2, double.n_x)), np.ones(double.n_u)
+    calls: tuple[Callable[[kc.CompiledModel, Any], Array], ...] = (
+        lambda dyn, cast: dyn.jvp("rhs", 0.25, x, cast(dx), dp=cast(np.ones(dyn.n_p))),
+        lambda dyn, cast: dyn.vjp("rhs", 0.25, x, cast(w)),
+        lambda dyn, cast: dyn.vjp("rhs", 0.25, x, cast(w), parameters=True)[1],
+        lambda dyn, cast: dyn.jvp("inverse_dynamics", 0.25, x, cast(udot), cast(dx)),
+        lambda dyn, cast: dyn.vjp("inverse_dynamics", 0.25, x, cast(udot), cast(udot)),
+        lambda dyn, cast: dyn.jvp("rhs", 0.25, [x, x, x], cast(dx))[1],
+    )
+    for call in calls:
+        true, found = call(double, np.asarray), call(single, np.asarray)
+        assert found.dtype == np.float32
+        allowed = 1e3 * EPSILON * condition(double, x) * max(1.0, float(np.max(np.abs(true), initial=0.0)))
+        np.testing.assert_allclose(found, true, rtol=0.0, atol=allowed)
+        for cast in (np.float32, np.ndarray.tolist):
+            np.testing.assert_array_equal(call(single, cast), found)
+
+
+@pytest.mark.long
+def test_inverses_that_numpy_finds_are_floats() -> None:
+    """M of the second row is indefinite."""
+    dyn = both("rrp")[1]
+    p = np.repeat(dyn.prepared[np.newaxis, : dyn.n_p], 2, axis=0)
+    p[1, list(dyn.parameter_names).index("m3")] = -9.0
+    x = states("rrp", 1)[0]
+    found = dyn.mass_matrix_inverse(0.0, x, p=p)
+    assert found.dtype == dyn.mass_matrix_inverse(0.0, x, p=p[1]).dtype == np.float32
+    assert found[0].tobytes() == dyn.mass_matrix_inverse(0.0, x, p=p[0]).tobytes()
+    np.testing.assert_allclose(found[1] @ dyn.mass_matrix(0.0, x, p=p[1]), np.eye(dyn.n_u), atol=1e-4)
 
 
 @pytest.mark.long

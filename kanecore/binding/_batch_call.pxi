@@ -365,8 +365,9 @@ cdef bint may_overlap(object a, object b) noexcept:
     return low[0] < end[1] and low[1] < end[0]
 
 
-cdef tuple leading_axes(list operands):
-    """The shape to which the operands broadcast, but for the last axes of all but t."""
+cdef tuple leading_axes(list operands, str beyond):
+    """The shape to which the operands broadcast, but for the last axes of all but t; ``beyond`` is what x goes on with.
+    """
     if cnp.PyArray_NDIM(operands[OF_T]) == 0 and 1 < cnp.PyArray_NDIM(operands[OF_X]) <= BROADCAST_AXES:
         if operands[OF_UDOT] is None and operands[OF_R] is None and operands[OF_P] is None:     # rows of x alone
             return operands[OF_X].shape[:cnp.PyArray_NDIM(operands[OF_X]) - 1]
@@ -379,7 +380,8 @@ cdef tuple leading_axes(list operands):
     try:
         return broadcast_shapes(*[axes for axes in leading if axes is not None])
     except ValueError as error:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in zip(ARGUMENTS, leading) if axes)
+        shapes = ", ".join(f"{name} {axes}" for name, axes in zip(("t", "x", beyond, "r", "p"), leading)
+                           if axes)
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
 
 
@@ -513,8 +515,8 @@ cdef class Evaluation:
         """Convert and check the arguments."""
         cdef Model m = self.model
         self.operands = [real_array("t", t, m.dtype), self.rows("state", x), None, None, None]
-        if reads_udot(self.k):      # those that go on with multipliers are an array already
-            self.operands[OF_UDOT] = self.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else udot
+        if reads_udot(self.k):      # what goes on with multipliers is an array already, of doubles
+            self.operands[OF_UDOT] = self.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else numbers(udot, m.dtype)
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
@@ -523,7 +525,7 @@ cdef class Evaluation:
             self.inputs = m.resolve_inputs(None)
         else:
             self.operands[OF_R] = self.rows("input", r)
-        self.shape = leading_axes(self.operands)
+        self.shape = leading_axes(self.operands, "udot" if n_beyond(m, self.k) == m.n_u else "direction or weights")
         return 0
 
     cdef object rows(self, str what, object given):

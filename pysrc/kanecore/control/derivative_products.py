@@ -15,6 +15,7 @@ second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the mo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,7 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
 
 
 def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r: Any, p: Any) -> Array | None:
-    """Hessians; None where their kernel has no result, or the model has no such kernel."""
+    """Hessians; None where their kernel has no result at one state, or the model has no such kernel."""
     try:
         found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
         if found is not None:
@@ -76,8 +77,27 @@ def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r
             return None
         w = direction_of(dyn, "state", "weights", weights)
         return dyn._rhs_hessian(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
-    except SingularError:
-        return None
+    except SingularError as error:
+        return None if error.rows is None else _with_the_rest(dyn, error.out, error.rows, (t, x, w, r, p))
+
+
+def _with_the_rest(dyn: Kernels, found: Array, rest: npt.NDArray[np.intp], at: tuple[Any, ...]) -> Array:
+    """Hessians of a batch, with the ``rest``, numbers of rows, from matrices: others keep the bits they have alone."""
+    lead, (t, x, w, r, p) = found.shape[:-2], at
+
+    def of_rest(values: Array) -> Array:
+        return np.broadcast_to(values, (*lead, values.shape[-1])).reshape(-1, values.shape[-1])[rest]
+
+    times = of_rest(np.asarray(t, dtype=np.float64)[..., np.newaxis])[:, 0]
+    states = of_rest(dyn._rows("state", x, "x"))
+    inputs = None if r is None else of_rest(dyn._rows("input", r, "r"))
+    parameters = None if p is None else of_rest(dyn._rows("parameter", p, "p"))
+    try:
+        found.reshape(-1, *found.shape[-2:])[rest] = _from_matrices(dyn, times, states, of_rest(w), inputs, parameters)
+    except SingularError as error:
+        error.rows = rest[error.rows]
+        raise
+    return found
 
 
 def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any, p: Any) -> Array:
@@ -114,12 +134,25 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
 
 def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
     """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
-    if not dyn.unit:
-        return dyn._linearize(t, x, **values)
-    axes = tuple(range(1, dyn._rows("state", x, "x").ndim))
-    units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), axes)
-    directions = joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), units=units)
-    return np.moveaxis(dyn._rhs_tangent(t, x, directions, **values), 0, -1)
+    try:
+        if not dyn.unit:
+            return dyn._linearize(t, x, **values)
+        depth = max(np.ndim(t), *(vector.ndim - 1 for vector in _given(dyn, x, **values)))
+        units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), tuple(range(1, depth + 1)))
+        directions = joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), units=units)
+        return np.moveaxis(dyn._rhs_tangent(t, x, directions, **values), 0, -1)
+    except SingularError as error:
+        if dyn.unit and error.out is not None:  # rows of all units
+            lead = error.out.shape[1:-1]
+            error.rows = np.unique(error.rows % math.prod(lead)) if lead else None
+        error.out = None  # no Hessians
+        raise
+
+
+def _given(dyn: Kernels, x: _Values, *, r: Any, p: Any) -> list[Array]:
+    """x, and r and p where they are given, as arrays."""
+    inputs = [] if r is None else [dyn._rows("input", r, "r")]
+    return [dyn._rows("state", x, "x"), *inputs, *([] if p is None else [dyn._rows("parameter", p, "p")])]
 
 
 def _independent(at: Constraints) -> Constraints:

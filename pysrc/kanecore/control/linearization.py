@@ -132,22 +132,27 @@ def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[
     n_free = q_free + u_free + dyn.n_z
     lead = slopes.shape[:-2]
     # every column: a unit of one of ξ, then of one of r
-    state = np.zeros((*lead, n_x, n_free + dyn.n_r))
-    state[..., range(q_free), range(q_free)] = 1.0
-    state[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
-    state[..., range(n_x - dyn.n_z, n_x), range(n_free - dyn.n_z, n_free)] = 1.0
+    whole = np.zeros((*lead, n_x, n_free + dyn.n_r))
+    whole[..., range(q_free), range(q_free)] = 1.0
+    whole[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
+    whole[..., range(n_x - dyn.n_z, n_x), range(n_free - dyn.n_z, n_free)] = 1.0
     inputs = np.zeros((dyn.n_r, n_free + dyn.n_r))
     inputs[:, n_free:] = np.eye(dyn.n_r)
-    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)
-    states = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lead, n_x))
+    finite = np.isfinite(slopes).all(axis=(-2, -1))  # singular values of others do not exist
+    whole[~finite] = np.nan
+    numbers = np.flatnonzero(finite)
+    time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[finite]
+    states = np.broadcast_to(np.asarray(x, dtype=np.float64), (*lead, n_x))[finite]
+    slopes, state = slopes[finite], whole[finite]
     for part in _parts(dyn):
         rows = slopes[..., part.rows, :]
         rows = rows / size_of(rows[..., part.columns])[..., np.newaxis]
         _require_as_many(dyn, part, _rank(rows[..., part.columns]))
-        _require_dependence(dyn, part, _rank(rows[..., part.dependent]), time, states)
+        _require_dependence(dyn, part, _rank(rows[..., part.dependent]), time, states, numbers if lead else None)
         change = rows[..., :n_x] @ state + rows[..., n_x:] @ inputs
         state[..., part.dependent, :] = -np.linalg.pinv(rows[..., part.dependent], rcond=RANK) @ change
-    return state[..., :n_free], state[..., n_free:]
+    whole[finite] = state
+    return whole[..., :n_free], whole[..., n_free:]
 
 
 def _rank(rows: Array) -> Array:
@@ -166,8 +171,10 @@ def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
         )
 
 
-def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array) -> None:
-    """Raise SingularError unless the dependent coordinates or speeds follow from the others."""
+def _require_dependence(
+    dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array, numbers: npt.NDArray[np.intp] | None
+) -> None:
+    """Raise SingularError unless the dependent coordinates or speeds follow from the others; ``numbers`` of a batch."""
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)
@@ -178,7 +185,7 @@ def _require_dependence(dyn: Kernels, part: _Part, rank: Array, t: Array, x: Arr
             f"other dependent {part.kind}",
             t=float(t[where]),
             x=x[where],
-            rows=np.flatnonzero(lost) if lost.ndim else None,
+            rows=None if numbers is None else numbers[lost],
         )
 
 

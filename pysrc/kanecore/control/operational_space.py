@@ -48,11 +48,17 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
     """
     try:
         return dyn._mass_matrix_inverse(t, x, r=r, p=p)
-    except SingularError:  # or in doubt, or not positive definite
-        pass
+    except SingularError as error:  # or in doubt, or not positive definite
+        out, rows = error.out, error.rows
     x = dyn._as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
-    return _inverted(dyn, mass, t, x, "the mass matrix is singular: some combination of the speeds moves no mass")
+    why = "the mass matrix is singular: some combination of the speeds moves no mass"
+    if rows is None:
+        return _inverted(dyn, mass, t, x, why).astype(mass.dtype, copy=False)
+    left = np.zeros((*mass.shape[:-2], 1, 1), dtype=bool)
+    left.flat[rows] = True
+    inverse = _inverted(dyn, np.where(left, mass, np.eye(dyn.n_u)), t, x, why)
+    return np.where(left, inverse.astype(mass.dtype), out)  # the others keep the bits that they have alone
 
 
 def operational_inertia(

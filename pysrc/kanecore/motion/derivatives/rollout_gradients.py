@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kanecore import _motion
 from kanecore.errors import NonFiniteError
 from kanecore.motion.rollout import read, rollout, steps_of, times
+from kanecore.run.call_arguments import real_numbers
 
 if TYPE_CHECKING:
     from kanecore._native import Kernels, _Values
@@ -84,7 +85,7 @@ def rollout_vjp(
     NonFiniteError
         A gradient is not finite for finite weights; with ``rows`` and the result, ``out``.
     ValueError, TypeError, KeyError
-        As for `rollout`; weights of another shape.
+        As for `rollout`; weights of another shape, or no numbers.
 
     Notes
     -----
@@ -95,7 +96,7 @@ def rollout_vjp(
     first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     states = rollout(dyn, x0, inputs, dt=dt, steps=count, t0=t0, method=method, parameters=parameters, threads=threads)
     rows = read(dyn, x0, inputs, parameters, (first, step, count))
-    given = np.asarray(weights(states) if callable(weights) else weights, dtype=dyn.dtype)
+    given = real_numbers("weights", weights(states) if callable(weights) else weights).astype(dyn.dtype)
     try:
         wide = np.ascontiguousarray(np.broadcast_to(given, states.shape))
     except ValueError:
