@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import sympy as sm
 
-from kanecore.graph.calculus import Tangent, accumulate, is_affine
-from kanecore.graph.evaluation import evaluate
+from kanecore.graph.calculus import Tangent, accumulate, derivatives, is_affine
+from kanecore.graph.evaluation import count, evaluate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, Graph, Op
 from kanecore.graph.sympy_bridge import FromSympy
 
@@ -165,3 +165,37 @@ def test_drag_at_rest(g: Graph) -> None:
     at = {"a": 3.0, "b": 4.0}
     assert evaluate(g, drag, at) == pytest.approx([5.0 + 9.0 / 5.0, 12.0 / 5.0])
     assert evaluate(g, weak, at) == pytest.approx([5.0**0.5 * (1 + 4.5 / 25), 5.0**0.5 * 6.0 / 25])
+
+
+def test_derivatives_take_what_is_shorter(g: Graph) -> None:
+    """Many rows of one function of x are differentiated along x, a row of many symbols backwards."""
+    x = [g.symbol(f"x{i}", COORDINATE) for i in range(6)]
+    inner = g.sin(g.mul(g.square(x[0]), g.cos(x[0])))
+    rows = [g.mul(g.constant(k), g.square(g.add(inner, g.constant(k)))) for k in range(2, 9)]
+    product = g.one
+    for each in x:
+        product = g.mul(product, g.sin(each))
+    for nodes, wrt, tangents in ((rows, x[:1], True), ([product], x, False)):
+        gradients = [slope for node in nodes for slope in accumulate(g, [(node, g.one)], wrt, limits=True)]
+        found = derivatives(g, nodes, wrt, most=1_000)
+        assert (count(g, found)["total"] < count(g, gradients)["total"]) == tangents
+        assert found == gradients or tangents
+        assert derivatives(g, nodes, wrt, most=1) == gradients
+        at = {f"x{i}": 0.3 + 0.1 * i for i in range(6)}
+        assert evaluate(g, found, at) == pytest.approx(evaluate(g, gradients, at), rel=1e-14)
+
+
+@pytest.mark.parametrize("divides", [False, True])
+def test_derivatives_keep_limits(g: Graph, divides: bool) -> None:
+    """A power that vanishes with its factor leaves rows to gradients, which know the limit; a divisor does not."""
+    x, y = g.symbol("x", SPEED), g.symbol("y", SPEED)
+    root = g.sqrt(g.mul(g.square(x), g.add(g.one, g.square(y))))
+    rows = [
+        g.div(g.mul(g.constant(k), y), root) if divides else g.mul(g.mul(g.constant(k), x), root) for k in range(2, 9)
+    ]
+    gradients = [slope for node in rows for slope in accumulate(g, [(node, g.one)], [x, y], limits=True)]
+    found = derivatives(g, rows, [x, y], most=1_000)
+    assert (found != gradients) == divides
+    if not divides:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            assert evaluate(g, found, {"x": 0.0, "y": 0.5}, Ieee) == [0.0] * len(found)

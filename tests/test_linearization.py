@@ -546,6 +546,29 @@ def test_into_arrays_of_the_caller(minimal: bool) -> None:
             np.testing.assert_array_equal(found, matrix)
 
 
+@pytest.mark.parametrize("name", ["kepler", "cart_pole"])
+def test_plain_arrays_take_the_short_way(name: str) -> None:
+    """B of a model without inputs has no columns, and no strides: it is plain all the same."""
+    dyn, x = compiled(name), some_state(name)
+    n = dyn.n_x
+    expected = dyn.linearize(0.0, x)
+    wide = np.full((n, n + dyn.n_r + 1), np.nan)
+    for a, b in ((np.empty((n, n)), np.zeros((n, dyn.n_r))), (wide[:, :n], wide[:, n:-1])):
+        a[...] = np.nan
+        assert dyn._linearize_into(0.0, x, None, None, a, b)
+        np.testing.assert_array_equal(a, expected[0])
+        np.testing.assert_array_equal(b, expected[1])
+    assert np.isnan(wide[:, -1]).all()
+    for a, b in (
+        (np.zeros((n, n)), np.zeros((n - 1, dyn.n_r))),
+        (np.zeros((n, n - 1)), np.zeros((n, dyn.n_r))),
+        (np.zeros((n, n), order="F"), np.zeros((n, dyn.n_r))),
+        (np.zeros((n, n), np.float32), np.zeros((n, dyn.n_r))),
+    ):
+        assert not dyn._linearize_into(0.0, x, None, None, a, b)
+        assert not a.any()
+
+
 def test_arrays_that_cannot_take_the_result() -> None:
     dyn, x = compiled("cart_pole"), np.zeros(4)
     frozen = np.zeros((4, 4))

@@ -171,6 +171,18 @@ cdef class Model(Parametrized):
             return None
         return self.product_at_once(K_INVERSE_DYNAMICS_GRADIENT, t, x, r, p)
 
+    def _linearize_into(self, t, x, r, p, a, b):
+        """A and B of one state into plain arrays that do not overlap; False for others, to which nothing is written."""
+        cdef Py_ssize_t n = self.n_x, columns = n + self.n_r
+        if self.kernels[K_LINEARIZE] == NULL or self.single or not take_columns(a, b, n, columns):
+            return False
+        whole = self.evaluate(K_LINEARIZE, t, x, None, r, p, None)
+        if cnp.PyArray_NDIM(whole) != 2:
+            return False
+        copy_columns(data(whole), columns, a, 0)
+        copy_columns(data(whole), columns, b, n)
+        return True
+
     def _rhs_tangent_at_once(self, t, x, dx, dr, r, p):
         """`rhs_jvp` along a direction of x and r, likewise; ``dr`` may be None, for zeros."""
         return self.tangent_at_once(K_RHS_TANGENT, t, x, dx, dr, r, p)
@@ -311,37 +323,33 @@ cdef object by_name(names, object result, int n_dims):
 
 
 cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:
-    """Test whether ``a`` is a float64 matrix of so many rows, of which each is contiguous."""
+    """Test whether ``a`` is a float64 matrix of so many rows, of which each is contiguous; one without columns is."""
     return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 2
-            and cnp.PyArray_DIM(a, 0) == rows and cnp.PyArray_STRIDE(a, 1) == sizeof(double)
+            and cnp.PyArray_DIM(a, 0) == rows
+            and (cnp.PyArray_STRIDE(a, 1) == sizeof(double) or cnp.PyArray_DIM(a, 1) == 0)
             and cnp.PyArray_STRIDE(a, 0) >= cnp.PyArray_DIM(a, 1) * <cnp.npy_intp>sizeof(double)
             and cnp.PyArray_ISBEHAVED(a))
 
 
-def split_columns(whole, a, b):
-    """Copy the matrix [a, b], of which a is square, to the arrays a and b; False if they are no plain ones, or overlap."""
-    cdef cnp.npy_intp rows, left, right, i, from_a_to_b
-    cdef char *to_a
-    cdef char *to_b
-    cdef char *row
-    if not (cnp.PyArray_CheckExact(whole) and cnp.PyArray_NDIM(whole) == 2):
-        return False
-    rows = cnp.PyArray_DIM(whole, 0)
-    if not (is_block(whole, rows) and is_block(a, rows) and is_block(b, rows)):
+cdef bint take_columns(object a, object b, cnp.npy_intp rows, cnp.npy_intp columns) noexcept:
+    """Test whether a, which is square, and b are plain arrays beside each other in a matrix, or apart in memory."""
+    cdef cnp.npy_intp left, right, from_a_to_b
+    if not (is_block(a, rows) and is_block(b, rows)):
         return False
     left, right = cnp.PyArray_DIM(a, 1), cnp.PyArray_DIM(b, 1)
-    if left != rows or left + right != cnp.PyArray_DIM(whole, 1):
+    if left != rows or left + right != columns:
         return False
-    to_a, to_b, row = <char *>cnp.PyArray_DATA(a), <char *>cnp.PyArray_DATA(b), <char *>cnp.PyArray_DATA(whole)
-    from_a_to_b = to_b - to_a
-    if not (from_a_to_b >= rows * cnp.PyArray_STRIDE(a, 0) or -from_a_to_b >= rows * cnp.PyArray_STRIDE(b, 0)
+    from_a_to_b = <char *>cnp.PyArray_DATA(b) - <char *>cnp.PyArray_DATA(a)
+    return (right == 0
+            or from_a_to_b >= rows * cnp.PyArray_STRIDE(a, 0) or -from_a_to_b >= rows * cnp.PyArray_STRIDE(b, 0)
             or (cnp.PyArray_STRIDE(a, 0) == cnp.PyArray_STRIDE(b, 0) and from_a_to_b >= left * <cnp.npy_intp>sizeof(double)
-                and from_a_to_b + right * <cnp.npy_intp>sizeof(double) <= cnp.PyArray_STRIDE(a, 0))):
-        return False
-    for i in range(rows):
-        memcpy(to_a, row, left * sizeof(double))
-        memcpy(to_b, row + left * sizeof(double), right * sizeof(double))
-        to_a += cnp.PyArray_STRIDE(a, 0)
-        to_b += cnp.PyArray_STRIDE(b, 0)
-        row += cnp.PyArray_STRIDE(whole, 0)
-    return True
+                and from_a_to_b + right * <cnp.npy_intp>sizeof(double) <= cnp.PyArray_STRIDE(a, 0)))
+
+
+cdef void copy_columns(const double *whole, cnp.npy_intp columns, object to, cnp.npy_intp first) noexcept:
+    """Copy the columns from ``first`` on of a matrix with so many to a plain array: as many as it has."""
+    cdef char *row = <char *>cnp.PyArray_DATA(to)
+    cdef cnp.npy_intp i, width = cnp.PyArray_DIM(to, 1) * <cnp.npy_intp>sizeof(double)
+    for i in range(cnp.PyArray_DIM(to, 0) if width else 0):
+        memcpy(row, whole + i * columns + first, width)
+        row += cnp.PyArray_STRIDE(to, 0)

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Types of the extension: what is written by hand, and what follows from the rows of `kanecore.kernels`."""
 
-from typing import Any
-
 from kanecore._binding import Buffers as Buffers
 from kanecore._binding import Model as Model
 from kanecore._binding import NamedArray as NamedArray
 from kanecore._binding import _Values as _Values
 from kanecore._methods import Kernels as Kernels
 from kanecore._methods import Workspace as Workspace
-
-def split_columns(whole: Any, a: Any, b: Any) -> bool: ...

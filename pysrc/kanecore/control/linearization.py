@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._native import split_columns
 from kanecore.errors import ModelError, SingularError
 from kanecore.rank import size_of
 from kanecore.run.call_arguments import require_fits, written
@@ -69,9 +68,9 @@ def linearize(
     """
     if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
-    slopes, n = dyn._linearize(t, x, r=r, p=p), dyn.n_x
-    if out is not None and not minimal and split_columns(slopes, out[0], out[1]):
+    if out is not None and not minimal and dyn._linearize_into(t, x, r, p, out[0], out[1]):
         return out[0], out[1]
+    slopes, n = dyn._linearize(t, x, r=r, p=p), dyn.n_x
     a, b = slopes[..., :n], slopes[..., n:]
     if out is None and not minimal:
         return a, b

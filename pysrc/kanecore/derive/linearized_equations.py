@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kanecore.derive.kernel_registry import Derived
 from kanecore.derive.recursions.joint_tree_derivatives import Forest
 from kanecore.describe.description import Description
-from kanecore.graph.calculus import Tangent, accumulate
+from kanecore.graph.calculus import Tangent, derivatives
 from kanecore.graph.evaluation import count
 from kanecore.graph.expression_graph import ACCELERATION
 from kanecore.graph.magnitudes import sums
@@ -117,7 +117,7 @@ def linearized(
         balance = [g.add(b, g.mul(x, force)) for b, x in zip(balance, row.jacobian, strict=True)]
     levels = [g.add(row.bias, dot(g, row.jacobian, d.accelerations)) for row in rows]
     nodes = [*d.rates, *balance, *levels]
-    entries = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
+    entries = derivatives(g, nodes, wrt, most=2 * UNROLLED)
     if not any(entries):
         return Linearization(vanishes=True)
     operations = count(g, entries)["total"]

@@ -10,11 +10,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Any
 
+from .evaluation import count
 from .expression_graph import Given, Graph, Op
 
-__all__ = ["Tangent", "accumulate", "is_affine", "partials"]
+__all__ = ["Tangent", "accumulate", "derivatives", "is_affine", "partials"]
 
 
 def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) -> bool:
@@ -217,6 +220,42 @@ def accumulate(
         else:
             adjoints.pass_on(i, w)
     return [adjoints.weight.get(x, 0) for x in wrt]
+
+
+def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -> list[int]:
+    """Derivatives ∂y_i/∂x_j of nodes, row by row: gradients of rows, or tangents along symbols where these are shorter.
+
+    Gradients share what the derivatives in a row have in common, tangents what those in a column have.  They are final
+    results, as those of `accumulate` with ``limits``.
+
+    Parameters
+    ----------
+    nodes : sequence of nodes y
+    wrt : sequence of symbols x
+    most : int
+        Operations of gradients beyond which tangents are not looked at.
+    """
+    gradients = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
+    operations = count(g, gradients)["total"]
+    if operations > most or _have_limits(g, nodes, wrt):
+        return gradients
+    columns = [list(map(Tangent(g, {x: g.one}).of, nodes)) for x in wrt]
+    tangents = [x for row in zip(*columns, strict=True) for x in row]
+    return tangents if count(g, tangents)["total"] < operations else gradients
+
+
+def _have_limits(g: Graph, nodes: Sequence[int], wrt: Sequence[int]) -> bool:
+    """Test whether a power of the symbols may vanish together with its factor, which gradients alone know.
+
+    One that does nothing but divide is not asked: where it vanishes there is no value either.
+    """
+    moving, below = reduce(or_, (g.depends[x] for x in wrt), 0), g.below(nodes)
+    powers = {i for i in below if g.nodes[i][0] in (Op.SQRT, Op.POW) and g.depends[i] & moving}
+    used = set(nodes)
+    for i in below if powers else ():
+        operands = g.operands(i)
+        used.update(operands[:1] if g.nodes[i][0] is Op.DIV else operands)
+    return not powers.isdisjoint(used)
 
 
 class _Adjoints:
