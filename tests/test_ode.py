@@ -38,7 +38,7 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 @pytest.mark.parametrize(
     "flags",
-    [["-O1"], pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long)],
+    [["-O2"], pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long)],
     ids=["plain", "sanitized"],
 )
 def test_program(tmp_path, flags):

@@ -99,7 +99,9 @@ def test_bits_of_the_core(name: str) -> None:
     assert served >= {"mass_matrix", "forcing"}
 
 
-@pytest.mark.parametrize("name", part(kc.models(), ["slider_crank"]))  # of which some states pivot otherwise
+@pytest.mark.parametrize(
+    "name", part(kc.models(), ["rrp", "slider_crank"])
+)  # some states of the latter pivot otherwise
 @pytest.mark.parametrize("group", part(["bodies", "energies", "forces", "linearize"], ["linearize"]))
 def test_bits_of_other_groups(name: str, group: str) -> None:
     assert check_group(name, group)

@@ -69,13 +69,16 @@ def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r
     """Hessians; None where their kernel has no result at one state, or the model has no such kernel."""
     try:
         found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
-        if found is not None:
-            return found
-        if not dyn._has("rhs_hessian"):
-            dyn._find("rhs_hessian")
-        if not dyn._has("rhs_hessian"):
-            return None
-        w = direction_of(dyn, "state", "weights", weights)
+    except SingularError:  # at the one state
+        return None
+    if found is not None:
+        return found
+    if not dyn._has("rhs_hessian"):
+        dyn._find("rhs_hessian")
+    if not dyn._has("rhs_hessian"):
+        return None
+    w = direction_of(dyn, "state", "weights", weights)
+    try:
         return dyn._rhs_hessian(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     except SingularError as error:
         return None if error.rows is None else _with_the_rest(dyn, error.out, error.rows, (t, x, w, r, p))

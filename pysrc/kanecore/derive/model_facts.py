@@ -31,6 +31,7 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
     """
     g, d = derivation.graph, derivation.description
     own = {node: 1 << i for i, node in enumerate(d.parameters)}
+    every = (1 << len(own)) - 1
     read: dict[int, int] = {}  # parameters that a node depends on, as bits
     result = {}
     for name in kernels:
@@ -38,7 +39,7 @@ def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
         for i in g.below(roots, stop=read):
             if i not in read:
                 read[i] = reduce(or_, (read[k] for k in g.operands(i)), own.get(i, 0))
-        bits = sum(own.values()) & ~reduce(or_, (read[i] for i in roots), 0)
+        bits = every & ~reduce(or_, (read[i] for i in roots), 0)
         if bits:
             result[name] = bits
     return result

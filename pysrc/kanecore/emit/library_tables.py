@@ -201,6 +201,7 @@ def _info(contents: Contents) -> dict[str, Any]:
 
 
 def _of_model(derivation: Derivation) -> dict[str, Any]:
+    """Facts of the model as a whole, by name; empty ones are left out of the table."""
     d = derivation.description
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]

@@ -234,6 +234,10 @@ def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -
     wrt : sequence of symbols x
     most : int
         Operations of gradients beyond which tangents are not looked at.
+
+    Returns
+    -------
+    list of len(nodes) · len(wrt) nodes
     """
     gradients = [x for node in nodes for x in accumulate(g, [(node, g.one)], wrt, limits=True)]
     operations = count(g, gradients)["total"]
