@@ -83,7 +83,6 @@ MODULES = {
     ),
 }
 PUBLIC_PXD = ("__init__.pxd", "_table.pxd", "_ode.pxd")  # for users' Cython; the others are the extension's own
-MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
 
 
 def laid_files() -> list[Path]:
@@ -181,15 +180,12 @@ class BuildNative(build_ext):
         ]
 
     def compile_c(self, module: Extension, source: str, flags: list[str]) -> str:
-        import numpy
-
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer_group([source, *module.depends], target):
             self.compiler.compile(
                 [source],
                 output_dir=self.build_temp,
-                macros=MACROS,
-                include_dirs=[*module.include_dirs, numpy.get_include()],
+                include_dirs=module.include_dirs,
                 extra_postargs=[*flags, "-g0"],  # debug information takes a third of the time
             )
         return str(target)
@@ -354,7 +350,7 @@ def modules() -> list[Extension]:
             f"kanecore.{name}",
             sources=[f"{NATIVE}/{name}.pyx", *(c_source(source) for source in sources)],
             depends=depends,
-            include_dirs=[f"{NATIVE}/include", f"{NATIVE}/src", RUNTIME.as_posix()],
+            include_dirs=[*(f"{NATIVE}/{folder}" for folder in ("binding", "include", "src")), RUNTIME.as_posix()],
             libraries=[] if sys.platform == "win32" else ["m"],
             extra_compile_args=[level],
         )

@@ -2,12 +2,12 @@
 """Declarations that `kanecore._library` shares with the other parts of the extension."""
 
 cimport cython
-cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.math cimport isfinite
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from kanecore cimport _numpy as cnp
 from kanecore cimport (
     kc_kernel, kc_lane_kernel, kc_lanes, kc_model, kc_prepare, kc_single_kernel, kc_single_prepare,
 )
@@ -99,6 +99,11 @@ cdef inline bint finite_numbers(const double *values, Py_ssize_t n, bint single)
 
 cdef inline double *data(object a) noexcept:
     return <double *>cnp.PyArray_DATA(a)
+
+
+cdef inline cnp.npy_intp item_size(object array) noexcept:
+    """Bytes of a number of an array of doubles, or of floats."""
+    return sizeof(float) if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT else sizeof(double)
 
 
 cdef inline bint overlap(const double *a, Py_ssize_t n_a, const double *b, Py_ssize_t n_b) noexcept nogil:

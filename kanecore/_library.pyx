@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cython: language_level=3, embedsignature=True, auto_pickle=False
-# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
 """The libraries of compiled models: opened, checked, and with their values by name.  No mathematics here.
 
 The parts, each built on those above it:
@@ -24,13 +23,13 @@ meanwhile.  Libraries are never closed; code lives as long as its model.
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport isfinite, isnan
 from libc.stdint cimport int32_t, uint16_t, uint32_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from kanecore cimport _numpy as cnp
 from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGLE
 
 from kanecore.errors import ModelError, unknown_name

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cython: language_level=3, embedsignature=True, auto_pickle=False
-# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
 """Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
 
 ====================  ====================================================================================
@@ -19,7 +18,6 @@
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
@@ -28,6 +26,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from kanecore cimport _numpy as cnp
 from kanecore cimport (
     KC_NONFINITE, KC_STOPPED, kc_kernel, kc_lane_kernel, kc_lanes, kc_prepare, kc_single_kernel, kc_single_prepare,
 )

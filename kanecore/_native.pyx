@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cython: language_level=3, embedsignature=True, auto_pickle=False
-# distutils: define_macros=NPY_NO_DEPRECATED_API=NPY_2_0_API_VERSION
 """Compiled models, called through the one C table of kanecore.h.  No mathematics here.
 
 This part of the extension is what runs in every call, so it alone is optimized.  Its own parts:
@@ -21,7 +20,6 @@ import os
 import numpy as np
 
 cimport cython
-cimport numpy as cnp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
@@ -30,6 +28,7 @@ from libc.math cimport isfinite
 from libc.stdint cimport uint32_t, uintptr_t
 from libc.string cimport memcmp, memcpy, memset
 
+from kanecore cimport _numpy as cnp
 from kanecore cimport (
     KC_CHATTER, KC_CONTRADICTORY, KC_JAMMED, KC_LOST, KC_MOST_BLOCKS, KC_NONFINITE, KC_OK, KC_SINGULAR, KC_UNCONVERGED,
     KC_UNSATISFIED_CONFIGURATION, kc_kernel, kc_lane_kernel, kc_lanes, kc_prepare,

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -29,6 +30,7 @@ from sympy.physics.mechanics import dynamicsymbols
 import kanecore as kc
 from kanecore import _library
 from kanecore.build import compile_library
+from kanecore.build.c_compiler import find_compiler
 from kanecore.compiled_model import CompiledModel
 from kanecore.gallery import rolling_disc
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
@@ -1063,3 +1065,45 @@ def test_hooks_are_declared_in_one_class() -> None:
     assert all(vars(hooks)[name].__doc__ for name in declared)
     native = [each for each in above if each.__module__ in ("kanecore._library", "kanecore._native")]
     assert [each.__name__ for each in native if declared & vars(each).keys()] == []
+
+
+FUNCTIONS_OF_NUMPY = {
+    "KC_NUMPY_ABI": "PyArray_GetNDArrayCVersion",
+    "KC_NUMPY_ARRAY": "PyArray_Type",
+    "KC_NUMPY_DTYPE": "PyArray_DescrFromType",
+    "KC_NUMPY_NEW": "PyArray_New",
+    "KC_NUMPY_ZEROS": "PyArray_Zeros",
+    "KC_NUMPY_EMPTY": "PyArray_Empty",
+    "KC_NUMPY_SET_BASE": "PyArray_SetBaseObject",
+}
+# Of each structure its name here and there, and the members that are used.
+STRUCTURES_OF_NUMPY = [
+    ("kc_ndarray", "PyArrayObject_fields", ["data", "nd", "dimensions", "strides", "base", "descr", "flags"]),
+    ("kc_dtype", "PyArray_Descr", ["typeobj", "kind", "type", "byteorder", "type_num"]),
+]
+BOTH_HEADERS = """
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <stddef.h>
+#include <numpy/arrayobject.h>
+#define SAME(name, a, b) typedef char name[(a) == (b) ? 1 : -1]
+"""
+
+
+def test_declarations_are_those_of_the_installed_numpy(root: Path, tmp_path: Path) -> None:
+    ours = (root / "kanecore/binding/kc_numpy.h").read_text(encoding="utf-8").partition("static void **")[0]
+    ours = ours.replace("NPY_", "KC_NPY_").replace("npy_intp", "kc_intp")
+    table = Path(np.get_include(), "numpy/__multiarray_api.h").read_text(encoding="utf-8")
+    places = dict(re.findall(r"^#define (PyArray_\w+)[^#]*?PyArray_API\[(\d+)\]", table, re.MULTILINE))
+    assert set(FUNCTIONS_OF_NUMPY) == set(re.findall(r"KC_NUMPY_[A-Z]\w+", ours))
+    values = [(here, places[there]) for here, there in FUNCTIONS_OF_NUMPY.items()]
+    values += [(f"KC_{name}", name) for name in re.findall(r"\bKC_(NPY_\w+) =", ours)]
+    values += [("sizeof(kc_intp)", "sizeof(npy_intp)")]
+    for here, there, members in STRUCTURES_OF_NUMPY:
+        for name in members:
+            values.append((f"offsetof({here}, {name})", f"offsetof({there}, {name})"))
+            values.append((f"sizeof((({here} *)0)->{name})", f"sizeof((({there} *)0)->{name})"))
+    lines = [f"SAME(same_{i}, {here}, {there});" for i, (here, there) in enumerate(values)]
+    (tmp_path / "numpy.c").write_text(f"{BOTH_HEADERS}{ours}#endif\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    include = [f"-I{np.get_include()}", f"-I{sysconfig.get_path('include')}"]
+    subprocess.run([*find_compiler(), *include, "-fsyntax-only", "numpy.c"], cwd=tmp_path, check=True)

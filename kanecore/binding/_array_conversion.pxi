@@ -39,13 +39,13 @@ cdef object array_over(Memory memory, tuple shape, bint single):
     for i in range(n):
         lengths[i] = shape[i]
     array = cnp.PyArray_SimpleNewFromData(n, lengths, cnp.NPY_FLOAT if single else cnp.NPY_DOUBLE, memory.values)
-    cnp.set_array_base(array, memory)
+    cnp.kc_set_base(array, memory)
     return array
 
 
 cdef object new_vector(Py_ssize_t n):
     cdef cnp.npy_intp shape = n
-    return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE, 0)
+    return cnp.PyArray_EMPTY(1, &shape, cnp.NPY_DOUBLE)
 
 
 cdef object vector_of(const double *values, Py_ssize_t n):
@@ -59,7 +59,7 @@ cdef object numbers_of(const double *values, Py_ssize_t n, bint single):
     cdef cnp.npy_intp shape = n
     if not single:
         return vector_of(values, n)
-    result = cnp.PyArray_EMPTY(1, &shape, cnp.NPY_FLOAT, 0)
+    result = cnp.PyArray_EMPTY(1, &shape, cnp.NPY_FLOAT)
     memcpy(cnp.PyArray_DATA(result), values, n * sizeof(float))
     return result
 
@@ -88,7 +88,7 @@ cdef bint is_ready(object array, object dtype) noexcept:
     cdef int last = cnp.PyArray_NDIM(array) - 1, number = cnp.NPY_FLOAT if dtype is SINGLE else cnp.NPY_DOUBLE
     return (cnp.PyArray_TYPE(array) == number
             and cnp.PyArray_ISBEHAVED_RO(array)
-            and (last < 0 or cnp.PyArray_STRIDE(array, last) == cnp.PyArray_ITEMSIZE(array)))
+            and (last < 0 or cnp.PyArray_STRIDE(array, last) == item_size(array)))
 
 
 cdef int require_real(str name, object array) except -1:

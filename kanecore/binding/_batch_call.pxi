@@ -361,7 +361,7 @@ cdef bint may_overlap(object a, object b) noexcept:
                 end[i] += reach
             else:
                 low[i] += reach
-        end[i] += cnp.PyArray_ITEMSIZE(array)
+        end[i] += item_size(array)
     return low[0] < end[1] and low[1] < end[0]
 
 
@@ -561,8 +561,8 @@ cdef class Evaluation:
         cdef cnp.npy_intp n_rows = 1
         for i in self.shape:
             n_rows *= i
-        self.status = cnp.PyArray_ZEROS(1, &n_rows, cnp.NPY_UINT8, 0)
-        self.numbers = cnp.PyArray_EMPTY(1, &n_rows, cnp.NPY_INT, 0)
+        self.status = cnp.PyArray_ZEROS(1, &n_rows, cnp.NPY_UINT8)
+        self.numbers = cnp.PyArray_EMPTY(1, &n_rows, cnp.NPY_INT)
         if n_rows >= self.model.rows_for_lanes:
             self.model.open_lanes(self.k)
         if self.in_columns and not self.in_lanes(n_rows):

@@ -114,7 +114,7 @@ cdef class Model(Parametrized):
             if self.n_dims[k] == 0:
                 result = &scalar
             else:
-                array = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE, 0)
+                array = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE)
                 result = data(array)
         elif is_result(self, k, out) and not overlapped(self, k, data(out), &at, r, p):
             result = data(out)
@@ -232,7 +232,7 @@ cdef class Model(Parametrized):
             return None
         memcpy(self.state, at.x, self.n_x * sizeof(double))
         at.x = self.state
-        result = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE, 0)
+        result = cnp.PyArray_EMPTY(self.n_dims[k], self.dims[k], cnp.NPY_DOUBLE)
         self.work[0] = 0.0
         self.kernels[k](at.t, at.x, at.r, at.c, self.work, data(result))
         if not all_finite(data(result), self.size[k]):

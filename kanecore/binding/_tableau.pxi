@@ -8,7 +8,7 @@ cdef object copied(const double *numbers, tuple shape):
     """Numbers of C as an array; None if there are none."""
     if numbers == NULL:
         return None
-    cdef cnp.ndarray array = np.empty(shape)
+    array = np.empty(shape)
     memcpy(cnp.PyArray_DATA(array), numbers, array.nbytes)
     return array
 

@@ -9,7 +9,7 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PyMappingMethods *tp_as_mapping
 
-cdef PyMappingMethods *ARRAY = (<PyTypeObject *>cnp.ndarray).tp_as_mapping
+cdef PyMappingMethods *ARRAY = (<PyTypeObject *>np.ndarray).tp_as_mapping
 
 
 cdef class Entries:

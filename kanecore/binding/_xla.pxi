@@ -150,7 +150,7 @@ cdef object array_of_xla(kc_xla_buffer *buffer, int n_own):
         lengths[axis] = buffer.lengths[buffer.rank - n + axis]
     kind = cnp.NPY_DOUBLE if buffer.type == KC_XLA_DOUBLE else cnp.NPY_FLOAT
     if size == 0:       # has no memory
-        return cnp.PyArray_EMPTY(n, lengths, kind, 0)
+        return cnp.PyArray_EMPTY(n, lengths, kind)
     return cnp.PyArray_SimpleNewFromData(n, lengths, kind, buffer.data)
 
 
