@@ -60,10 +60,10 @@ def constrained() -> list[str]:
 
 
 def examples(n: int) -> Callable[[Test], Test]:
-    """Hypothesis draws n examples for a test with --long, a tenth of them without."""
+    """Hypothesis draws n examples for a test with --long, a sixteenth of them without."""
 
     def decorate(test: Test) -> Test:
-        test = hypothesis.settings(max_examples=n if LONG else n // 10)(test)
+        test = hypothesis.settings(max_examples=n if LONG else n // 16)(test)
         return pytest.mark.long(test) if LONG else test
 
     return decorate

@@ -139,7 +139,7 @@ def test_symbols_of_a_left_out_system_are_known() -> None:
 triple = st.tuples(*[st.integers(-9, 9)] * 3)
 
 
-@examples(25)
+@examples(40)
 @given(st.lists(st.tuples(triple, triple), min_size=1, max_size=4), st.lists(triple, max_size=2), triple, triple)
 def test_change_of_point(forces: list[Any], torques: list[Any], p: Any, q: Any) -> None:
     """M^{S/P} = M^{S/Q} + r^{PQ} × R, and all of it as numpy has it."""

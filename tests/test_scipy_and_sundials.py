@@ -129,22 +129,22 @@ def test_inputs_by_a_function(spring: CompiledModel, method: str) -> None:
 @pytest.mark.parametrize("method", part(METHODS, METHODS[:1]))
 def test_only_what_is_handed_out_is_on_the_constraints(four_bar: CompiledModel, start: Any, method: str) -> None:
     """The method's own states drift as the tolerance allows, and the drift is told."""
-    exact = four_bar.simulate((0.0, 1.0), start, rtol=1e-12, atol=1e-12)
-    between = np.linspace(0.0, 1.0, 77)
+    exact = four_bar.simulate((0.0, 0.5), start, rtol=1e-12, atol=1e-12)
+    between = np.linspace(0.0, 0.5, 77)
     drifts = []
     for tolerance in (1e-5, 1e-8):
         options_: dict[str, Any] = {"method": method, "rtol": tolerance, "atol": tolerance}
-        sol = four_bar.simulate((0.0, 1.0), start, **options_)
+        sol = four_bar.simulate((0.0, 0.5), start, **options_)
         assert np.max(np.abs(four_bar.configuration_residual(sol.t, sol.x))) < 1e-12
         assert np.max(np.abs(four_bar.configuration_residual(between, sol(between)))) < 1e-12
-        chosen = four_bar.simulate((0.0, 1.0), start, t_eval=between, **options_)
+        chosen = four_bar.simulate((0.0, 0.5), start, t_eval=between, **options_)
         np.testing.assert_allclose(chosen.x, sol(between), rtol=1e-13, atol=1e-14)
         np.testing.assert_allclose(sol.x[-1], exact.x[-1], atol=1e3 * tolerance)
         drifts.append(sol.constraint_drift)
     assert 1e-12 < drifts[1] < drifts[0] / 10 < 1e-3
-    free = four_bar.simulate((0.0, 1.0), start, method=method, project=False, rtol=1e-5, atol=1e-5)
+    free = four_bar.simulate((0.0, 0.5), start, method=method, project=False, rtol=1e-5, atol=1e-5)
     assert np.max(np.abs(four_bar.configuration_residual(free.t, free.x))) > 1e-9
-    held = four_bar.simulate((0.0, 1.0), start, method=method, project=False, baumgarte=(30.0, 30.0), **TIGHT)
+    held = four_bar.simulate((0.0, 0.5), start, method=method, project=False, baumgarte=(30.0, 30.0), **TIGHT)
     np.testing.assert_allclose(held.x[-1], exact.x[-1], atol=1e-5)
 
 

@@ -235,8 +235,8 @@ def test_the_address_takes_floats() -> None:
 
 def test_what_fails() -> None:
     """Rows beside a failing one stay; what is lost or overflows has its error, with states in floats."""
-    dyn = both("four_bar")[1]
-    x = np.repeat(states("four_bar", 1), ENOUGH, axis=0)
+    dyn = both("chaplygin_sleigh")[1]
+    x = np.repeat(states("chaplygin_sleigh", 1), ENOUGH, axis=0)
     x[5, -1] = np.nan
     assert np.isnan(dyn.rhs(0.0, x)[5]).any()
     x[5] = x[4]
@@ -254,9 +254,9 @@ def test_what_fails() -> None:
     [("simulate", ((0.0, 1.0), [0.0])), ("consistent", (0.0, [0.0])), ("audit", ()), ("equilibrium", ([0.0],))],
 )
 def test_what_needs_doubles_refuses(name: str, arguments: tuple[Any, ...]) -> None:
-    dyn = both("four_bar")[1]
+    dyn = both("wire_particle")[1]
     with pytest.raises(
-        kc.ModelError, match=f"{name} needs the digits of doubles, and 'four_bar' is compiled with real="
+        kc.ModelError, match=f"{name} needs the digits of doubles, and 'wire_particle' is compiled with real="
     ):
         getattr(dyn, name)(*arguments)
 
@@ -270,7 +270,7 @@ def test_linearize() -> None:
     with pytest.raises(ValueError, match="A of out must be a float32 array"):
         dyn.linearize(0.25, x, out=(a.astype(float), b.astype(float)))
     with pytest.raises(kc.ModelError, match=r"linearize\(minimal=True\) needs the digits of doubles"):
-        both("four_bar")[1].linearize(0.25, states("four_bar", 1)[0], minimal=True)
+        both("chaplygin_sleigh")[1].linearize(0.25, states("chaplygin_sleigh", 1)[0], minimal=True)
 
 
 def test_what_cannot_be_compiled() -> None:

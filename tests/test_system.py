@@ -129,11 +129,11 @@ def test_bodies_in_the_inertial_frame() -> None:
 
 
 def test_tendons_take_the_operations_of_their_points() -> None:
-    """A spring and a damper along six joints: SymPy's own loads hold every direction cosine written out."""
+    """A spring and a damper along five joints: SymPy's own loads hold every direction cosine written out."""
     base = me.RigidBody("ground")
     system = me.System.from_newtonian(base)
     last = base
-    for i in range(6):
+    for i in range(5):
         body = me.RigidBody(f"b{i}", mass=1.0 + i)
         body.inertia = (me.inertia(body.frame, 1, 1, 1), body.masscenter)
         where = 0.2 * last.x if i else None
@@ -150,13 +150,13 @@ def test_tendons_take_the_operations_of_their_points() -> None:
     arguments = (system.frame, system.q, system.u, system.kdes)
     models = [bare, kc.Model.from_system(system), kc.Model(*arguments, bodies=system.bodies, forcelist=written)]
     none, ours, theirs = (kc.compile(model) for model in models)
-    x = np.random.default_rng(3).uniform(-1, 1, 12)
+    x = np.random.default_rng(3).uniform(-1, 1, 10)
     expected = theirs.forcing(0.0, x)
     np.testing.assert_allclose(ours.forcing(0.0, x), expected, rtol=0, atol=1e-12 * abs(expected).max())
     assert abs(none.forcing(0.0, x) - expected).max() > 0.1 * abs(expected).max()
     counts = [dyn.info["operations"]["forcing"] for dyn in (none, ours, theirs)]
-    assert counts[1] - counts[0] < 350
-    assert counts[2] - counts[0] > 1.5 * (counts[1] - counts[0])
+    assert counts[1] - counts[0] < 280
+    assert counts[2] - counts[0] > 1.4 * (counts[1] - counts[0])
 
 
 def test_any_actuator_may_stand_among_the_loads() -> None:
