@@ -119,6 +119,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", type=int, help=f"with --long, each {PARTS}th of its cases, from this number on")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With --skipped import no file of which nothing was skipped, with -m packaging none without such a test."""
+    if collection_path.suffix != ".py":
+        return None
+    if config.getoption("--skipped"):
+        names = {Path(name.partition("::")[0]).name for name in config.cache.get(SKIPPED, ())}
+        return True if collection_path.name not in names else None
+    if config.option.markexpr == "packaging":
+        return True if "mark.packaging" not in collection_path.read_text(encoding="utf-8") else None
+    return None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the cases of sweeps that are long, or most of them; with --skipped, what was not skipped."""
     if config.getoption("--skipped"):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ __all__ = [
     "VERSIONS",
     "FMU3Model",
     "build_platform_binary",
+    "exported",
     "fmpy",
     "loaded",
     "opened",
@@ -62,6 +65,20 @@ def loaded(name: str) -> tuple[Any, np.ndarray]:
     for k, key in enumerate(dyn.input_names):
         dyn.inputs[key] = 0.05 * (k + 1)
     return dyn, dyn.consistent(0.0, dyn.state(given))
+
+
+FILES = tempfile.TemporaryDirectory(prefix="kanecore-fmus-")
+
+
+def exported(name: str, version: str = "3.0") -> tuple[Any, np.ndarray, Path]:
+    """A gallery model and its state as `loaded` gives them, with its FMU, which several tests open."""
+    return *loaded(name), _written(name, version)
+
+
+@functools.cache
+def _written(name: str, version: str) -> Path:
+    dyn, x = loaded(name)
+    return dyn.export_fmu(Path(FILES.name, f"{name}-{version}.fmu"), version=version, x0=x)
 
 
 @dataclass

@@ -113,10 +113,11 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
 
     def run(*words: str) -> None:
         folders = {"PYTHONPATH": str(tmp_path / "pysrc"), "KANECORE_CACHE_DIR": str(tmp_path / "cache")}
+        flags = {"KANECORE_CFLAGS": "-O0 -frecord-gcc-switches"} if sys.platform == "linux" else {}
         done = subprocess.run(
             [sys.executable, *words],
             cwd=tmp_path,
-            env={**os.environ, **folders},
+            env={**os.environ, **folders, **flags},
             capture_output=True,
             text=True,
             check=False,
@@ -125,6 +126,8 @@ def test_a_kernel_and_an_integrator(root: Path, tmp_path: Path) -> None:
 
     run("-m", "kanecore.build.generated_sources")
     run("setup.py", "-q", "build_ext", "--inplace")
+    if sys.platform == "linux":  # the extension says with which flags it was compiled
+        assert all(b"-O0" in path.read_bytes() for path in package.glob("_*.so"))
     (tmp_path / "use.py").write_text(USE, encoding="utf-8")
     run("use.py")
     # what the package demands of all its kernels and methods; the golden files of the gallery are another matter

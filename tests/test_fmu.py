@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from fmu_instances import FLOW, VERSIONS, FMU3Model, fmpy, loaded, opened, pendulum, validate_fmu
+from fmu_instances import FLOW, VERSIONS, FMU3Model, exported, fmpy, loaded, opened, pendulum, validate_fmu
 from sweep import part
 
 import kanecore as kc
@@ -22,9 +22,8 @@ pytestmark = pytest.mark.compiler
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", part(FLOW, ["four_bar", "planar_2r"]))
-def test_motion_is_that_of_simulate(name: str, version: str, tmp_path: Path) -> None:
-    dyn, x0 = loaded(name)
-    path = dyn.export_fmu(tmp_path / f"{name}.fmu", version=version, x0=x0)
+def test_motion_is_that_of_simulate(name: str, version: str) -> None:
+    dyn, x0, path = exported(name, version)
     assert validate_fmu(str(path)) == []
     end, names = 1.0, [*dyn.coordinate_names, *dyn.speed_names, *dyn.output_names]
     sol = dyn.simulate((0.0, end), x0, rtol=1e-11, atol=1e-11, t_eval=np.linspace(0.0, end, 11))
@@ -88,9 +87,8 @@ def test_a_prescribed_motion_goes_on_by_its_rates(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", part(["quadrotor", "four_bar", "slider_crank"], ["four_bar"]))
-def test_directional_derivatives(name: str, version: str, tmp_path: Path) -> None:
-    dyn, x = loaded(name)
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_directional_derivatives(name: str, version: str) -> None:
+    dyn, x, path = exported(name, version)
     with opened(path, dyn) as one:
         one.begin()
         inputs, outputs = ([one.vr[key] for key in keys] for keys in (dyn.input_names, dyn.output_names))
@@ -212,17 +210,15 @@ def test_constrained_states_change_in_event_mode_alone(name: str, version: str, 
 
 
 @pytest.mark.parametrize("version", part(VERSIONS, ["3.0"]))
-def test_what_cannot_drift_asks_for_nothing(version: str, tmp_path: Path) -> None:
-    dyn, x = loaded("cart_pole")
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_what_cannot_drift_asks_for_nothing(version: str) -> None:
+    _, _, path = exported("cart_pole", version)
     description = fmpy.read_model_description(str(path))
     assert not description.modelExchange.needsCompletedIntegratorStep
     assert "drift limit" not in [v.name for v in description.modelVariables]
 
 
-def test_a_start_off_the_constraints_comes_back(tmp_path: Path) -> None:
-    dyn, x = loaded("four_bar")
-    path = dyn.export_fmu(tmp_path / "it.fmu", x0=x)
+def test_a_start_off_the_constraints_comes_back() -> None:
+    dyn, x, path = exported("four_bar")
     with opened(path, dyn, steps=True) as one:
         one.put([one.vr["q2"]], [x[1] + 1e-3])
         one.begin()
@@ -238,9 +234,8 @@ def test_a_start_off_the_constraints_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_calls_out_of_place_are_errors(version: str, tmp_path: Path) -> None:
-    dyn, x = loaded("four_bar")
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_calls_out_of_place_are_errors(version: str) -> None:
+    dyn, x, path = exported("four_bar", version)
     with opened(path, dyn) as one:
 
         def refused(call: Any, *arguments: Any) -> None:
@@ -275,9 +270,8 @@ def test_calls_out_of_place_are_errors(version: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_saved_states(version: str, tmp_path: Path) -> None:
-    dyn, x = loaded("quadrotor")
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_saved_states(version: str) -> None:
+    dyn, _, path = exported("quadrotor", version)
     with opened(path, dyn, steps=True) as one:
         prefix = "FMUstate" if version == "2.0" else "FMUState"
         one.begin()
@@ -300,9 +294,8 @@ def test_saved_states(version: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", part(VERSIONS, ["3.0"]))
-def test_several_instances(version: str, tmp_path: Path) -> None:
-    dyn, x = loaded("cart_pole")
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_several_instances(version: str) -> None:
+    dyn, x, path = exported("cart_pole", version)
     with opened(path, dyn, steps=True) as one, opened(path, dyn, steps=True) as two:
         for instance, mass in ((one, 0.5), (two, 2.0)):
             instance.put([instance.vr["m"]], [mass])
@@ -316,9 +309,8 @@ def test_several_instances(version: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", part(VERSIONS, ["2.0"]))
-def test_singular_states_are_named(version: str, tmp_path: Path) -> None:
-    dyn, x = loaded("cart_pole")
-    path = dyn.export_fmu(tmp_path / "it.fmu", version=version, x0=x)
+def test_singular_states_are_named(version: str) -> None:
+    dyn, _, path = exported("cart_pole", version)
     weightless = {"M": 0.0, "m": 0.0, "I": 0.0}
     with opened(path, dyn) as one:
         one.put([one.vr[key] for key in weightless], weightless.values())

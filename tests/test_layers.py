@@ -124,7 +124,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "control": {"show"},
     "audit": {"show"},
     "export": {"model"},  # the report of a wheel's model
-    "gallery": {"compiled_model", "build", "_compile", "emit"},  # listing the models needs none of them
+    "gallery": {"compiled_model", "build", "_compile", "describe", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     "compiled_model": {"export", "live"},  # which is handed over
     "_compile": {"model", "describe"},  # what was derived before needs no SymPy

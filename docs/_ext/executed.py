@@ -31,6 +31,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import matplotlib as mpl
+import scipy.integrate
+import scipy.optimize  # noqa: F401  as SymPy, once, before Sphinx divides the pages among processes
+import sympy.physics.mechanics  # noqa: F401
 from docutils import nodes
 from docutils.parsers.rst import directives
 from matplotlib.artist import Artist

@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import kanecore as kc
+from kanecore.gallery import _model as described  # once for all blocks and pages of a process
 from kanecore.gallery._motions import MOTIONS
 from kanecore.live.live_code import player
 from kanecore.live.live_page import _packed as packed
@@ -26,12 +27,6 @@ FINE = 20.0  # frames a second of a poster
 
 def module(name: str) -> ModuleType:
     return import_module(f"kanecore.gallery.{name}")
-
-
-@cache
-def model(name: str) -> kc.Model:
-    """The description of a mechanism, made once for all blocks of its page."""
-    return module(name).build()
 
 
 HELD = {  # by springs: nothing else keeps the fingers in their hand
@@ -121,7 +116,7 @@ def facts(name: str) -> None:
     """Print parameters and report."""
     values = ", ".join(f"{symbol} = {value:g}" for symbol, value in module(name).PARAMETERS.items())
     print(textwrap.fill(values, 80), end="\n\n")
-    lines = model(name).report().splitlines()
+    lines = described(name).report().splitlines()
     if len(lines) > 90:
         lines[30:-8] = [f"... {len(lines) - 38} more lines"]
     print("\n".join(line if len(line) < 120 else line[:100] + " ..." for line in lines))
@@ -137,10 +132,10 @@ def forcing(name: str) -> str:
 
 def shortest(name: str, kernel: str) -> str:
     """LaTeX by intermediate variables, or written out where that is shorter; of long ones it is not tried."""
-    by_variables = model(name).latex(kernel)
+    by_variables = described(name).latex(kernel)
     if len(by_variables) > LONG:
         return by_variables
-    return min(by_variables, model(name).latex(kernel, nested=True), key=len)
+    return min(by_variables, described(name).latex(kernel, nested=True), key=len)
 
 
 class Index:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
     from kanecore.describe.description import Description
     from kanecore.emit.kernel_groups import Groups
+    from kanecore.model import Model
     from kanecore.program.bytecode_format import Code
 
 __all__ = ["MODELS", "PREBUILT_OF_ROBOTS", "is_prebuilt", "library_path", "load", "models", "robot_file", "robots"]
@@ -201,11 +202,19 @@ def _text(name: str) -> str:
     return (_FOLDER / f"{name}.c").read_text(encoding="utf-8")
 
 
-def _described(name: str) -> Description:
-    """Description from which a model's libraries were derived; it needs SymPy."""
+@cache
+def _model(name: str) -> Model:
+    """A model as its module describes it, once in a process; it needs SymPy."""
     require_sympy()
-    description: Description = import_module(f"{__name__}.{name}").build().description
-    return description
+    model: Model = import_module(f"{__name__}.{name}").build()
+    return model
+
+
+def _described(name: str) -> Description:
+    """Description of a model, to derive from it."""
+    from kanecore.describe.description import duplicate
+
+    return duplicate(_model(name).description)
 
 
 def _compiler_is_there() -> bool:
