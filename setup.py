@@ -26,6 +26,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from sysconfig import get_platform
 from typing import TYPE_CHECKING
 
 from setuptools import Extension, setup
@@ -53,14 +54,18 @@ LARGE += ["puma560", "ur5e"]
 
 ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
 
-# How far the Cython of each module of the extension is optimized, and its C sources.  Full optimization takes twice as
-# long, and pays where each call of a kernel goes, in `_native`; half of it pays where values go by name, in `_library`.
-# C is optimized as models are, but for the machine, which takes a third of all time then.  No level changes a bit of a
-# result: CODE leaves the compiler no choice of rounding.
+# How far the Cython of each module of the extension is optimized, and its C sources.  Optimization takes twice as long,
+# and pays where each call of a kernel goes, in `_native`.  C is optimized as models are, but for the machine, which
+# takes a third of all time then; on x86-64 the one without fused multiply-adds is for processors from before 2013
+# alone.  No level changes a bit of a result: CODE leaves the compiler no choice of rounding.
 AS_MODELS = "-O1"
+PLAIN_MACHINE = "-O0" if get_platform().endswith(("x86_64", "amd64")) else "-Og"
 MODULES = {
     "_native": ("-O1", {"threads": AS_MODELS}),
-    "_library": ("-Og", {"interpreter": "-Og", "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS}),
+    "_library": (
+        "-O0",
+        {"interpreter": PLAIN_MACHINE, "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS},
+    ),
     "_motion": (
         "-O0",
         dict.fromkeys(

@@ -116,11 +116,9 @@ cdef object array_over(Memory memory, tuple shape, bint single)
 cdef object new_vector(Py_ssize_t n)
 cdef object vector_of(const double *values, Py_ssize_t n)
 cdef object numbers_of(const double *values, Py_ssize_t n, bint single)
-cdef object as_array(str name, object value)
-cdef object real_array(str name, object value, object dtype=*)
-cdef object numbers(object array, object dtype)
-cdef object real_values(str name, object value)
-cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning, object dtype)
+cpdef object real_array(str name, object value, object dtype=*)
+cdef bint is_ready(object array, object dtype) noexcept
+cpdef object numbers(object array, object dtype)
 
 cdef struct Ending:         # of a call before it is done
     bint told               # all its threads look at it
@@ -147,11 +145,7 @@ cdef class Block:
     cdef bint complete
 
 
-cdef class Hooks:
-    pass
-
-
-cdef class Libraries(Hooks):
+cdef class Libraries:
     cdef object machine                     # a Machine, of a model in code, else None
     cdef Py_ssize_t first                   # the place of p in c: before it stands the address of the machine, if any
     cdef const kc_model *table
@@ -196,22 +190,7 @@ cdef class Libraries(Hooks):
     cdef kc_kernel *kernel(self, int k) except NULL
 
 
-cdef class Named(Libraries):
-    cdef dict names         # of each kind
-    cdef dict places        # numbers by name, of each kind
-    cdef dict left_out      # values of names that no kernel can read, of each kind
-    cdef tuple coordinate_rates     # the speed that the derivative of each coordinate is, -1 where it is none
-
-    cpdef Py_ssize_t _index(self, str what, object key) except -1
-    cdef Py_ssize_t index_of_rate(self, str what, object key, str name) except -1
-    cdef Py_ssize_t rate_of(self, str what, Py_ssize_t i) except -2
-    cdef tuple by_place(self, str what, object items, str argument)
-    cdef str called(self, str what)
-    cdef str label(self, str what, Py_ssize_t i)
-    cdef object at_rest(self)
-
-
-cdef class Parametrized(Named):
+cdef class Parametrized(Libraries):
     cdef Block parameter_block, input_block
     cdef const double *c                    # of the current blocks; r NULL while a value is missing
     cdef const double *r
@@ -223,13 +202,9 @@ cdef class Parametrized(Named):
     cdef int add_kernels(self, const kc_model *m) except -1
     cdef void note_served(self, const double *p, bint *served) noexcept nogil
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil
+    cdef object current(self, str what)
     cdef void set_parameters(self, Block block) noexcept
     cdef void set_inputs(self, Block block) noexcept
-    cdef object current(self, str what)
-    cdef object missing(self, str what, object indices, str argument=*)
-    cdef object rows(self, str what, object given, str argument=*, int k=*)
-    cdef object overridden(self, str what, object items, str argument, int k)
-    cdef object column(self, str what, str name, object value, str argument)
     cdef int take_addresses(self, dict addresses) except -1
     cdef void place_addresses(self, double *c) noexcept nogil
     cdef void prepare_block(self, const double *p, double *c) noexcept nogil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cython: language_level=3, embedsignature=True, auto_pickle=False
+# cython: language_level=3, embedsignature=True, embedsignature.format=clinic, binding=False, auto_pickle=False
 """The libraries of compiled models: opened, checked, and with their values by name.  No mathematics here.
 
 The parts, each built on those above it:
@@ -7,12 +7,11 @@ The parts, each built on those above it:
 ====================  ====================================================================================
 `_kernels.pxi`        the names of the kernels and the shapes of their results; generated
 `_interrupt.pxi`      Ctrl-C while C runs
-`_array_conversion.pxi`         numbers, arrays and names between Python and C; `Block`
+`_array_conversion.pxi`         numbers and arrays between Python and C; `Block`
 `_table_validation.pxi`           the table of a library, checked
 `_interpreter.pxi`        `Machine`: a table made of code, where there is no library
 `_hooks.pxi`          `Hooks`: what `CompiledModel` does for the extension
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
-`_name_lookup.pxi`          `Named`: values by name or symbol, as arrays
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 ====================  ====================================================================================
 
@@ -32,6 +31,7 @@ from libc.string cimport memcpy, memset
 from kanecore cimport _numpy as cnp
 from kanecore cimport KC_ABI_VERSION, KC_QDOT_IS_U, KC_SINGLE
 
+from kanecore.binding.given_values import as_array, require_real
 from kanecore.errors import ModelError, unknown_name
 
 cdef extern from "kc_cpu.h":
@@ -53,7 +53,5 @@ include "binding/_interrupt.pxi"
 include "binding/_array_conversion.pxi"
 include "binding/_table_validation.pxi"
 include "binding/_interpreter.pxi"
-include "binding/_hooks.pxi"
 include "binding/_libraries.pxi"
-include "binding/_name_lookup.pxi"
 include "binding/_parameters.pxi"

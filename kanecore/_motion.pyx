@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# cython: language_level=3, embedsignature=True, auto_pickle=False
+# cython: language_level=3, embedsignature=True, embedsignature.format=clinic, binding=False, auto_pickle=False
 """Models in the hands of C: integrated by kc_ode.h, or called by other programs.  No mathematics here.
 
 ====================  ====================================================================================
@@ -33,7 +33,7 @@ from kanecore cimport (
 from kanecore._library cimport *
 from kanecore._native cimport *
 
-from kanecore._library import real_numbers
+from kanecore.binding.given_values import real_numbers
 from kanecore._native import ARGUMENTS
 
 cnp.import_array()

@@ -30,11 +30,6 @@ cdef class Model(Parametrized):
     cdef object tangent_at_once(self, int k, object t, object x, object dx, object dr, object r, object p)
     cdef object gradient_at_once(self, int k, object t, object x, object weights, bint full, object r, object p)
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out, object threads)
-    cdef object with_multipliers(self, object udot, object multipliers)
-
-
-cdef class Kernels(Model):
-    pass
 
 
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out)

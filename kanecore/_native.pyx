@@ -9,7 +9,7 @@ This part of the extension is what runs in every call, so it alone is optimized.
 `_batch_call.pxi`          a call with any number of states
 `_single_call.pxi`       `Model`: a call with one state
 `_workspace.pxi`      `Buffers`: calls without arguments
-`_methods.pxi`        `Kernels`, `Workspace`: the kernels as methods; generated
+`_kernel_methods.pxi`  `KernelMethod`: a kernel as a method, of `kanecore.binding.kernel_methods`
 ====================  ====================================================================================
 
 `Model.work` belongs to calls that hold the GIL throughout; all others bring their own.
@@ -35,9 +35,10 @@ from kanecore cimport (
 )
 from kanecore._library cimport *
 
-from kanecore._library import KERNELS, broadcast_shapes
-from kanecore.errors import ModelError, NonFiniteError, SingularError, unknown_name
-from kanecore.statuses import BY_NUMBER
+from kanecore.binding.given_values import broadcast_shapes
+from kanecore._library import KERNELS
+from kanecore.binding.kernel_failures import not_finite, singular
+from kanecore.errors import ModelError
 
 cnp.import_array()
 
@@ -47,4 +48,4 @@ include "binding/_kernel_errors.pxi"
 include "binding/_batch_call.pxi"
 include "binding/_single_call.pxi"
 include "binding/_workspace.pxi"
-include "binding/_methods.pxi"
+include "binding/_kernel_methods.pxi"

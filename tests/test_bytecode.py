@@ -341,8 +341,12 @@ def test_altered_ways_are_refused() -> None:
 
 
 def test_code_of_another_model_does_not_fit(cart: CompiledModel) -> None:
+    x = some_state("cart_pole")
+    before = cart.rhs(0.0, x)
     with pytest.raises(ImportError, match="holds another model"):
         cart._open(code_of(four_bar))
+    assert_array_equal(cart.rhs(0.0, x), before)
+    assert_array_equal(cart.rhs(0.0, x, p=cart._values("parameter")), before)
 
 
 def test_an_equal_model_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:

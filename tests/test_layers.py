@@ -67,26 +67,28 @@ ALLOWED: dict[str, set[str]] = {
     # the same for those who have KanesMethod code
     "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},
     # a compiled model at numbers
-    "run": {"errors", "kernels", "_library", "_native"},
-    "constraints": {"errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "_library", "_native"},
+    "run": {"errors", "binding", "kernels", "_library", "_native"},
+    "constraints": {
+        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native"),
+    },
     "motion": {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
-        *("_library", "_motion", "_native"),
+        *("_library", "_motion", "_native", "binding"),
     },
-    "control": {"errors", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
-    "audit": {"errors", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    "control": {"errors", "binding", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    "audit": {"errors", "binding", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "compiled_model": {
         *("errors", "kernels", "functions", "program.bytecode_format", "show"),
         *("run", "constraints", "motion", "control", "audit", "export.jax_function", "export.scipy_and_numba"),
-        *("_library", "_native"),
+        *("_library", "_native", "binding"),
     },
     "show": {"errors", "shapes"},
     "export.jax_function": {"kernels", "run", "_motion", "_native"},  # these two stand on the extension alone
     "export.scipy_and_numba": {"errors", "run", "_motion", "_native"},
+    "binding": {"errors", "statuses", "_binding", "_library", "_native"},
     "_library": set(),
     "_binding": {"program.bytecode_format"},
-    "_methods": {"_binding"},
-    "_native": {"_binding", "_methods"},
+    "_native": {"_binding"},
     "_motion": {"_binding"},
     # both halves
     "_compile": {

@@ -29,6 +29,8 @@ from sympy.physics.mechanics import dynamicsymbols
 
 import kanecore as kc
 from kanecore import _library
+from kanecore.binding.given_values import symbol_name
+from kanecore.binding.hooks import Hooks
 from kanecore.build import compile_library
 from kanecore.build.c_compiler import find_compiler
 from kanecore.compiled_model import CompiledModel
@@ -529,11 +531,11 @@ def test_live_mappings(dyn: CompiledModel) -> None:
 
 def test_rates_of_inputs_are_known_by_their_derivatives() -> None:
     angle, t = dynamicsymbols("theta"), dynamicsymbols._t
-    assert _library.symbol_name(angle.diff(t)) == "theta_d"
-    assert _library.symbol_name(angle.diff(t, 2)) == "theta_dd"
+    assert symbol_name(angle.diff(t)) == "theta_d"
+    assert symbol_name(angle.diff(t, 2)) == "theta_dd"
     for wrong in (3, None, angle + 1):
         with pytest.raises(KeyError, match="neither a name nor a symbol"):
-            _library.symbol_name(wrong)
+            symbol_name(wrong)
 
 
 @pytest.mark.parametrize("values", [{"m": 3.0, "mass": 1.0}, {"m": 3.0, "l": np.nan}])
@@ -1057,14 +1059,13 @@ def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
 
 def test_hooks_are_declared_in_one_class() -> None:
     """The extension calls them; no class between their own and `CompiledModel` has others."""
-    *above, hooks, _ = CompiledModel.__mro__
-    assert hooks.__name__ == "Hooks"
-    declared = {name for name, value in vars(hooks).items() if name.startswith("_") and not name.startswith("__")}
+    *above, _ = CompiledModel.__mro__
+    declared = {name for name, value in vars(Hooks).items() if name.startswith("_") and not name.startswith("__")}
     assert len(declared) == 10
     assert declared <= vars(CompiledModel).keys()
-    assert all(vars(hooks)[name].__doc__ for name in declared)
-    native = [each for each in above if each.__module__ in ("kanecore._library", "kanecore._native")]
-    assert [each.__name__ for each in native if declared & vars(each).keys()] == []
+    assert all(vars(Hooks)[name].__doc__ for name in declared)
+    others = [each for each in above if each not in (CompiledModel, Hooks)]
+    assert [each.__name__ for each in others if declared & vars(each).keys()] == []
 
 
 FUNCTIONS_OF_NUMPY = {

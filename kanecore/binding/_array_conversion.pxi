@@ -64,14 +64,7 @@ cdef object numbers_of(const double *values, Py_ssize_t n, bint single):
     return result
 
 
-cdef object as_array(str name, object value):
-    try:
-        return np.asarray(value)
-    except ValueError as error:
-        raise ValueError(f"{name} is not an array of numbers: {error}") from None
-
-
-cdef object real_array(str name, object value, object dtype=DOUBLE):
+cpdef object real_array(str name, object value, object dtype=DOUBLE):
     """``value`` as an array of a type whose last axis is contiguous; a copy only if there is no other way.
 
     For kernels, whose callers have arrays of doubles, and their numbers as fast as that goes; else `real_numbers`.
@@ -91,89 +84,13 @@ cdef bint is_ready(object array, object dtype) noexcept:
             and (last < 0 or cnp.PyArray_STRIDE(array, last) == item_size(array)))
 
 
-cdef int require_real(str name, object array) except -1:
-    """TypeError for an array of a type that holds no real numbers."""
-    hint = {"O": "; convert SymPy numbers with float() first", "c": "; where the imaginary parts are rounding, take .real"}
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{hint.get(array.dtype.kind, '')}")
-    return 0
-
-
-cdef object numbers(object array, object dtype):
+cpdef object numbers(object array, object dtype):
     if is_ready(array, dtype):
         return np.asarray(array)
     if dtype is SINGLE:
         with np.errstate(over="ignore"):    # a double that no float holds is infinite
             return np.array(array, dtype=dtype, order="C", subok=False)
     return np.array(array, dtype=dtype, order="C", subok=False)
-
-
-cdef object real_values(str name, object value):
-    """As `real_array`, for the values of one name: also numbers of SymPy and others, by their __float__."""
-    array = as_array(name, value)
-    if array.dtype.kind == "O" and all([hasattr(type(number), "__float__") for number in array.flat]):
-        try:
-            return np.array([float(number) for number in array.flat]).reshape(array.shape)
-        except (TypeError, OverflowError):      # a symbol, a complex number; one beyond doubles
-            pass
-    elif array.dtype.kind in "fiub":
-        return numbers(array, DOUBLE)
-    raise TypeError(f"{name} must be a real number, got {value!r}")
-
-
-cdef object real_vectors(str name, object value, Py_ssize_t n, str meaning, object dtype):
-    """``value`` as an array of a type, of shape (..., n)."""
-    array = real_array(name, value, dtype)
-    if array.ndim == 0 or array.shape[array.ndim - 1] != n:
-        raise ValueError(f"{name} has shape {array.shape}, expected (..., {n}): {meaning}")
-    return array
-
-
-def broadcast_shapes(*shapes):
-    """Broadcast shapes; ValueError if they do not broadcast, or to more axes than NumPy takes."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except RuntimeError as error:       # of NumPy 2 from 33 axes on
-        raise ValueError(str(error)) from None
-
-
-def real_numbers(str name, value):
-    """An argument, or what a function returned, as an array of doubles; TypeError where it is none of real numbers.
-
-    NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
-    """
-    array = as_array(name, value)
-    if array.dtype.kind == "O":         # numbers of SymPy and others, which tell by themselves whether they are real
-        for x in array.flat:            # these become numbers without a word
-            if x is None or isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
-                raise TypeError(f"{name} must be real numbers, got {x!r} among them")
-        try:
-            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name} must be real numbers: {error}") from None
-        except OverflowError as error:
-            raise ValueError(f"{name} must be real numbers: {error}") from None
-    require_real(name, array)
-    return np.array(array, dtype=np.float64, order="C")
-
-
-# ----------------------------------------------------------------------------------------------------------
-# Names
-# ----------------------------------------------------------------------------------------------------------
-
-def symbol_name(key):
-    """The name under which a model knows ``key``: a string, a symbol, F(t), or a rate of F(t) (``F_d``)."""
-    if isinstance(key, str):
-        return key
-    kind = type(key).__name__
-    if kind == "Derivative":
-        return symbol_name(key.args[0]) + "_" + "d" * int(key.derivative_count)
-    if hasattr(key, "free_symbols") and not isinstance(key, type):     # F(t), and not the class F
-        if getattr(key, "is_Symbol", False):
-            return key.name
-        if getattr(key, "is_Function", False):
-            return key.func.__name__
-    raise KeyError(f"{key!r} is neither a name nor a symbol")
 
 
 # ----------------------------------------------------------------------------------------------------------

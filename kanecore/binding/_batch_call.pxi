@@ -380,8 +380,7 @@ cdef tuple leading_axes(list operands, str beyond):
     try:
         return broadcast_shapes(*[axes for axes in leading if axes is not None])
     except ValueError as error:
-        shapes = ", ".join(f"{name} {axes}" for name, axes in zip(("t", "x", beyond, "r", "p"), leading)
-                           if axes)
+        shapes = ", ".join([f"{name} {axes}" for name, axes in zip(("t", "x", beyond, "r", "p"), leading) if axes])
         raise ValueError(f"leading axes do not broadcast: {shapes}: {error}") from None
 
 
@@ -514,29 +513,36 @@ cdef class Evaluation:
     cdef int read(self, object t, object x, object udot, object r, object p) except -1:
         """Convert and check the arguments."""
         cdef Model m = self.model
-        self.operands = [real_array("t", t, m.dtype), self.rows("state", x), None, None, None]
+        self.operands = [real_array("t", t, m.dtype), self.rows("state", "x", x, m.n_x), None, None, None]
         if reads_udot(self.k):      # what goes on with multipliers is an array already, of doubles
-            self.operands[OF_UDOT] = self.rows("udot", udot) if n_beyond(m, self.k) == m.n_u else numbers(udot, m.dtype)
+            self.operands[OF_UDOT] = self.rows("udot", "udot", udot, m.n_u) if n_beyond(m, self.k) == m.n_u else numbers(udot, m.dtype)
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
-            self.operands[OF_P] = m.rows("parameter", p, None, self.k)
+            self.operands[OF_P] = m._rows("parameter", p, None, self.k)
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:
-            self.operands[OF_R] = self.rows("input", r)
+            self.operands[OF_R] = self.rows("input", "r", r, m.n_r)
         self.shape = leading_axes(self.operands, "udot" if n_beyond(m, self.k) == m.n_u else "direction or weights")
         return 0
 
-    cdef object rows(self, str what, object given):
-        """Rows of a call, as `Model.rows` has them; many that lie in columns, which lanes read, stay as they are."""
+    cdef object rows(self, str what, str argument, object given, Py_ssize_t n):
+        """Rows of n numbers, as `NamedValues._rows` has them; many that lie in columns, which lanes read, stay so."""
         cdef Model m = self.model
-        if (cnp.PyArray_CheckExact(given) and cnp.PyArray_NDIM(given) == 2 and cnp.PyArray_STRIDE(given, 0) == m.item
-                and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes and cnp.PyArray_DIM(given, 1) == len(m.names[what])
+        cdef int last
+        if type(given) is list:
+            given = real_array(argument, given, m.dtype)
+        last = cnp.PyArray_NDIM(given) - 1 if cnp.PyArray_CheckExact(given) else -1
+        if last < 0 or cnp.PyArray_DIM(given, last) != n:
+            return m._rows(what, given)     # others, and the errors
+        if is_ready(given, m.dtype):
+            return given
+        if (last == 1 and cnp.PyArray_STRIDE(given, 0) == m.item and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes
                 and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
             self.in_columns = True
             return given
-        return m.rows(what, given)
+        return m._rows(what, given)
 
     cdef int write_to(self, object out) except -1:
         """Results go to ``out``, after it has been checked, or for None to a new array."""

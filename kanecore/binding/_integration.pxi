@@ -161,7 +161,6 @@ cdef object adopted(double **block, tuple shape):
 
 
 @cython.final
-@cython.auto_pickle(True)      # a Trajectory keeps it
 cdef class Run:
     """Result of `integrate`.
 
@@ -193,6 +192,23 @@ cdef class Run:
     cdef readonly double t
     cdef readonly uint64_t evaluations, jacobians, factorizations, accepted, rejected, switches
     cdef readonly int row
+
+    def __reduce__(self):       # a Trajectory keeps it
+        return restored_run, (
+            (self.status, self.error, self.x, self.switched, self.steps, self.states, self.dense, self.times, self.sampled,
+             self.samples),
+            (self.t, self.evaluations, self.jacobians, self.factorizations, self.accepted, self.rejected, self.switches,
+             self.row))
+
+
+def restored_run(tuple objects, tuple numbers):
+    """A `Run` of its members, for pickle."""
+    cdef Run run = Run.__new__(Run)
+    (run.status, run.error, run.x, run.switched, run.steps, run.states, run.dense, run.times, run.sampled,
+     run.samples) = objects
+    (run.t, run.evaluations, run.jacobians, run.factorizations, run.accepted, run.rejected, run.switches,
+     run.row) = numbers
+    return run
 
 
 cdef int take_steps(Run run, Record *record) except -1:
@@ -456,7 +472,7 @@ def interpolate(Model model, str method, t, x, dense, steps, times, Inputs input
     cdef int status = KC_OK
     cdef PyObject *interruption = NULL
     out = np.empty((n, n_x))
-    t, x, dense, times = (np.ascontiguousarray(a, dtype=np.float64) for a in (t, x, dense, times))
+    t, x, dense, times = [np.ascontiguousarray(a, dtype=np.float64) for a in (t, x, dense, times)]
     steps = np.ascontiguousarray(steps, dtype=np.int64)
     cdef double *ends = data(t)
     cdef double *states = data(x)

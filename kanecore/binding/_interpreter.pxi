@@ -110,24 +110,35 @@ cdef class Machine:
         self.fill_names(m, code.names)
         self.fill_numbers(m, code.numbers)
         if code.prepare is not None:
-            self.fill_preparing(m, code)
+            self.function(code.prepare)
+            m.prepare = self.kind.prepare
+        for name, (function, before, offset, length) in code.kernels.items():
+            k = kernel_number(name)
+            self.function(function)
+            self.function(max(before, 0))
+            members[k] = self.kind.kernels[k]
+        check_table(m)
+        return m
+
+    cdef int install(self, object code) except -1:
+        """Let the machine run the group that was opened last, once it is known to be this model's."""
+        cdef int k
+        if code.prepare is not None:
+            self.fill_preparing(code)
         for name, (function, before, offset, length) in code.kernels.items():
             k = kernel_number(name)
             self.model.kernels[k].function = self.function(function)
             self.model.kernels[k].before = self.function(before) if before >= 0 else NULL
             self.model.kernels[k].offset, self.model.kernels[k].n = offset, length
-            members[k] = self.kind.kernels[k]
-        check_table(m)
-        return m
+        return 0
 
-    cdef int fill_preparing(self, kc_model *m, object code) except -1:
+    cdef int fill_preparing(self, object code) except -1:
         self.model.prepare = self.function(code.prepare)
         self.model.prepare_room = max(self.rooms[code.prepare], 1)
         if code.counting is not None:
             self.model.counting = self.function(code.counting)
             self.model.prepare_room = max(self.model.prepare_room, self.rooms[code.counting])
-        self.model.n_prepared = m.n_prepared
-        m.prepare = self.kind.prepare
+        self.model.n_prepared = code.sizes["n_prepared"]
         return 0
 
     cdef int fill_numbers(self, kc_model *m, object numbers) except -1:
@@ -306,7 +317,8 @@ cdef int check_stores(object words, uint32_t n, Py_ssize_t width) except -1:
     """ValueError where a list stores a register that is not among n, or beyond the scratch."""
     words, i = words.tolist(), 0
     while words[i] != KC_ARRAYS:
-        places, registers = (words[i + 2 + j:i + 2 + 2 * words[i + 1]:2] for j in range(2))
+        end = i + 2 + 2 * words[i + 1]
+        places, registers = words[i + 2:end:2], words[i + 3:end:2]
         bound = {KC_IN_W: width, KC_IN_OUT: LARGEST}[words[i]]
         if len(registers) != words[i + 1] or max(places) >= bound or any([x & ~KC_NEGATIVE >= n for x in registers]):
             raise ValueError("a program writes what is not there")
@@ -316,11 +328,11 @@ cdef int check_stores(object words, uint32_t n, Py_ssize_t width) except -1:
 
 cdef int fill_sizes(kc_model *m, object sizes) except -1:
     m.abi_version, m.struct_size = KC_ABI_VERSION, sizeof(kc_model)
-    m.n_q, m.n_u, m.n_p, m.n_r, m.n_prepared = (sizes[x] for x in ("n_q", "n_u", "n_p", "n_r", "n_prepared"))
-    m.n_points, m.n_frames, m.n_outputs = (sizes[x] for x in ("n_points", "n_frames", "n_outputs"))
-    m.n_joints, m.n_bodies, m.n_loads = (sizes[x] for x in ("n_joints", "n_bodies", "n_loads"))
-    m.n_potentials, m.n_unit, m.n_constraints = (sizes[x] for x in ("n_potentials", "n_unit", "n_constraints"))
+    m.n_q, m.n_u, m.n_p, m.n_r, m.n_prepared = sizes["n_q"], sizes["n_u"], sizes["n_p"], sizes["n_r"], sizes["n_prepared"]
+    m.n_points, m.n_frames, m.n_outputs = sizes["n_points"], sizes["n_frames"], sizes["n_outputs"]
+    m.n_joints, m.n_bodies, m.n_loads = sizes["n_joints"], sizes["n_bodies"], sizes["n_loads"]
+    m.n_potentials, m.n_unit, m.n_constraints = sizes["n_potentials"], sizes["n_unit"], sizes["n_constraints"]
     m.n_configuration, m.n_velocity = sizes["n_configuration"], sizes["n_velocity"]
-    m.n_auxiliary, m.n_q_dependent, m.n_u_dependent = (sizes[x] for x in ("n_auxiliary", "n_q_dependent", "n_u_dependent"))
-    m.n_z, m.n_reactions, m.n_shares = (sizes.get(x, 0) for x in ("n_z", "n_reactions", "n_shares"))
+    m.n_auxiliary, m.n_q_dependent, m.n_u_dependent = sizes["n_auxiliary"], sizes["n_q_dependent"], sizes["n_u_dependent"]
+    m.n_z, m.n_reactions, m.n_shares = sizes.get("n_z", 0), sizes.get("n_reactions", 0), sizes.get("n_shares", 0)
     return 0

@@ -51,27 +51,14 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
 
 cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object rows, object out):
     """The error of a kernel at a state; of a batch with the rows that failed, and the result."""
+    cdef int status = outcome.status
     x = numbers_of(at.x, m.n_x, m.single)
-    where = f"at t = {at.t!r}, x = {x.tolist()!r}"
-    if rows is not None:
-        where += f" and in {len(rows)} rows in all, the first {int(rows[0])}" if len(rows) > 1 \
-            else f", row {int(rows[0])}"
-    about = {"t": at.t, "x": x, "rows": rows, "out": out}
-    row = row_of(m, outcome.status, outcome.number)
-    if outcome.status == KC_LOST:       # of which `recounted` knows that it is lost among numbers
-        return lost_row(m, k, row, where, about)
-    if outcome.status in (KC_JAMMED, KC_UNCONVERGED):
-        return no_reactions(m, k, outcome.status, where, at, about)
-    if outcome.status == KC_OK or outcome.status == KC_NONFINITE or not has_values(m, at):
-        return NonFiniteError(
-            f"{KERNELS[k]} of {m.name!r} is not finite {where}: an overflow, or an expression that is not "
-            "defined there (a division by zero, the root of a negative number, the pole of a tangent, a spline beyond its "
-            "knots)", **about)
-    if outcome.status == KC_SINGULAR:
-        return lost_pivot(m, k, row, where, about)
-    if outcome.status == KC_CONTRADICTORY:
-        return contradiction(m, k, row, where, at, about)
-    return unsatisfied(m, k, row, where, about)
+    told = status == KC_JAMMED or status == KC_UNCONVERGED or status == KC_LOST    # of the last, `recounted` knows it
+    if not told and (status == KC_OK or status == KC_NONFINITE or not has_values(m, at)):
+        return not_finite(m, KERNELS[k], at.t, x, rows, out)
+    r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
+    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
+    return singular(m, KERNELS[k], status, row_of(m, status, outcome.number), at.t, x, r, p, rows, out)
 
 
 cdef bint has_values(Model m, const Arguments *at) except -1:
@@ -95,48 +82,4 @@ cdef Py_ssize_t row_of(Libraries m, int status, Py_ssize_t number):
     """The ``row`` of a SingularError: speeds, then rows of G, then constraints on coordinates."""
     if status == KC_UNSATISFIED_CONFIGURATION:
         return m.n_u + m.n_constraints + number
-    return number if status in (KC_SINGULAR, KC_CHATTER) else m.n_u + number
-
-
-cdef object no_reactions(Model m, int k, int status, str where, const Arguments *at, dict about):
-    r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
-    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
-    why, word = m._load_fault(at.t, about["x"], r, p, status == KC_UNCONVERGED), BY_NUMBER[status].word
-    return SingularError(f"{KERNELS[k]}: {why} {where}", row=m.n_u + int(m._table_info["loads_of_reactions"][0]),
-                         status=word, **about)
-
-
-cdef object unsatisfied(Model m, int k, int row, str where, dict about):
-    return SingularError(
-        f"{KERNELS[k]}: no state near x satisfies {m._row_name(row)!r} of {m.name!r} together with the other "
-        f"constraints {where}", row=row, **about)
-
-
-cdef object contradiction(Model m, int k, int row, str where, const Arguments *at, dict about):
-    r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
-    p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
-    name = m._row_name(row)
-    others = [other for other in m._opposed(at.t, about["x"], r, p, row - m.n_u) if other != name]
-    against = " and ".join([repr(other) for other in others]) or "the other constraints"
-    return SingularError(
-        f"{KERNELS[k]}: {name!r} of {m.name!r} contradicts {against} {where}: no accelerations satisfy them "
-        "together; leave out redundant rows", row=row, contradictory=(*others, name), **about)
-
-
-cdef object lost_row(Model m, int k, int row, str where, dict about):
-    return SingularError(
-        f"{KERNELS[k]}: {m._row_name(row)!r} of {m.name!r} is lost {where}: its coefficients, or what the "
-        "other constraints leave of them, vanish there, and not nearby: a dead point; dyn.check(x) counts what "
-        "is independent", row=row, **about)
-
-
-cdef object lost_pivot(Model m, int k, int row, str where, dict about):
-    if k == K_PROJECT_GRADIENT:
-        return SingularError(
-            f"{KERNELS[k]}: the way back to the constraints of {m.name!r} has no gradient {where}: no motion led back, so "
-            "that coordinates were changed directly, or the mass matrix is not positive definite on the way; start "
-            "nearer to the constraints, from dyn.consistent(t, x)", row=row, **about)
-    return SingularError(
-        f"{KERNELS[k]}: the mass matrix of {m.name!r} is singular {where}: {m._pivot(row)}; give whatever this "
-        "speed moves mass or inertia, or avoid the state, where the kinematical equations may be singular (gimbal lock)",
-        row=row, **about)
+    return number if status == KC_SINGULAR or status == KC_CHATTER else m.n_u + number

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The libraries of one model: names, sizes and kernels out of their tables; included by _library.pyx.
 
+cdef dict NUMBERS = {name: i for i, name in enumerate(KERNELS)}
+
+
 cdef int kernel_number(object name) except -1:
-    if name not in KERNELS:
+    number = NUMBERS.get(name) if isinstance(name, str) else None
+    if number is None:
         raise unknown_name("kernel", name, KERNELS)
-    return KERNELS.index(name)
+    return number
 
 
 cdef enum:
@@ -22,7 +26,7 @@ cdef str named(object library):
     return str(library) if isinstance(library, (str, os.PathLike)) else "the code"
 
 
-cdef class Libraries(Hooks):
+cdef class Libraries:
     """Libraries of a model: sizes and names, and the kernels that they hold.
 
     Parameters
@@ -53,6 +57,8 @@ cdef class Libraries(Hooks):
         self.reserve_memory()
         self.shape_results()
         self.rows_for_lanes = ROWS_FOR_LANES
+        if self.machine is not None:
+            (<Machine>self.machine).install(library)
         self.add_kernels(m)
         self.add_lanes(m.lanes, library)
 
@@ -210,6 +216,8 @@ cdef class Libraries(Hooks):
         m = self.open_library(library)
         if not self.fits(m):
             raise ImportError(f"{named(library)} holds another model than {self.name!r}: its names or sizes differ")
+        if self.machine is not None:
+            (<Machine>self.machine).install(library)
         self.add_kernels(m)
         self.add_lanes(m.lanes, library)
         return table_info(m)
@@ -269,23 +277,3 @@ cdef class Libraries(Hooks):
             Valid while this model lives.
         """
         return <uintptr_t>self.kernel(kernel_number(kernel))
-
-    @property
-    def configuration_names(self):
-        """Names of the configuration constraints, in the order of `configuration_residual`."""
-        names = self._table_info.get("configuration_names")
-        return tuple(names or [f"configuration constraint {i}" for i in range(self.n_configuration)])
-
-    def _pivot(self, Py_ssize_t row):
-        """The speed of a vanished pivot, for errors, with all that moves with it if no mass does."""
-        name = self.speed_names[row] if 0 <= row < self.n_u else row
-        moving = self._table_info.get("massless", {}).get(name)
-        nothing = f": nothing that moves with it, {moving}, has mass or inertia" if moving else ""
-        return f"the pivot of speed {name!r} vanished{nothing}"
-
-    def _row_name(self, Py_ssize_t row):
-        """The constraint that errors name by a number from n_u on."""
-        row -= self.n_u
-        if row < self.n_constraints:
-            return self.constraint_names[row]
-        return self.configuration_names[row - self.n_constraints]

@@ -134,6 +134,10 @@ cdef class Model(Parametrized):
             explain(self, k, &failed, self.work, result)
         return scalar if array is None else array
 
+    def _evaluate(self, kernel, t, x, udot, r, p, out, threads=1):
+        """A kernel by name."""
+        return self.evaluate(kernel_number(kernel), t, x, udot, r, p, out, threads)
+
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out,
                              object threads):
         """Convert all that NumPy accepts: conversion, broadcasting, errors that name the argument."""
@@ -277,49 +281,6 @@ cdef class Model(Parametrized):
         if not all_finite(data(result), n):
             explain(self, K_FORWARD_DYNAMICS, &at, self.work, data(result))
         return result
-
-    cdef object with_multipliers(self, object udot, object multipliers):
-        """Continuation of x for a kernel that reads the multipliers as well: [udot, lambda]."""
-        if multipliers is None:
-            if self.n_constraints:
-                raise TypeError("multipliers is missing: give (..., n_constraints), one for each row of G")
-            return udot
-        parts = [self.rows("udot", udot), self.rows("multiplier", multipliers)]
-        try:
-            leading = broadcast_shapes(*[a.shape[:a.ndim - 1] for a in parts])
-        except ValueError as error:
-            raise ValueError(f"leading axes of udot and multipliers do not broadcast: {error}") from None
-        return np.concatenate([np.broadcast_to(a, leading + a.shape[a.ndim - 1:]) for a in parts], axis=-1)
-
-    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
-        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
-
-    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
-        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
-
-    def workspace(self):
-        """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
-        return Workspace(self)
-
-
-class ResultsByName(dict):
-    """Results by name; the KeyError for another name suggests similar ones."""
-
-    def __missing__(self, name):
-        raise unknown_name("result is called", name, self)
-
-    def __reduce__(self):
-        return dict, (dict(self),)
-
-
-cdef object by_name(names, object result, int n_dims):
-    """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
-    return ResultsByName((name, result[(..., i) + (slice(None),) * (n_dims - 1)]) for i, name in enumerate(names))
 
 
 cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:

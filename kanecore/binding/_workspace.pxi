@@ -8,6 +8,9 @@ cdef extern from "Python.h":
         int (*mp_ass_subscript)(object, object, object) except -1
     ctypedef struct PyTypeObject:
         PyMappingMethods *tp_as_mapping
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+        object (*tp_call)(object callable, object args, object words)
 
 cdef PyMappingMethods *ARRAY = (<PyTypeObject *>np.ndarray).tp_as_mapping
 
@@ -54,7 +57,7 @@ cdef inline object without_names(object entries):
     return np.asarray(entries) if array is None else array
 
 
-cdef object named_array(Named model, str what, object array):
+cdef object named_array(Model model, str what, object array):
     """The same memory, with the names of the model's parameters, inputs or entries of a state."""
     result = array.view(NamedArray)
     result._model, result._what, result._plain = model, what, array
@@ -112,7 +115,7 @@ cdef class Buffers:
         self.model = model
         self.arrays, self.owners = [None] * N_KERNELS, []
         self._x, self._r, self._p = self.values("state"), self.values("input"), self.values("parameter")
-        self._x[...], self._r[...], self._p[...] = 0.0, model.current("input"), model.current("parameter")
+        self._x[...], self._r[...], self._p[...] = 0.0, model._current("input"), model._current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         xdot = self.array_of(K_RHS)
         self.qdot, self.zdot = xdot[:model.n_q], xdot[model.n_q + model.n_u:]
@@ -133,7 +136,7 @@ cdef class Buffers:
 
     @x.setter
     def x(self, value):
-        self._x[...] = self.model.rows("state", value)
+        self._x[...] = self.model._rows("state", value)
 
     @property
     def r(self):
@@ -142,7 +145,7 @@ cdef class Buffers:
 
     @r.setter
     def r(self, value):
-        self._r[...] = self.model.rows("input", value)
+        self._r[...] = self.model._rows("input", value)
 
     @property
     def p(self):
@@ -151,7 +154,7 @@ cdef class Buffers:
 
     @p.setter
     def p(self, value):
-        self._p[...] = self.model.rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
+        self._p[...] = self.model._rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
 
     @property
     def udot(self):
@@ -160,11 +163,11 @@ cdef class Buffers:
 
     @udot.setter
     def udot(self, value):
-        self._udot[...] = self.model.rows("udot", value)
+        self._udot[...] = self.model._rows("udot", value)
 
     cdef object values(self, str what):
         """A new array for an argument, whose entries have names."""
-        return named_array(self.model, what, self.array((len(self.model.names[what]),)))
+        return named_array(self.model, what, self.array((len(self.model._names_of[what]),)))
 
     cdef object array(self, tuple shape):
         """A new array of NaN. Its memory lives at least as long as this workspace."""
@@ -212,11 +215,11 @@ cdef class Buffers:
     cdef int refuse(self, int k) except -1:
         """Raise for the parameters that a kernel reads and that are missing, or not finite, in p."""
         cdef Model m = self.model
-        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m.current("parameter"))).tolist()
+        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m._current("parameter"))).tolist()
         unset = [i for i in unset if m.wanted(i, k)]
         if unset:
-            raise m.missing("parameter", unset)
-        m.rows("parameter", self._p, None, k)
+            raise m._missing("parameter", unset)
+        m._rows("parameter", self._p, None, k)
         return 0
 
     @cython.final
@@ -243,11 +246,14 @@ cdef class Buffers:
             self.explain_result(k, x)
         return number_at(self.results[k], 0, m.single) if m.n_dims[k] == 0 else self.arrays[k]
 
+    def _call(self, kernel):
+        return self.call(kernel_number(kernel))
+
     cdef int explain_result(self, int k, const double *x) except -1:
         cdef Model m = self.model
         cdef Arguments at
-        unset = np.isnan(self._r) & np.isnan(m.current("input"))
+        unset = np.isnan(self._r) & np.isnan(m._current("input"))
         if unset.any():
-            raise m.missing("input", np.flatnonzero(unset))
+            raise m._missing("input", np.flatnonzero(unset))
         at.t, at.x, at.r, at.c = self.t, x, self.r_data, self.c
         return explain(m, k, &at, self.work, self.results[k])

@@ -5,5 +5,3 @@ from kanecore._binding import Buffers as Buffers
 from kanecore._binding import Model as Model
 from kanecore._binding import NamedArray as NamedArray
 from kanecore._binding import _Values as _Values
-from kanecore._methods import Kernels as Kernels
-from kanecore._methods import Workspace as Workspace

@@ -20,10 +20,11 @@ from weakref import WeakSet
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _library, _native
 from kanecore._native import Model
 from kanecore.audit.audit import audit
 from kanecore.audit.conserved_quantities import conserved
+from kanecore.binding.given_values import broadcast_shapes
+from kanecore.binding.kernel_methods import Kernels
 from kanecore.constraints.allowed_motions import nonholonomic
 from kanecore.constraints.consistent_states import consistent
 from kanecore.constraints.constraint_check import check
@@ -164,7 +165,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_unlock)
 
 
-class CompiledModel(_native.Kernels):
+class CompiledModel(Kernels):
     """Kernels of one model in machine code, with its current parameters and inputs.
 
     Made by `kanecore.compile` and `kanecore.load`.
@@ -478,8 +479,8 @@ class CompiledModel(_native.Kernels):
     active_forces_by_body = active_forces_by_body
     inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
-    inertia_wrenches = _native.Kernels.inertia_forces
-    speed_momenta = _native.Kernels.momenta
+    inertia_wrenches = Kernels.inertia_forces
+    speed_momenta = Kernels.momenta
 
     def _split(
         self,
@@ -689,7 +690,7 @@ class CompiledModel(_native.Kernels):
                 "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
             )
         coordinates, speeds = self._rows("coordinate", q, "q"), self._rows("speed", u, "u")
-        leading = _library.broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
+        leading = broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])
         x = np.zeros((*leading, self.n_x))
         x[..., : self.n_q], x[..., self._speeds] = coordinates, speeds
         return x

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kanecore.errors import unknown_name
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["from_pinocchio", "to_pinocchio"]
 

@@ -33,7 +33,7 @@ from kanecore.audit.verdicts import SUSPICIOUS, NotApplicable, Row, Verdicts, fo
 from kanecore.errors import ModelError
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Audit", "audit", "suspicions"]
 

@@ -25,7 +25,7 @@ from kanecore.run.numerical_derivatives import Slope, derivative
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
 

@@ -27,7 +27,7 @@ from kanecore.rank import null_space
 from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Conserved", "conserved"]
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._library import symbol_name
 from kanecore.audit.audit_states import States
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, Row, judged
+from kanecore.binding.given_values import symbol_name
 from kanecore.run.units import read_unit
 
 __all__ = ["exponents", "units_row"]

@@ -99,8 +99,8 @@ def generated() -> dict[str, str]:
         "kanecore/_table.pxd": _cython_declarations(),
         "kanecore/binding/_kernel_numbers.pxi": _cython_numbers(),
         "kanecore/binding/_kernels.pxi": _cython_tables(),
-        "kanecore/binding/_methods.pxi": _cython_methods(),
-        "pysrc/kanecore/_methods.pyi": _stubs(),
+        "pysrc/kanecore/binding/kernel_methods.py": _methods(),
+        "pysrc/kanecore/binding/kernel_methods.pyi": _stubs(),
         "pysrc/kanecore/derive/reports/kernel_expressions.pyi": _expressions(),
         "docs/reference/kernels.md": _markdown(),
         "tests/c/kernels.inc": _c_test(),
@@ -304,27 +304,49 @@ def _cython_tables() -> str:
     )
 
 
-def _cython_methods() -> str:
-    kernels = "".join(f"\n{_cython_method(kernel)}" for kernel in _with_methods())
-    workspace = "".join(f"\n{_cython_field(kernel)}" for kernel in _with_fields())
-    workspace += "".join(f"\n{_cython_call(kernel)}" for kernel in _in_workspace())
-    return (
-        f"{_HASH}# The kernels as methods.\n\n"
-        f"cdef class Kernels(Model):\n    # All kernels share the arguments and errors of `rhs`.\n{kernels}"
-        "\n\n@cython.final\ncdef class Workspace(Buffers):\n"
-        f'    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n{workspace}'
-    )
-
-
 def _number(kernel: Kernel) -> str:
     return f"K_{kernel.name.upper()}"
 
 
-def _cython_method(kernel: Kernel) -> str:
+# --------------------------------------------------------------------------------------------------------- Python
+_OF_MODEL = '''
+    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
+        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
+        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
+        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
+
+    def workspace(self):
+        """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
+        return Workspace(self)
+'''
+
+
+def _methods() -> str:
+    kernels = "".join(f"\n{_method_of_model(kernel)}" for kernel in _with_methods())
+    workspace = "\n" + "".join(_field(kernel) for kernel in _with_fields())
+    workspace += "".join(f"\n{_method_of_workspace(kernel)}" for kernel in _in_workspace())
+    return (
+        f'{_HASH}"""The kernels as methods; C does the usual calls without these functions, `kernel_method`."""\n\n'
+        "from kanecore._native import Buffers, KernelArray, Model, kernel_method, workspace_method\n"
+        "from kanecore.binding.hooks import Hooks, by_name\n"
+        "from kanecore.binding.named_values import NamedValues\n\n"
+        '__all__ = ["Kernels", "Workspace"]\n\n\n'
+        "class Kernels(Hooks, NamedValues, Model):\n"
+        '    """The kernels of a model: all share the arguments and errors of `rhs`."""\n'
+        f"{kernels}{_OF_MODEL}\n\nclass Workspace(Buffers):\n"
+        '    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n\n'
+        f"    __slots__ = ()\n{workspace}"
+    )
+
+
+def _method_of_model(kernel: Kernel) -> str:
     """A kernel as a method of a model."""
     remainder = _remainders().get(kernel.name)
     udot = "udot" if kernel.reads_udot else "None"
-    udot = "self.with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
+    udot = "self._with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
     udot = "beyond" if kernel.vectors else udot
     options = ["nonholonomic=False"] if kernel.nonholonomic else []
     options += ["remainder=False"] if remainder else []
@@ -334,7 +356,7 @@ def _cython_method(kernel: Kernel) -> str:
     before += ["multipliers=None"] if kernel.reads_multipliers else []
     before = ["self", "t", "x", "beyond"] if kernel.vectors else before
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
-    text = f"    def {_method(kernel)}({', '.join(arguments)}):\n"
+    text = f"    @kernel_method\n    def {_method(kernel)}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
     if kernel.by:
         call = f'self._split("{kernel.name}", by, t, x, {udot}, nonholonomic, out, {{"r": r, "p": p}})'
@@ -344,26 +366,23 @@ def _cython_method(kernel: Kernel) -> str:
         call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
         text += f"        if nonholonomic:\n            return {call}\n"
     if remainder:
-        call = f"self.evaluate({_number(remainder)}, t, x, None, r, p, out, threads)"
+        call = f'self._evaluate("{remainder.name}", t, x, None, r, p, out, threads)'
         text += f"        if remainder:\n            return {call}\n"
-    call = f"self.evaluate({_number(kernel)}, t, x, {udot}, r, p, out, threads)"
+    call = f'self._evaluate("{kernel.name}", t, x, {udot}, r, p, out, threads)'
     if not kernel.named:
         return f"{text}        return {call}\n"
     by_name = f"by_name(self.{kernel.named}, result, {len(kernel.shape)})"
     return f"{text}        result = {call}\n        return {by_name} if named else result\n"
 
 
-def _cython_field(kernel: Kernel) -> str:
+def _field(kernel: Kernel) -> str:
     """The array of a workspace that a kernel writes."""
     shape = ", ".join(kernel.shape) + "," * (len(kernel.shape) == 1)
-    return (
-        f"    @property\n    def {kernel.field}(self):\n"
-        f'        """Result of `{kernel.name}`, ({shape}); NaN until its first call."""\n'
-        f"        return self.array_of({_number(kernel)})\n"
-    )
+    doc = f"Result of `{kernel.name}`, ({shape}); NaN until its first call."
+    return f'    {kernel.field} = KernelArray("{kernel.name}", "{doc}")\n'
 
 
-def _cython_call(kernel: Kernel) -> str:
+def _method_of_workspace(kernel: Kernel) -> str:
     """A kernel as a method of a workspace."""
     into = f", into `{kernel.field}`" if kernel.field else ""
     at = ", at the workspace's `udot`" if kernel.reads_udot else ""
@@ -371,8 +390,8 @@ def _cython_call(kernel: Kernel) -> str:
     shape = f", ({', '.join(kernel.shape)}{',' if len(kernel.shape) == 1 else ''})" if kernel.shape else ", a float"
     doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
     return (
-        f"    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
-        f"        return self.call({_number(kernel)})\n"
+        f"    @workspace_method\n    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
+        f'        return self._call("{kernel.name}")\n'
     )
 
 
@@ -416,13 +435,13 @@ All kernels share these arguments and errors; those of udot take it after ``x``,
 mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints."""
 
 
-# --------------------------------------------------------------------------------------------------------- Python
 def _stubs() -> str:
     remainders = _remainders()
     parts = [
         _HASH,
         "from typing import Any, Literal, overload\n\n",
-        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, _Array, _Values\n\n",
+        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, _Array\n",
+        "from kanecore._binding import _Values as _Values\n\n",
         "class Kernels(Model):\n",
     ]
     for kernel in _with_methods():

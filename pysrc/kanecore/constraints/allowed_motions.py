@@ -20,7 +20,7 @@ from kanecore.run.call_arguments import written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["allowed_motions", "counted_rows", "dependence", "nonholonomic"]
 

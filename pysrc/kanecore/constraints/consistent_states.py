@@ -23,7 +23,7 @@ from kanecore.run.call_arguments import real_array, state_vector
 from kanecore.tolerances import EQUAL, FEASIBLE, NOISE, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["consistent", "consistent_state", "feasible_state", "normalized", "on_constraints", "state_of"]
 

@@ -19,7 +19,7 @@ from kanecore.rank import rank_of, size_of
 from kanecore.tolerances import EQUAL, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["Check", "check"]
 

@@ -30,7 +30,7 @@ from kanecore.rank import NEAR, equilibrated, extents, independent_rows, null_sp
 from kanecore.tolerances import CONTRADICTORY, EQUAL, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "warn_of_count"]
 

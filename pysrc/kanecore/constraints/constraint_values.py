@@ -22,7 +22,7 @@ from kanecore.tolerances import RANK, SOLVED
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Constraints", "Level", "angles", "normalise", "residuals"]
 

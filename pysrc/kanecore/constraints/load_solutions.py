@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanecore.errors import KanecoreError
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["LoadSolution", "described", "fault_of", "load_solutions", "signs_taken"]
 

@@ -20,7 +20,7 @@ from kanecore.speed_matrices import ProjectedEfforts, SpeedMatrices
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["projected_efforts", "speed_matrices"]
 

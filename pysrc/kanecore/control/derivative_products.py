@@ -29,7 +29,7 @@ from kanecore.run.call_arguments import direction_of, joined, leading
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "jvp", "rhs_hessian", "rhs_jvp", "rhs_vjp", "vjp"]
 

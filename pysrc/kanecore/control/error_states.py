@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["ErrorStates"]
 

@@ -31,7 +31,7 @@ from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import EPSILON, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Identification", "identify"]
 

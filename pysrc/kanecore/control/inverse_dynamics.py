@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _library
+from kanecore.binding.given_values import broadcast_shapes
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
 from kanecore.rank import size_of
@@ -31,7 +31,7 @@ from kanecore.run.points_and_frames import TORQUE, numbers
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["InverseDynamics", "all_values", "reactions_at", "solve_inverse"]
 
@@ -218,7 +218,7 @@ def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) ->
     if not isinstance(given, Mapping):
         return np.array(given, dtype=np.float64)
     named = {i: np.asarray(value, dtype=np.float64) for i, value in dyn._by_number(what, given, f"{what}s").items()}
-    values = np.empty((*_library.broadcast_shapes(*(value.shape for value in named.values())), len(current)))
+    values = np.empty((*broadcast_shapes(*(value.shape for value in named.values())), len(current)))
     values[...] = current
     for i, value in named.items():
         values[..., i] = value

@@ -24,7 +24,7 @@ from kanecore.rank import clear
 from kanecore.run.call_arguments import leading, vectors
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["LinearSystem", "Matrix", "cells", "linear_system", "listed", "mode_lines", "state_error", "text"]
 

@@ -15,7 +15,7 @@ from kanecore.run.call_arguments import require_fits, written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["linearize"]
 

@@ -22,7 +22,7 @@ from kanecore.run.point_kinematics import jacobian
 from kanecore.tolerances import CERTAIN, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
 

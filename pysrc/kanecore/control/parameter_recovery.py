@@ -19,7 +19,7 @@ from kanecore.errors import NonFiniteError
 from kanecore.tolerances import EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["realised"]
 

@@ -14,7 +14,7 @@ from kanecore.graph.calculus import accumulate
 from kanecore.graph.sympy_bridge import FromSympy
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["compiled", "differentiated"]
 

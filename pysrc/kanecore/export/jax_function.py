@@ -22,7 +22,7 @@ from kanecore.kernels import KERNEL_GROUPS
 from kanecore.run.kernel_facts import kernel_of_state, shape_of
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["jax"]
 

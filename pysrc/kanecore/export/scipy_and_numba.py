@@ -15,7 +15,7 @@ from kanecore.errors import ModelError
 from kanecore.run.kernel_facts import kernel_of_state, length_of_x, row_of, shape_of
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["lowlevel_callable", "numba"]
 

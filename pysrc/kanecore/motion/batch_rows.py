@@ -17,7 +17,7 @@ from kanecore.errors import IntegrationError
 from kanecore.tolerances import FEASIBLE, FEASIBLE_IN_FLOATS
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Rows", "count_again", "failed_rows", "named", "starts"]
 

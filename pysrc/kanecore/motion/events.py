@@ -23,7 +23,7 @@ from kanecore.motion.run_inputs import address_of
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Event", "Events", "Zero", "as_list"]
 

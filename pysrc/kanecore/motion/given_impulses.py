@@ -18,7 +18,7 @@ from kanecore.errors import unknown_name
 from kanecore.run.points_and_frames import inertial_or_number, number_of
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["generalized_impulses"]
 

@@ -28,7 +28,7 @@ from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["Impact", "impact"]
 

@@ -19,7 +19,7 @@ from kanecore.motion.run_inputs import RunInputs
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["InitialValueProblem", "posed", "with_known_derivatives"]
 

@@ -17,7 +17,7 @@ from kanecore.rank import equilibrated
 from kanecore.statuses import BY_WORD, OF_LOADS, Status
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
 

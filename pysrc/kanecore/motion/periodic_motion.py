@@ -30,7 +30,7 @@ from kanecore.motion.trajectory import Trajectory
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["PeriodicMotion", "periodic"]
 

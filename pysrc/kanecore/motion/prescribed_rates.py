@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanecore.errors import KanecoreError, warn
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
     from kanecore.motion.batch_rows import Rows
     from kanecore.motion.run_inputs import RunInputs
 

@@ -21,7 +21,7 @@ from kanecore.run.call_arguments import leading
 from kanecore.statuses import BY_NUMBER, NUMBER_OF
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["RolloutStatus", "read", "rollout", "step", "steps_of", "times"]
 

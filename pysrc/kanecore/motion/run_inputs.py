@@ -21,7 +21,7 @@ from kanecore.motion.signals import Signal, cubic_values, evaluate, piece
 from kanecore.run.call_arguments import real_numbers
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["RunInputs", "address_of", "event_in_python", "inputs_in_python"]
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Samples", "names_of"]
 

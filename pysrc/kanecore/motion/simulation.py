@@ -38,7 +38,7 @@ from kanecore.motion.simulation_options import (
 from kanecore.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["simulate"]
 

@@ -16,7 +16,7 @@ from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
 from kanecore.run.call_arguments import real_array
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = [
     "Recording",

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanecore import _library
-from kanecore._library import real_numbers
+from kanecore.binding.given_values import broadcast_shapes, real_numbers
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = [
     "columns_of",
@@ -103,7 +102,7 @@ def state_vector(dyn: Kernels, x: _Values, argument: str = "x") -> Array:
 def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
     """Broadcast the leading axes of arguments; raise ValueError with their names if they do not broadcast."""
     try:
-        return tuple(_library.broadcast_shapes(*axes.values()))
+        return tuple(broadcast_shapes(*axes.values()))
     except ValueError:
         shapes = ", ".join(f"{name} {shape}" for name, shape in axes.items() if shape)
         raise ValueError(f"leading axes do not broadcast: {shapes}") from None

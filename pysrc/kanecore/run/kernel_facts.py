@@ -14,7 +14,8 @@ from kanecore.errors import ModelError, unknown_name
 from kanecore.kernels import KERNELS, Kernel
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, Model
+    from kanecore._native import Model
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["kernel_of_state", "length_of_x", "nonzeros", "row_of", "shape_of"]
 

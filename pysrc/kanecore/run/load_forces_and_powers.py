@@ -17,7 +17,7 @@ from kanecore.errors import unknown_name
 from kanecore.run.points_and_frames import Acting, Numbers, bodies_of, loads_of, require_bodies
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = [
     "active_forces_by_body",

@@ -12,7 +12,7 @@ from kanecore.run.call_arguments import real_array
 from kanecore.run.points_and_frames import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["angular_momentum", "linear_momentum", "mass_centre"]
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kanecore.run.points_and_frames import inertial_or_number, number_of, same_tree
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = [
     "acceleration",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
     from kanecore.show.movies import Animation
     from kanecore.show.scene import Scene
 

@@ -18,7 +18,7 @@ from kanecore.motion.events import Events
 from kanecore.motion.run_inputs import event_in_python
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["EventSlopes"]
 

@@ -15,7 +15,7 @@ from kanecore.motion.rollout import read, rollout, steps_of, times
 from kanecore.run.call_arguments import real_numbers
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["RolloutGradient", "rollout_vjp"]
 

@@ -22,7 +22,7 @@ from kanecore.rank import extents
 
 if TYPE_CHECKING:
     from kanecore._motion import Tableau
-    from kanecore._native import Kernels
+    from kanecore.binding.kernel_methods import Kernels
 
 __all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of"]
 

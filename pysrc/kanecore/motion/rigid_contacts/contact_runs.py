@@ -36,7 +36,7 @@ from kanecore.run.point_kinematics import acceleration, jacobian, position, velo
 from kanecore.tolerances import EQUAL, RANK
 
 if TYPE_CHECKING:
-    from kanecore._native import Kernels, _Values
+    from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = ["ModeRun", "Modes"]
 

@@ -4,7 +4,8 @@ from typing import Any, Literal, overload
 
 import numpy.typing as npt
 
-from kanecore._binding import Buffers, Model, _Array, _Values
+from kanecore._binding import Buffers, Model, _Array
+from kanecore._binding import _Values as _Values
 
 class Kernels(Model):
     def rhs(self, t: npt.ArrayLike, x: _Values, *, r: _Values | None = None, p: _Values | None = None, out: _Array | None = None, threads: int = 1) -> _Array: ...

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Kernels as methods: functions of Python, whose usual calls C does at once; included by _native.pyx.
+
+cdef extern from "Python.h":
+    ctypedef object (*vectorcallfunc)(object callable, PyObject *const *args, size_t flags, PyObject *words)
+    Py_ssize_t PyVectorcall_NARGS(size_t flags)
+    object PyObject_Vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *words)
+    object PyVectorcall_Call(object callable, object args, object words)
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *words)
+    PyObject *PyTuple_GET_ITEM(PyObject *words, Py_ssize_t i)
+    object PyMethod_New(object function, object owner)
+    void PyType_Modified(PyTypeObject *type)
+    unsigned long Py_TPFLAGS_HAVE_VECTORCALL, Py_TPFLAGS_METHOD_DESCRIPTOR
+
+cdef enum:      # the arguments of a kernel, in the order of `evaluate`
+    GIVEN_T, GIVEN_X, GIVEN_UDOT, GIVEN_R, GIVEN_P, GIVEN_OUT, GIVEN_THREADS, N_GIVEN
+
+
+@cython.final
+cdef class KernelMethod:
+    """A kernel as a method of `Kernels` or `Workspace`.
+
+    ``__wrapped__`` is the function: it has the signature, the documentation, and does any call.  Those with the usual
+    arguments alone are done here, without it.
+    """
+
+    cdef vectorcallfunc vectorcall
+    cdef readonly object __wrapped__
+    cdef int k
+    cdef int n_positional           # t, x, and udot where the kernel reads it
+    cdef bint multipliers           # behind them, which models without constraints need not give
+    cdef tuple words                # names of the arguments
+    cdef PyObject *names[N_GIVEN]   # which these hold; NULL for one that it does not take
+
+    def __get__(self, owner, kind):
+        return self if owner is None else PyMethod_New(self, owner)
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    @property
+    def __doc__(self):
+        return self.__wrapped__.__doc__
+
+    @property
+    def __module__(self):
+        return self.__wrapped__.__module__
+
+    def __repr__(self):
+        return f"<kernel {self.__wrapped__.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__wrapped__.__qualname__    # a global name, of which pickle knows the module
+
+
+cdef KernelMethod new_method(object function, vectorcallfunc vectorcall):
+    cdef KernelMethod method = KernelMethod.__new__(KernelMethod)
+    method.__wrapped__, method.vectorcall = function, vectorcall
+    method.k = kernel_number(function.__name__.removeprefix("_"))
+    return method
+
+
+def kernel_method(function):
+    """A method of `Kernels` for the kernel of its name.
+
+    ``f(self, t, x, *, ...)``, ``f(self, t, x, udot, *, ...)`` or ``f(self, t, x, udot, multipliers=None, *, ...)``.
+    """
+    cdef KernelMethod method = new_method(function, call_kernel_method)
+    cdef int i
+    code = function.__code__
+    method.multipliers = code.co_argcount == 5
+    method.n_positional = code.co_argcount - 1 - method.multipliers
+    third = code.co_varnames[3] if method.n_positional == 3 else None
+    method.words = ("t", "x", third, "r", "p", "out", "threads")
+    for i in range(N_GIVEN):
+        method.names[i] = NULL if method.words[i] is None else <PyObject *>method.words[i]
+    return method
+
+
+def workspace_method(function):
+    """A method ``f(self)`` of `Workspace`, for the kernel of its name."""
+    return new_method(function, call_workspace_method)
+
+
+@cython.final
+cdef class KernelArray:
+    """The array of a `Workspace` that a kernel writes, as an attribute."""
+
+    cdef int k
+    cdef readonly str __doc__
+
+    def __init__(self, kernel, str doc):
+        self.k, self.__doc__ = kernel_number(kernel), doc
+
+    def __get__(self, Buffers workspace, kind):
+        return self if workspace is None else workspace.array_of(self.k)
+
+    def __set__(self, workspace, value):
+        raise AttributeError(f"a kernel writes this array, {self.__doc__} Write into it, or copy it")
+
+
+cdef object call_kernel_method(object callable, PyObject *const *args, size_t flags, PyObject *words):
+    cdef KernelMethod method = <KernelMethod>callable
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if (n > 0 and isinstance(<object>args[0], Model) and n - 1 <= method.n_positional
+            and not (method.multipliers and (<Model>args[0]).n_constraints)):
+        return call_at_once(method, args, n, flags, words)
+    return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+
+
+cdef inline object call_at_once(KernelMethod method, PyObject *const *args, Py_ssize_t n, size_t flags, PyObject *words):
+    """Sort the arguments; names are one object each where a call writes them out, so that no text is compared."""
+    cdef PyObject *given[N_GIVEN]
+    cdef PyObject *none = <PyObject *>None
+    cdef Py_ssize_t i, place, n_words = 0 if words == NULL else PyTuple_GET_SIZE(words)
+    given[GIVEN_T] = given[GIVEN_X] = NULL
+    given[GIVEN_UDOT] = NULL if method.n_positional == 3 else none
+    given[GIVEN_R] = given[GIVEN_P] = given[GIVEN_OUT] = none
+    given[GIVEN_THREADS] = <PyObject *>ONE
+    for i in range(n - 1):
+        given[i] = args[i + 1]
+    for i in range(n_words):
+        place = n - 1
+        while place < N_GIVEN and method.names[place] != PyTuple_GET_ITEM(words, i):
+            place += 1
+        if place == N_GIVEN:
+            return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+        given[place] = args[n + i]
+    if given[GIVEN_T] == NULL or given[GIVEN_X] == NULL or given[GIVEN_UDOT] == NULL:
+        return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+    return (<Model>args[0]).evaluate(
+        method.k, <object>given[GIVEN_T], <object>given[GIVEN_X], <object>given[GIVEN_UDOT], <object>given[GIVEN_R],
+        <object>given[GIVEN_P], <object>given[GIVEN_OUT], <object>given[GIVEN_THREADS])
+
+
+cdef object call_workspace_method(object callable, PyObject *const *args, size_t flags, PyObject *words):
+    cdef KernelMethod method = <KernelMethod>callable
+    if PyVectorcall_NARGS(flags) == 1 and words == NULL and isinstance(<object>args[0], Buffers):
+        return (<Buffers>args[0]).call(method.k)
+    return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+
+
+cdef int call_by_vectors() except -1:
+    """Make `KernelMethod` what functions are to the interpreter, for which Cython has no words."""
+    cdef PyTypeObject *kind = <PyTypeObject *>KernelMethod
+    cdef KernelMethod method = KernelMethod.__new__(KernelMethod)
+    kind.tp_vectorcall_offset = <char *>&method.vectorcall - <char *><PyObject *>method
+    kind.tp_call = PyVectorcall_Call
+    kind.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
+    PyType_Modified(kind)
+    return 0
+
+
+call_by_vectors()

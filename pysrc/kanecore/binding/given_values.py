@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers, arrays and names as users give them."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "as_array",
+    "broadcast_shapes",
+    "finite_number",
+    "real_numbers",
+    "real_values",
+    "require_real",
+    "symbol_name",
+]
+
+Array = npt.NDArray[np.float64]
+
+_REAL = "fiub"  # kinds of NumPy's types
+_HINTS = {
+    "O": "; convert SymPy numbers with float() first",
+    "c": "; where the imaginary parts are rounding, take .real",
+}
+
+
+def as_array(name: str, value: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+def require_real(name: str, array: npt.NDArray[Any]) -> None:
+    """TypeError for an array of a type that holds no real numbers."""
+    if array.dtype.kind not in _REAL:
+        hint = _HINTS.get(array.dtype.kind, "")
+        raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{hint}")
+
+
+def real_values(name: str, value: Any) -> Array:
+    """The values of one name, of any shape: also numbers of SymPy and others, by their __float__."""
+    array = as_array(name, value)
+    if array.dtype.kind == "O" and all(hasattr(type(number), "__float__") for number in array.flat):
+        try:
+            return np.array([float(number) for number in array.flat]).reshape(array.shape)
+        except (TypeError, OverflowError):  # a symbol, a complex number; one beyond doubles
+            pass
+    elif array.dtype.kind in _REAL:
+        return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    raise TypeError(f"{name} must be a real number, got {value!r}")
+
+
+def finite_number(name: str, value: Any) -> float:
+    """One finite number."""
+    if isinstance(value, float) and isfinite(value):
+        return float(value)
+    number = real_values(name, value)
+    if number.ndim != 0 or not np.isfinite(number):
+        raise ValueError(f"{name} must be one finite number, got {value!r}")
+    return float(number)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """Broadcast shapes; ValueError if they do not broadcast, or to more axes than NumPy takes."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except RuntimeError as error:  # of NumPy 2 from 33 axes on
+        raise ValueError(str(error)) from None
+
+
+def real_numbers(name: str, value: Any) -> Array:
+    """An argument, or what a function returned, as an array of doubles; TypeError where it is none of real numbers.
+
+    NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
+    """
+    array = as_array(name, value)
+    if array.dtype.kind == "O":  # numbers of SymPy and others, which tell by themselves whether they are real
+        for x in array.flat:  # these become numbers without a word
+            if x is None or isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
+                raise TypeError(f"{name} must be real numbers, got {x!r} among them")
+        try:
+            return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name} must be real numbers: {error}") from None
+        except OverflowError as error:
+            raise ValueError(f"{name} must be real numbers: {error}") from None
+    require_real(name, array)
+    return np.array(array, dtype=np.float64, order="C")
+
+
+def symbol_name(key: Any) -> str:
+    """The name under which a model knows ``key``: a string, a symbol, F(t), or a rate of F(t) (``F_d``)."""
+    if isinstance(key, str):
+        return key
+    kind = type(key).__name__
+    if kind == "Derivative":
+        return symbol_name(key.args[0]) + "_" + "d" * int(key.derivative_count)
+    if hasattr(key, "free_symbols") and not isinstance(key, type):  # F(t), and not the class F
+        if getattr(key, "is_Symbol", False):
+            return str(key.name)
+        if getattr(key, "is_Function", False):
+            return str(key.func.__name__)
+    raise KeyError(f"{key!r} is neither a name nor a symbol")
