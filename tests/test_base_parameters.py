@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sweep import part
 
 import kanecore as kc
 
@@ -61,14 +62,14 @@ def test_grouping_of_the_puma() -> None:
     assert any(name.startswith("body1.Izz") and "(d4z**2 + d4x**2 + d3x**2) body6.m" in name for name in names)
 
 
-def test_what_is_left_acts_as_all_did() -> None:
+@pytest.mark.parametrize("name", part(["puma560", "rrp"], ["rrp"]))
+def test_what_is_left_acts_as_all_did(name: str) -> None:
     """Y π from the base parameters alone, at states that had no part in finding them."""
-    module = import_module("kanecore.gallery.puma560")
-    model = module.build()
-    found = model.base_parameters(module.PARAMETERS)
-    dyn = kc.load("puma560")
-    x, udot = np.random.default_rng(3).uniform(-1, 1, (2, 20, 12))
-    y = dyn.regressor(0.0, x, udot[:, :6])
+    module = import_module(f"kanecore.gallery.{name}")
+    found = module.build().base_parameters(module.PARAMETERS)
+    dyn = kc.load(name)
+    x, udot = np.random.default_rng(3).uniform(-1, 1, (2, 20, dyn.n_x))
+    y = dyn.regressor(0.0, x, udot[:, : dyn.n_u])
     np.testing.assert_allclose(y[..., list(found.independent)] @ found.matrix, y, atol=1e-11 * np.max(np.abs(y)))
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gallery_states import c_text
+from mechanisms import pendulum
 from sweep import every
 
 import kanecore as kc
@@ -502,10 +503,10 @@ def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_c_that_was_altered_in_the_cache_is_written_anew() -> None:
-    first = kc.compile(rrp.build())
-    [text] = cache.folder().rglob("rrp.c")
+    first = kc.compile(pendulum())
+    [text] = cache.folder().rglob("pendulum.c")
     text.write_text(text.read_text() + "\n/* altered */\n")
-    again = kc.compile(rrp.build())
+    again = kc.compile(pendulum())
     assert not again.info["build"]["core"]["from_cache"]
     assert again.source == first.source
     assert text.read_text() == first.source["core"]

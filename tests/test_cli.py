@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import itertools
 import os
 import subprocess
 import sys
@@ -213,14 +215,16 @@ def test_what_the_users_file_raises(
         assert "wrong.py" in err
 
 
-def test_names_that_the_terminal_cannot_spell(tmp_path: Path) -> None:
+def test_names_that_the_terminal_cannot_spell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = PENDULUM.replace('name="pendulum"', 'name="péndulo"')
     (tmp_path / "it.py").write_text(text, encoding="utf-8")
-    words = [sys.executable, "-m", "kanecore", "info", str(tmp_path / "it.py:pendulum")]
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "model p\\xe9ndulo:" in done.stdout
+    with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert main(["info", str(tmp_path / "it.py:pendulum")]) == 0
+        assert b"model p\\xe9ndulo:" in terminal.buffer.getvalue()
+    assert capsys.readouterr().err == ""
 
 
 def test_an_unknown_encoding_of_a_robot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,10 +245,12 @@ def test_an_output_that_cannot_be_written(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize(
-    "arguments",
-    part([["models"], ["--help"], ["--version"], ["models", "--traceback"]], [["models"], ["models", "--traceback"]]),
+    ("arguments", "buffered"),
+    part(
+        itertools.product([["models"], ["--help"], ["--version"], ["models", "--traceback"]], [True, False]),
+        [(["models"], True), (["models", "--traceback"], False)],
+    ),
 )
-@pytest.mark.parametrize("buffered", [True, False])
 def test_full_standard_output(arguments: list[str], buffered: bool) -> None:
     words = [sys.executable, "-m", "kanecore", *arguments]
     with Path("/dev/full").open("w") as full:

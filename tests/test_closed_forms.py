@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 from closed_forms import MOTIONS
 from scipy.integrate import solve_ivp
-from sweep import part
+from sweep import LONG, part
 
 import kanecore as kc
 from kanecore.gallery import cart_pendulum
@@ -35,7 +35,7 @@ def test_all_motions_are_here() -> None:
 
 
 @pytest.mark.parametrize("name", MOTIONS)
-@pytest.mark.parametrize(("method", "order", "steps"), [("euler", 1, 16_000), ("rk4", 4, 800)])
+@pytest.mark.parametrize(("method", "order", "steps"), [("euler", 1, 4_000), ("rk4", 4, 800)])
 def test_order_of_fixed_steps(name: str, method: str, order: int, steps: int) -> None:
     """Of the coordinates and of the speeds; what brings a state back to spheres and constraints leaves it as it is."""
     motion = MOTIONS[name]
@@ -153,7 +153,7 @@ def energy_errors(cart: kc.CompiledModel, angles: Array, **options: Any) -> tupl
 
 def test_energy_of_a_swinging_chain(cart: kc.CompiledModel) -> None:
     """From the same first step on the same steps."""
-    for angle in (0.3, 0.5, 0.7):
+    for angle in (0.3, 0.5, 0.7) if LONG else (0.7,):
         ours, theirs = energy_errors(cart, np.full(LINKS, angle - np.pi / 2), first_step=1e-2)
         assert ours <= 1.01 * theirs
         assert ours < 2e-9

@@ -63,7 +63,7 @@ def test_the_linear_pendulum() -> None:
         model.symbolic("linearize", at={q: x1})
 
 
-@pytest.mark.parametrize("name", part(["slider_crank", "furuta_pendulum"], ["furuta_pendulum"]))
+@pytest.mark.parametrize("name", part(["slider_crank", "furuta_pendulum", "cart_pole"], ["cart_pole"]))
 def test_against_the_compiled_model(name: str) -> None:
     """At a random state on the constraints: u̇, λ and ∂ẋ/∂(x, r)."""
     module = import_module(f"kanecore.gallery.{name}")

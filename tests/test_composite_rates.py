@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from sweep import part
+from sweep import LONG, part
 
 import kanecore as kc
 from kanecore.derive.formulations import kane_equations
@@ -94,24 +94,25 @@ def _about(axis: int, angle: Any, functions: Any) -> Array:
 @pytest.mark.parametrize("seed", part([1, 2], [1]))
 def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     monkeypatch.setattr(kane_equations, "WRITTEN_OUT", 0)
-    tree = RandomTree(30, seed)
+    n = 30 if LONG else 20
+    tree = RandomTree(n, seed)
     dyn = kc.compile(tree.model(), cache=False)
     x = np.random.default_rng(seed).uniform(-1, 1, dyn.n_x)
     order = [int(name.removeprefix("q_j")) for name in dyn.coordinate_names]
-    q = np.zeros(30)
-    q[order] = x[:30]
+    q = np.zeros(n)
+    q[order] = x[:n]
     with mpmath.workdps(50):
         exact = tree.mass_matrix(q, mpmath.mpf, mpmath)[np.ix_(order, order)]
         expected = exact.astype(float)
-        inverse = np.array((mpmath.matrix(exact.tolist()) ** -1).tolist(), dtype=float).reshape(30, 30)
+        inverse = np.array((mpmath.matrix(exact.tolist()) ** -1).tolist(), dtype=float).reshape(n, n)
     size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((dyn.mass_matrix(0.0, x) - expected) / size).max() < AGREE
-    assert dyn.info["operations"]["mass_matrix"] < 300 * 30  # as many as there are joints, not pairs
+    assert dyn.info["operations"]["mass_matrix"] < 300 * n  # as many as there are joints, not pairs
     scaled = size * (dyn.mass_matrix_inverse(0.0, x) - inverse)
     assert np.abs(scaled).max() < AGREE * np.linalg.cond(expected / size) * np.abs(size * inverse).max()
 
 
-@pytest.mark.parametrize("n", part([20, 70, 300], [20]))
+@pytest.mark.parametrize("n", part([12, 20, 70, 300], [12]))
 def test_long_chains(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """M, u̇, M⁻¹ of chains, the longer by themselves; states side by side have the bits that they have alone."""
     if n < 63:

@@ -15,7 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import g, ground, l, m, particle, rates
 from oracle.lines import coordinates, lines
-from sweep import every
+from sweep import every, part
 
 import kanecore as kc
 from kanecore.gallery import four_bar
@@ -163,7 +163,7 @@ CONTRADICTORY: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", every(2, CONTRADICTORY, first=1))
+@pytest.mark.parametrize("name", part(CONTRADICTORY, ["place and speed"]))
 def test_contradictory_constraints(name: str) -> None:
     """No state satisfies them; every entrance says so, and the numbers that are left, by name."""
     dyn = compiled(**CONTRADICTORY[name])

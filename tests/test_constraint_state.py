@@ -17,7 +17,8 @@ from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.kernels import KERNEL_GROUPS
 
 MODELS = part(
-    ["bricard", "five_bar", "four_bar", "rolling_disc", "stewart", "whipple_bicycle"], ["bricard", "four_bar"]
+    ["bricard", "five_bar", "four_bar", "rolling_disc", "rrp_redundant", "stewart", "whipple_bicycle"],
+    ["four_bar", "rrp_redundant"],
 )
 KERNELS = [method for name in KERNEL_GROUPS for method in (name, f"_{name}") if hasattr(CompiledModel, method)]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from functools import cache
 from typing import Any
@@ -422,8 +423,13 @@ def test_multipliers_that_are_not_there() -> None:
 # -------------------------------------------------------------------------------------------------- motion
 
 
-@pytest.mark.parametrize("method", ["dop853", "rk4"])
-@pytest.mark.parametrize("name", ["pendulum", "disc", "sleigh", "four-bar"])
+@pytest.mark.parametrize(
+    ("name", "method"),
+    part(
+        itertools.product(["pendulum", "disc", "sleigh", "four-bar"], ["dop853", "rk4"]),
+        [("pendulum", "dop853"), ("disc", "dop853"), ("sleigh", "rk4"), ("four-bar", "dop853")],
+    ),
+)
 def test_projection_keeps_the_constraints_and_the_energy(name: str, method: str) -> None:
     """Residuals below 1e-10 along 5 s, between the steps too; the energy drifts no more than without projection."""
     dyn, guess = {

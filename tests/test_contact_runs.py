@@ -194,13 +194,13 @@ def test_a_puck_lands_slides_and_stops() -> None:
 
 
 def test_a_puck_breaks_loose_the_way_it_is_pulled() -> None:
-    """By a force that grows along (3, 4)/5, t₀ = μ m g; it lifts when it is pulled up as hard as it weighs."""
+    """By a force that grows along (3, 4)/5, 12 t₀ = μ N; it lifts when it is pulled up as hard as it weighs."""
     t = me.dynamicsymbols._t
-    dyn = puck(0.0, lambda N: t * (0.6 * N.x + 0.8 * N.y) + 2 * G * (t / 12) ** 2 * N.z)
-    run = kc.Modes(dyn, "P", mu=0.5, **SPACE).simulate((0.0, 14.0), np.zeros(6))
+    dyn = puck(0.0, lambda N: 12 * t * (0.6 * N.x + 0.8 * N.y) + 2 * G * t**2 * N.z)
+    run = kc.Modes(dyn, "P", mu=0.5, **SPACE).simulate((0.0, 1.2), np.zeros(6))
     assert [mode["P"] for _, mode in run.modes] == ["stick", "slide", "open"]
-    starts = np.roots([2 * G * 0.5 / 144, 1.0, -0.5 * 2 * G]).max()
-    assert_allclose([time for time, _ in run.modes[1:]], [starts, 12.0], rtol=1e-8)
+    starts = np.roots([2 * G * 0.5, 12.0, -0.5 * 2 * G]).max()
+    assert_allclose([time for time, _ in run.modes[1:]], [starts, 1.0], rtol=1e-8)
     assert_allclose(run.x[-1, 4] / run.x[-1, 3], 4 / 3, rtol=1e-9)
 
 

@@ -12,6 +12,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from scipy.integrate import solve_ivp
+from sweep import part
 
 import kanecore as kc
 from kanecore.build.c_compiler import find_compiler
@@ -386,7 +387,7 @@ def test_no_events_are_an_empty_list(ball):
     assert ball[0].simulate((0, 1), [5.0, 0.0], events=[]).t_events == []
 
 
-@pytest.mark.parametrize("apart", [0.0, 1e-3, 1e-5, 1e-8, 1e-12, 1e-15])
+@pytest.mark.parametrize("apart", part([0.0, 1e-3, 1e-5, 1e-8, 1e-12, 1e-15], [0.0, 1e-5, 1e-12]))
 @pytest.mark.parametrize(
     ("method", "options"),
     [("dop853", {}), ("dop853", {"rtol": 1e-3}), ("dopri5", {"rtol": 1e-3}), ("rk4", {"dt": 0.05})],
@@ -512,7 +513,7 @@ SEAMS = [  # functions of t, and how many zeros they have between 0 and 10
 
 
 @pytest.mark.parametrize("method", ["dop853", "euler"])
-@pytest.mark.parametrize("off", [-3, -1, 0, 1, 4])
+@pytest.mark.parametrize("off", part([-3, -1, 0, 1, 4], [-1, 0, 1]))
 def test_a_chain_of_runs_has_the_events_of_one_run(ball, method, off):
     """Runs end beside zeros, by units in the last place; a zero is rounding in both, and an event of one of them."""
     dyn, (z,), *_ = ball

@@ -76,12 +76,19 @@ def test_example_2_of_the_source() -> None:
         assert sm.simplify(torque.to_matrix(N) - printed.to_matrix(N)) == sm.zeros(3, 1)
 
 
-def free_body() -> tuple[Any, ...]:
-    """Models of a rigid body in space from their loads; the body; its frame B, and P1, P2, Q that are fixed in it."""
-    q, u, d = me.dynamicsymbols("q:6"), me.dynamicsymbols("u:6"), sm.Symbol("d")
+def free_body(angles: int = 3) -> tuple[Any, ...]:
+    """Models of a rigid body in space from their loads; the body; its frame B, and P1, P2, Q that are fixed in it.
+
+    With one angle it turns about N.z.
+    """
+    n, d = 3 + angles, sm.Symbol("d")
+    q, u = me.dynamicsymbols(f"q:{n}"), me.dynamicsymbols(f"u:{n}")
     origin, B = me.Point("O"), me.ReferenceFrame("B")
     origin.set_vel(N, 0)
-    B.orient_body_fixed(N, q[3:], "123")
+    if angles == 1:
+        B.orient_axis(N, q[3], N.z)
+    else:
+        B.orient_body_fixed(N, q[3:], "123")
     C = origin.locatenew("C", vector(q[:3]))
     points = [C.locatenew("P1", d * B.x), C.locatenew("P2", 2 * B.y - d * B.z), C.locatenew("Q", B.x + d * B.y)]
     body = me.RigidBody("body", C, B, sm.Symbol("m"), (me.inertia(B, 1, 2, 2.5), C))
@@ -115,7 +122,7 @@ def test_equivalence_in_a_model() -> None:
 
 
 def test_a_system_has_the_number_of_its_load() -> None:
-    model, _, B, (P1, P2, Q) = free_body()
+    model, _, B, (P1, P2, Q) = free_body(angles=1)
     both = model((Q, N.y), (B, kc.ForceSystem([(P1, N.x), (P2, B.y)], [B.z])))
     assert "  load 1, force on P1 and P2, torque on B:" in both.explain()
     assert "  load 0, force on Q:" in both.explain()

@@ -119,7 +119,7 @@ def test_the_work_of_the_force_is_counted(attached: tuple[str, ...]) -> None:
 
 
 # ------------------------------------------------------------------- mechanisms
-@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "four_bar", "rolling_disc"]))
+@pytest.mark.parametrize("name", part(CONSTRAINED, ["appell_hamel", "slider_crank", "chaplygin_sleigh"]))
 def test_gallery(name: str) -> None:
     """M u̇ = f + Gᵀ λ, with F_r of the freed model and G of the rows that remain: all rows at once, and some one by one.
 
@@ -148,7 +148,7 @@ def test_gallery(name: str) -> None:
         assert np.abs(np.sum(terms, axis=0)).max() < 1e-11 * size, rows
 
 
-@pytest.mark.parametrize("seed", every(200, range(200), first=7))
+@pytest.mark.parametrize("seed", every(200, range(200), first=2))
 def test_random_systems(seed: int) -> None:
     """M u̇ = F_r + F*_r with λ of the oracle as inputs, where nothing is attached; then with half of the rows freed."""
     system = random_constrained(seed)

@@ -57,7 +57,7 @@ def compare(system: System, dyn: kc.CompiledModel, states: int = 2) -> None:
             np.testing.assert_allclose(ours, right, rtol=0, atol=1e-11 * (abs(right).max() + 1e-12))
 
 
-@pytest.mark.parametrize("name", every(4, SYSTEMS))
+@pytest.mark.parametrize("name", every(8, SYSTEMS))
 def test_equations_are_those_of_kanes_method(name: str) -> None:
     system = SYSTEMS[name]()
     dyn = kc.compile(described(system), parameters=system["parameters"])
