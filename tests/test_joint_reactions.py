@@ -493,14 +493,14 @@ def auxiliary_row(dyn: kc.CompiledModel) -> Any:
     "form", part(["velocity", "filed beside", "attached", "attached as well", "torques"], ["attached", "torques"])
 )
 def test_the_audit_finds_the_power_along_auxiliary_speeds(form: str) -> None:
-    row = auxiliary_row(kc.compile(held_chain(form), cache=False))
+    row = auxiliary_row(kc.compile(held_chain(form)))
     assert row.verdict == "passes"
     assert row.digits > 10.0
 
 
-@pytest.mark.parametrize("form", ["coordinates", "accelerations", "potential"])
+@pytest.mark.parametrize("form", part(["coordinates", "accelerations", "potential"], ["coordinates"]))
 def test_the_audit_says_why_there_are_no_auxiliary_forces(form: str) -> None:
-    row = auxiliary_row(kc.compile(held_chain(form), cache=False))
+    row = auxiliary_row(kc.compile(held_chain(form)))
     assert row.verdict == "does not apply"
     assert "does not tell what ua would change" in row.reason
 
@@ -512,7 +512,10 @@ def test_the_audit_misses_the_force_of_an_attached_constraint(monkeypatch: pytes
     assert (row.verdict, row.worst) == ("fails", "auxiliary speed 0")
 
 
-@pytest.mark.parametrize(("form", "kind"), [("coordinates", "configuration"), ("accelerations", "acceleration")])
+@pytest.mark.parametrize(
+    ("form", "kind"),
+    part([("coordinates", "configuration"), ("accelerations", "acceleration")], [("coordinates", "configuration")]),
+)
 def test_the_audit_misses_the_force_of_a_constraint_that_nobody_placed(
     form: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

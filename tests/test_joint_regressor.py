@@ -103,7 +103,7 @@ def test_where_qdot_is_u() -> None:
 
 
 def test_quaternions_have_no_joint() -> None:
-    dyn = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
+    dyn = compiled(kc.Model.from_urdf(ROBOTS / "rover.urdf", floating_base=True))
     rng = np.random.default_rng(3)
     x, udot = rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, dyn.n_u)
     found = dyn.joint_regressor(0.0, x, udot).reshape(dyn.n_u, dyn.n_q, 3)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
+import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 from oracle.precise import Precise, jacobian
@@ -32,7 +33,7 @@ def both(
     for joint, cc in ((-(10**9), None), (10**9, "none")):
         monkeypatch.setattr(linearized_equations, "JOINT", joint)
         dyn = kc.compile(build(), parameters=parameters, cc=cc, cache=False)
-        assert cc or "kc_linearize_forest" in _text(dyn)
+        assert cc or dyn.info["machine"] or "kc_linearize_forest" in _text(dyn)
         dyn.build("linearize")
         operations.append(dyn.info["operations"]["linearize"])
         r = np.random.default_rng(0).uniform(-1, 1, dyn.n_r)
@@ -225,7 +226,7 @@ def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPat
     assert np.all(slopes[:, 5 + 4, :4] == 0)  # the third stands alone
 
 
-@pytest.mark.compiler
+@pytest.mark.long
 def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limbs on a free body, out of order; another free body, an arm on the ground, springs, a drag, another order."""
     tree = Tree(21)
@@ -245,7 +246,6 @@ def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
 
 
-@pytest.mark.compiler
 @pytest.mark.parametrize(
     ("attitude", "inertial"),
     part(
@@ -254,19 +254,29 @@ def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     ),
 )
 def test_ball_joints(monkeypatch: pytest.MonkeyPatch, attitude: str, inertial: bool) -> None:
-    """On a free body with a velocity in inertial axes or in its own, on a limb of it and on the ground."""
+    """On a free body with a velocity in inertial axes or in its own, on a limb of it and, with --long, on the ground.
+
+    A limb that slides, forces between trees, one of them an input, and speeds in another order.
+    """
     tree = Tree(22)
     tree.free(attitude, inertial)
     tree.add(1, "turn", 0)
     tree.ball(2, attitude)
     tree.add(3, "turn", 1)
     tree.add(1, "slide", 2)
-    tree.ball(0, attitude)
-    end = tree.places[4][1]
-    tree.loads += [(end, -5 * end.pos_from(tree.origin) - 0.3 * tree.u[4] * tree.ground.z)]
-    found = forest(tree.model()._derivation.formulation)
+    if sweep.LONG:
+        tree.ball(0, attitude)
+    else:
+        tree.add(0, "turn", 1)
+    end, other, force = tree.places[4][1], tree.places[6][1], me.dynamicsymbols("F")
+    between = end.pos_from(other)
+    tree.loads += [(end, -5 * between - 0.3 * tree.u[4] * tree.ground.z), (other, 5 * between)]
+    tree.loads.append((tree.places[1][1], force * tree.places[1][0].x))
+    order = np.random.default_rng(2).permutation(len(tree.u)).tolist()
+    found = forest(tree.model(order, inputs=[force])._derivation.formulation)
     assert found is not None
-    both(monkeypatch, tree.model, {}, some_states(len(tree.u)))
+    assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 3 if sweep.LONG else 1), (3, 12)]
+    both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
 
 
 @pytest.mark.compiler
@@ -277,10 +287,9 @@ def test_velocities_in_inertial_axes(monkeypatch: pytest.MonkeyPatch, attitude: 
     tree = Tree(31)
     tree.free(attitude, inertial=True)
     tree.add(1, "turn", 0)
-    tree.add(1, "turn", 2)
-    end = tree.places[3][1]
+    end = tree.places[2][1]
     tree.loads += [(end, -5 * end.pos_from(tree.origin) - 0.3 * tree.u[4] * tree.ground.z)]
-    dyn = kc.compile(tree.model(), cache=False)
+    dyn, by_machine = kc.compile(tree.model(), cache=False), kc.compile(tree.model(), cc="none", cache=False)
     assert "kc_linearize_forest" in _text(dyn)
     states = some_unit_states(dyn, number=300)
     x, keeping = states[7], np.eye(dyn.n_x)
@@ -291,8 +300,8 @@ def test_velocities_in_inertial_axes(monkeypatch: pytest.MonkeyPatch, attitude: 
     size = np.abs(expected).max()
     assert np.abs(A @ keeping - expected).max() <= 1e-13 * size
     for k in range(dyn.n_x):
-        assert np.abs(dyn.jvp("rhs", 0.0, x, keeping[k]) - expected @ keeping[k]).max() <= 1e-13 * size
-        assert np.abs(dyn.vjp("rhs", 0.0, x, np.eye(dyn.n_x)[k]) @ keeping - expected[k]).max() <= 1e-13 * size
+        assert np.abs(by_machine.jvp("rhs", 0.0, x, keeping[k]) - expected @ keeping[k]).max() <= 1e-13 * size
+        assert np.abs(by_machine.vjp("rhs", 0.0, x, np.eye(dyn.n_x)[k]) @ keeping - expected[k]).max() <= 1e-13 * size
     np.testing.assert_array_equal(dyn.linearize(0.0, states)[0][7], A)
 
 

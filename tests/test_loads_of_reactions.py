@@ -11,6 +11,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import ground
 from numpy.testing import assert_allclose
+from sweep import part
 
 import kanecore as kc
 from kanecore.graph.evaluation import count
@@ -78,7 +79,7 @@ def test_bristles_of_a_bearing_hold_within_the_friction_circle() -> None:
     dyn = pendulum(lambda A, N, u: kc.JointFriction("hinge", **law))
     assert dyn.state_names == ("hinge_bristle",)
     assert_allclose(dyn.udot(0.0, [0.7, 1.3, 1 / 2e4])[0], swing(0.7, 1.3)[0], rtol=1e-13)
-    early, late = dyn.simulate((0.0, 60.0), {"q": 0.015}, method="rosenbrock", rtol=1e-9, t_eval=[10.0, 60.0]).x
+    early, late = dyn.simulate((0.0, 20.0), {"q": 0.015}, method="rosenbrock", rtol=1e-9, t_eval=[10.0, 20.0]).x
     assert abs(late[0] - early[0]) < 1e-9
     assert_allclose(2e4 * late[2], -0.35 * np.sin(late[0]) / (0.22 * 0.03), rtol=1e-6)
     with pytest.raises(kc.ModelError, match=r"'hinge_bristle' is a state of bristles .* write one friction for a"):
@@ -284,7 +285,7 @@ def test_signs_that_were_taken_for_granted() -> None:
     assert rod(sm.Abs).outputs(0.0, whirling)[0] < 0
 
 
-@pytest.mark.parametrize("compiler", [None, "none"])
+@pytest.mark.parametrize("compiler", part([None, "none"], ["none"]))
 def test_statuses_in_rollouts_and_lanes(compiler: str | None) -> None:
     """With a compiler, in lanes, and by the machine: 14 of rows that jam."""
     dyn = rod(sm.Abs, 2.2, cc=compiler)
@@ -342,13 +343,14 @@ def test_derivatives_take_operations_in_proportion() -> None:
 
 # ------------------------------------------------------------------------------------------- pins in space
 def arm(pins: bool) -> kc.CompiledModel:
-    """Two links on pins that are not parallel; their friction by kc.JointFriction, or written out."""
+    """Two links on pins that are not parallel; the friction of the second by kc.JointFriction, or written out."""
     N, O = ground()  # noqa: E741
     q, u = me.dynamicsymbols("q1:3"), me.dynamicsymbols("u1:3")
     A = N.orientnew("A", "Axis", [q[0], N.z])
     A.set_ang_vel(N, u[0] * N.z)
-    B = A.orientnew("B", "Axis", [q[1], A.x])
-    B.set_ang_vel(A, u[1] * A.x)
+    pin = (3 * A.x + 4 * A.z) / 5  # friction about it acts on the first pin as well
+    B = A.orientnew("B", "Axis", [q[1], pin])
+    B.set_ang_vel(A, u[1] * pin)
     bodies, loads, place = [], [], O
     for name, frame in (("a", A), ("b", B)):
         centre = place.locatenew(name.upper(), 0.3 * frame.y + 0.2 * frame.z)
@@ -359,14 +361,13 @@ def arm(pins: bool) -> kc.CompiledModel:
         place = centre
     sizes = {"pin_radius": 0.02, "bending_arm": 0.1, "friction_arm": 0.03, "preload": 0.05, "transition_velocity": 0.2}
     if pins:
-        loads += [kc.JointFriction(name, mu=mu, **sizes) for name in ("shoulder", "elbow")]
+        loads.append(kc.JointFriction("elbow", mu=mu, **sizes))
     else:
-        for name, turning, other, axis, rate in (("shoulder", A, None, N.z, u[0]), ("elbow", B, A, A.x, u[1])):
-            force, torque = R(name, N).force, R(name, N).torque
-            across = [(v - v.dot(axis) * axis).magnitude() for v in (force, torque)]
-            size = mu * (0.02 * (across[0] + across[1] / 0.1) + 0.03 * sm.Abs(force.dot(axis))) + 0.05
-            friction = -size * sm.tanh(rate * 0.02 / 0.2) * axis
-            loads += [(turning, friction), *([(other, -friction)] if other else [])]
+        force, torque = R("elbow", N).force, R("elbow", N).torque
+        across = [(v - v.dot(pin) * pin).magnitude() for v in (force, torque)]
+        size = mu * (0.02 * (across[0] + across[1] / 0.1) + 0.03 * sm.Abs(force.dot(pin))) + 0.05
+        friction = -size * sm.tanh(u[1] * 0.02 / 0.2) * pin
+        loads += [(B, friction), (A, -friction)]
     joints = {"shoulder": (N, bodies[0], O), "elbow": (bodies[0], bodies[1], elbow)}
     model = kc.Model(
         N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, forcelist=loads, joints=joints

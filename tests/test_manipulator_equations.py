@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, rates
+from mechanisms import ground, knife_edge, rates
 from oracle.compare import read_reference, relative_error
 from oracle.serial_models import arm
 from sweep import part
@@ -130,7 +130,7 @@ def test_constrained_operational_inertia() -> None:
 
 def test_momentum_map() -> None:
     """Any speeds: A u is the momentum, about the mass centre or a point; prescribed motions have no part in it."""
-    dyn = kc.load("quadrotor")
+    dyn = kc.load("free_body")
     x = np.random.default_rng(1).uniform(-1.0, 1.0, (2, 3, dyn.n_x))
     u, point = x[..., dyn.n_q :, np.newaxis], dyn.points[0]
     found = (dyn.momentum_matrix(0.0, x) @ u)[..., 0]
@@ -147,7 +147,7 @@ def test_momentum_map() -> None:
 # ----------------------------------------------------------------------------------------------- regressor
 
 
-@pytest.mark.parametrize("name", part(MODELS, ("rrp", "rotating_tube", "rolling_disc", "four_bar")))
+@pytest.mark.parametrize("name", part(MODELS, ("rrp", "rotating_tube", "rolling_disc")))
 def test_regressor_of_the_gallery(name: str) -> None:
     """Y π is −F* and the weights."""
     module = import_module(f"kanecore.gallery.{name}")
@@ -229,8 +229,8 @@ def gallery(name: str) -> kc.Model:
 @pytest.mark.parametrize(
     ("build", "why"),
     [
-        (lambda: gallery("rolling_disc"), "has no coriolis matrix: .*qdot = u"),
-        (lambda: gallery("quadrotor"), "has no coriolis matrix: .*qdot = u"),
+        (lambda: knife_edge(), "has no coriolis matrix: .*qdot = u"),
+        pytest.param(lambda: gallery("quadrotor"), "has no coriolis matrix: .*qdot = u", marks=pytest.mark.long),
         (lambda: gallery("rotating_tube"), "has no coriolis matrix: .*prescribed motions"),
         (lambda: slider(1 + me.dynamicsymbols("q") ** 2, 0), "masses that change"),  # M(q) is no metric of T
         (lambda: slider(2, -me.dynamicsymbols("u").diff()), "loads hold udot"),  # M is not that of the bodies

@@ -15,7 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
-from kanecore.gallery import arm7, four_bar, rrp, stewart
+from kanecore.gallery import arm7, four_bar, planar_2r, rrp, stewart
 
 #: What a page is made of; anything else came from a name.
 TAGS = {"div", "strong", "table", "tr", "th", "td", "details", "summary", "pre", "img"}
@@ -87,10 +87,10 @@ def png_of(page: Page) -> bytes:
 
 
 def test_model() -> None:
-    model = rrp.build()
+    model = planar_2r.build()
     page = Page(model._repr_html_())
-    assert page.texts[0] == "Model rrp"
-    for text in ("coordinates q", "theta1, theta2, d3", "tip_x, tip_y, tip_z", "20", "equations of motion"):
+    assert page.texts[0] == "Model planar_2r"
+    for text in ("coordinates q", "q1, q2", "tip_x, tip_y", "9", "equations of motion"):
         assert text in page.texts
     assert page.tags.count("details") == 1
     assert [text[2 : text.index("\n")] for text in page.typeset] == ["\\begin{aligned}"] * 2
@@ -159,13 +159,13 @@ def test_names_that_would_do_more_than_write_are_not_typeset(name: str, typeset:
 
 
 def test_a_kernel_is_typeset() -> None:
-    text = rrp.build().latex("mass_matrix")
+    text = planar_2r.build().latex("mass_matrix")
     assert text.startswith("\\begin{aligned}\n")
     assert Page(text._repr_html_()).typeset == [text._repr_latex_()] == [f"$${text}$$"]
 
 
 def test_copies_of_equations_are_typeset_alike() -> None:
-    text, plain = rrp.build().latex("forcing"), hostile().latex("forcing")
+    text, plain = planar_2r.build().latex("forcing"), hostile().latex("forcing")
     for each in (copy.deepcopy, lambda text: pickle.loads(pickle.dumps(text))):
         assert each(text) == text
         assert each(text)._repr_latex_() == text._repr_latex_() == f"$${text}$$"

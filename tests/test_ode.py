@@ -34,18 +34,40 @@ INTEGRATORS = (
 )
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+PLAIN = ["-O0"]
+
+
+@pytest.fixture(scope="module")
+def integrators(tmp_path_factory) -> Path:
+    """All of them in one library, which several tests call."""
+    return library_of(NATIVE, tmp_path_factory.mktemp("integrators"))
+
+
+def library_of(native: Path, folder: Path) -> Path:
+    """The sources in a folder such as kanecore/, compiled."""
+    path = folder / "integrators.so"
+    folders = [f"-I{native / 'include'}", f"-I{native / 'src'}"]
+    files = [str(native / f"src/kc_{name}.c") for name in INTEGRATORS]
+    command = [*find_compiler(), *STRICT, *PLAIN, "-fPIC", "-shared", *folders, *files, "-lm", "-o", str(path)]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+    return path
 
 
 @pytest.mark.parametrize(
     "flags",
-    [["-O2"], pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long)],
-    ids=["plain", "sanitized"],
+    [
+        [],
+        pytest.param(["-O2"], marks=pytest.mark.long),
+        pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long),
+    ],
+    ids=["plain", "optimized", "sanitized"],
 )
-def test_program(tmp_path, flags):
+def test_program(tmp_path, integrators, flags):
     program = tmp_path / "test_ode"
     folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
-    files = [str(path) for path in (Path(__file__).parent / "c" / "test_ode.c", *SOURCES)]
-    command = [*find_compiler(), *STRICT, *flags, *folders, *files, "-lm", "-o", str(program)]
+    files = [Path(__file__).parent / "c" / "test_ode.c", *(SOURCES if flags else [integrators])]
+    command = [*find_compiler(), *STRICT, *(flags or PLAIN), *folders, *map(str, files), "-lm", "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     if built.returncode and "sanitize" in built.stderr:
         pytest.skip(f"this compiler has no sanitizers: {built.stderr.splitlines()[0]}")
@@ -55,11 +77,8 @@ def test_program(tmp_path, flags):
 
 
 @pytest.fixture(scope="module")
-def tableau(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tableau") / "tableau.so"
-    command = [*find_compiler(), "-O1", "-fPIC", "-shared", str(NATIVE / "src" / "kc_tableaux.c"), "-o", str(path)]
-    subprocess.run(command, check=True)
-    library = ctypes.CDLL(str(path))
+def tableau(integrators):
+    library = ctypes.CDLL(str(integrators))
 
     def table(name, *shape, of="dop853"):
         return np.array((ctypes.c_double * int(np.prod(shape))).in_dll(library, f"kc_{of}_{name}")).reshape(shape)
@@ -193,15 +212,12 @@ class Method:
     overruns: bool  # writes more slopes or numbers of the interpolant than the row says
 
 
-def rows(native: Path, folder: Path) -> list[Method]:
-    """Those of the sources in a folder such as kanecore/."""
+def rows(native: Path, integrators: Path, folder: Path) -> list[Method]:
+    """Those of a library of the sources in a folder such as kanecore/."""
     program = folder / "methods"
-    sources = [
-        Path(__file__).parent / "c" / "methods.c",
-        *(native / f"src/kc_{name}.c" for name in INTEGRATORS),
-    ]
+    sources = [Path(__file__).parent / "c" / "methods.c", integrators]
     folders = [f"-I{native / 'include'}", f"-I{native / 'src'}"]
-    command = [*find_compiler(), *STRICT, "-O1", *folders, *map(str, sources), "-lm", "-o", str(program)]
+    command = [*find_compiler(), *STRICT, *PLAIN, *folders, *map(str, sources), "-lm", "-o", str(program)]
     subprocess.run(command, check=True)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     methods = []
@@ -213,8 +229,8 @@ def rows(native: Path, folder: Path) -> list[Method]:
 
 
 @pytest.fixture(scope="module")
-def methods(tmp_path_factory):
-    return rows(NATIVE, tmp_path_factory.mktemp("methods"))
+def methods(integrators, tmp_path_factory):
+    return rows(NATIVE, integrators, tmp_path_factory.mktemp("methods"))
 
 
 # A rooted tree is the tuple of the trees on its root.
@@ -355,7 +371,9 @@ def faults_after(folder: Path, file: str, right: str, wrong: str) -> list[str]:
     text = (copy / "src" / file).read_text(encoding="utf-8")
     assert text.count(right) == 1
     (copy / "src" / file).write_text(text.replace(right, wrong), encoding="utf-8")
-    return [f"{method.name}: {words}" for method in rows(copy, folder) for words in faults(method)]
+    return [
+        f"{method.name}: {words}" for method in rows(copy, library_of(copy, folder), folder) for words in faults(method)
+    ]
 
 
 def test_the_docstring_of_simulate_lists_the_methods(methods):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from sweep import every
+from sweep import every, part
 from truth.models import truth_system
 
 import kanecore as kc
@@ -68,7 +68,7 @@ def check(args: tuple[Any, ...], options: dict[str, Any], tries: int = 2) -> Non
         np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-10, atol=1e-12 * scale)
 
 
-@pytest.mark.parametrize("name", every(16, sorted(set(MODELS) - LONG - OF_LINKS - set(robots()))))
+@pytest.mark.parametrize("name", part(sorted(set(MODELS) - LONG - OF_LINKS - set(robots())), ["four_bar", "gyroscope"]))
 def test_gallery(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check(*arguments(name, monkeypatch), tries=1)
 

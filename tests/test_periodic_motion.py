@@ -218,7 +218,7 @@ def test_a_rimless_wheel() -> None:
         return x
 
     strike = kc.Event(th - a, direction=1, reset=heel_strike)
-    start = [0.0, np.cos(a), -a, 1.5 * np.cos(a), 1.5 * np.sin(a), 1.5]
+    start = [0.0, np.cos(a), -a, 1.2 * np.cos(a), 1.2 * np.sin(a), 1.2]
     found = rolling.periodic(start, 0.5, event=strike, advancing=["h_x"])
     eta2 = np.cos(2 * a) ** 2
     assert found.x0[5] == pytest.approx(np.sqrt(4 * 9.81 * eta2 * np.sin(a) * np.sin(slope) / (1 - eta2)), rel=1e-8)

@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import kanecore as kc
+from kanecore.gallery import cart_pole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
@@ -16,11 +20,10 @@ BEGIN = """\
 import os, sys, threading, time
 import numpy as np
 import kanecore as kc
-from kanecore.gallery import rrp
 
 def everything(dyn):
-    x = np.linspace(0.1, 0.6, 6)
-    results = [dyn.rhs(0.0, x), dyn.mass_matrix(0.0, np.tile(x, (3, 1))), dyn.inverse_dynamics(0.0, x, np.ones(3))]
+    x, udot = np.linspace(0.1, 0.6, dyn.n_x), np.ones(dyn.n_u)
+    results = [dyn.rhs(0.0, x), dyn.mass_matrix(0.0, np.tile(x, (3, 1))), dyn.inverse_dynamics(0.0, x, udot)]
     results += [dyn.udot(0.0, np.tile(x, (1024, 1)), threads=2)]  # by threads that a forked child has not
     results += [np.atleast_1d(dyn.kinetic_energy(0.0, x)), dyn.simulate((0.0, 0.5), x, rtol=1e-8).x]
     ws = dyn.workspace()
@@ -39,7 +42,9 @@ def child(function):
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
+"""
+MODEL = """
+from kanecore.gallery import rrp
 model = rrp.build()
 parameters = rrp.PARAMETERS
 """
@@ -62,7 +67,9 @@ def run(code: str, **environment: str) -> str:
 @pytest.mark.long
 def test_fork_after_load() -> None:
     """The child evaluates, builds groups, simulates and sets parameters; the parent goes on as if nothing were."""
-    run("""
+    run(
+        MODEL
+        + """
 reference = everything(kc.compile(model, parameters=parameters))
 dyn = kc.compile(model, parameters=parameters)
 dyn.rhs(0.0, np.zeros(6))
@@ -76,7 +83,8 @@ assert child(changed) == 0
 assert child(lambda: everything(kc.compile(model, parameters=parameters)) == reference) == 0
 assert child(lambda: child(lambda: everything(dyn) == reference) == 0) == 0  # and a child of the child
 assert everything(dyn) == reference
-""")
+"""
+    )
 
 
 @pytest.mark.long
@@ -94,10 +102,14 @@ with multiprocessing.get_context("fork").Pool(3) as pool:
 """)
 
 
-def test_fork_while_another_thread_evaluates_and_simulates() -> None:
+def test_fork_while_another_thread_evaluates_and_simulates(tmp_path: Path) -> None:
     """No lock that this thread holds at the moment of the fork is missed in the child, which has not the thread."""
-    run("""
-dyn = kc.load("rrp")
+    dyn = kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS)
+    dyn.build("forces", "energies")
+    (tmp_path / "model").write_bytes(pickle.dumps(dyn))  # nothing is derived in that process
+    code = """
+import pickle
+dyn = pickle.loads(open(os.environ["MODEL"], "rb").read())
 reference, end = everything(dyn), threading.Event()
 
 def busy():
@@ -112,7 +124,8 @@ end.set()
 for thread in threads:
     thread.join()
 assert statuses == [0] * 3, statuses
-""")
+"""
+    run(code, MODEL=str(tmp_path / "model"))
 
 
 @pytest.mark.long
@@ -123,7 +136,9 @@ def test_fork_while_another_thread_compiles(tmp_path: Path) -> None:
         f'#!/bin/sh\ntouch {tmp_path}/began\nwhile [ ! -e {tmp_path}/on ]; do sleep 0.01; done\nexec cc "$@"\n'
     )
     compiler.chmod(0o755)
-    code = """
+    code = (
+        MODEL
+        + """
 from pathlib import Path
 folder = Path(os.environ["FOLDER"])
 (folder / "on").touch()
@@ -145,6 +160,7 @@ thread.join()
 assert status == 0, f"the child ended with {status}: -14 is a deadlock"
 assert dyn.kinetic_energy(0.0, np.ones(6)) > 0.0
 """
+    )
     run(code, FOLDER=str(tmp_path), KANECORE_CACHE_DIR=str(tmp_path / "cache"))
 
 
@@ -187,7 +203,7 @@ while len(list(folder.glob("*.ready"))) < 4:
 print(everything(kc.compile(model, parameters=parameters, kernels=["forces"])).hex())
 """
     environment = {**os.environ, "FOLDER": str(tmp_path), "KANECORE_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", BEGIN + code]
+    command = [sys.executable, "-c", BEGIN + MODEL + code]
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         for _ in range(4)

@@ -106,7 +106,7 @@ def test_named_where_the_matrix_is_not_recognised() -> None:
     """A sensor's axes are turned in the body that the quaternion orients, and nothing else is: the user says it."""
     earth, body, N, sensor = (me.ReferenceFrame(name) for name in ("E", "B", "N", "S"))
     body.orient_quaternion(earth, e)  # to get the matrix: neither frame is in the model
-    turned = sm.rot_axis1(0.3) * sm.rot_axis3(1.1)
+    turned = sm.rot_axis3(1.1)
     sensor.orient_explicit(N, body.dcm(earth).T * turned)
     sensor.set_ang_vel(N, u[0] * sensor.x + u[1] * sensor.y + u[2] * sensor.z)
     origin = resting(N)

@@ -179,21 +179,23 @@ static void test_far(long count)
     report("log-uniform from 1e5 to 1.8e308", count + 3, &w);
 }
 
-int main(void)
+/* test_sincos [PART]: of the random arguments one in so many. */
+int main(int argc, char **argv)
 {
+    const long part = argc > 1 ? atol(argv[1]) : 1;
 #ifdef KC_FUSED
     puts("multiply-adds are fused");
 #else
     puts("multiply-adds round twice");
 #endif
     test_special();
-    test_uniform(0.7853981633974483, 200000);
-    test_uniform(6.283185307179586, 200000);
-    test_uniform(100.0, 200000);
-    test_uniform(1e5, 200000);
-    test_log_uniform(1e-3, 100000);
-    test_log_uniform(1e-300, 100000);
+    test_uniform(0.7853981633974483, 200000 / part);
+    test_uniform(6.283185307179586, 200000 / part);
+    test_uniform(100.0, 200000 / part);
+    test_uniform(1e5, 200000 / part);
+    test_log_uniform(1e-3, 100000 / part);
+    test_log_uniform(1e-300, 100000 / part);
     test_quadrants();
-    test_far(100000);
+    test_far(100000 / part);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
