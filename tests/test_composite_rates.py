@@ -107,7 +107,7 @@ def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -
         inverse = np.array((mpmath.matrix(exact.tolist()) ** -1).tolist(), dtype=float).reshape(n, n)
     size = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((dyn.mass_matrix(0.0, x) - expected) / size).max() < AGREE
-    assert dyn.info["operations"]["mass_matrix"] < 300 * n  # as many as there are joints, not pairs
+    assert dyn.info["operations"]["mass_matrix"] < 220 * n - 400  # as many as there are joints, not pairs
     scaled = size * (dyn.mass_matrix_inverse(0.0, x) - inverse)
     assert np.abs(scaled).max() < AGREE * np.linalg.cond(expected / size) * np.abs(size * inverse).max()
 
@@ -132,7 +132,7 @@ def test_long_chains(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(inverses, [dyn.mass_matrix_inverse(0.0, each) for each in x])
     f = dyn.forcing(0.0, x[0])
     assert np.abs(M @ dyn.udot(0.0, x[0]) - f).max() < 1e-9 * np.abs(f).max()
-    assert dyn.info["operations"]["mass_matrix"] < 300 * n
+    assert dyn.info["operations"]["mass_matrix"] < 220 * n - 400  # written out are 3541 for n = 12
 
 
 @pytest.mark.parametrize(
