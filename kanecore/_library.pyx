@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cython: language_level=3, embedsignature=True, embedsignature.format=clinic, binding=False, auto_pickle=False
-"""The libraries of compiled models: opened, checked, and with their values by name.  No mathematics here.
+"""The libraries of compiled models: opened, checked, and with their current values.  No mathematics here.
 
 The parts, each built on those above it:
 
@@ -10,7 +10,6 @@ The parts, each built on those above it:
 `_array_conversion.pxi`         numbers and arrays between Python and C; `Block`
 `_table_validation.pxi`           the table of a library, checked
 `_interpreter.pxi`        `Machine`: a table made of code, where there is no library
-`_hooks.pxi`          `Hooks`: what `CompiledModel` does for the extension
 `_libraries.pxi`      `Libraries`: sizes, names and kernels of one model
 `_parameters.pxi`     `Parametrized`: its current parameters and inputs, and those of one call
 ====================  ====================================================================================

@@ -147,7 +147,7 @@ def _told(text: bytes) -> Callable[[Altered], None]:
         (_told(b'{"configuration_names": ["a"]}'), "configuration_names in info are not 2 names"),
         (_told(b'{"coordinate_rates": [0, 1]}'), "coordinate_rates in info are not 5 rows"),
         (_told(b'{"coordinate_rates": [0, 1, 2, 3, 4]}'), "coordinate_rates in info are not 5 rows"),
-        (_told(b'{"coordinate_rates": 3}'), "coordinate_rates in info is no list"),
+        (_told(b'{"coordinate_rates": 3}'), "coordinate_rates in info are not 5 rows"),
         (_told(b'{"joints": [[0]]}'), "joints in info are not 2 rows"),
         (_told(b'{"adrift": [5, 0]}'), "adrift in info are not 2 rows"),
         (_told(b'{"origins": ["O", 3]}'), "origins in info are not 2 names"),

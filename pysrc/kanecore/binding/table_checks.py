@@ -74,7 +74,9 @@ def check_info(info: dict[str, Any], sizes: dict[str, int]) -> None:
     _check_rows("bodies", info.get("bodies", []), n_bodies, [(0, n_points), (-1, n_frames)])
     _check_loads(info.get("loads", []), sizes)
     _check_rows("joints", info.get("joints", []), sizes["n_joints"], [(-1, n_bodies), (0, n_bodies), (0, 2)])
-    _check_places(info, "coordinate_rates", sizes["n_q"], (-1, sizes["n_u"]))
+    rates = info.get("coordinate_rates", [])
+    rows = [[x] for x in rates] if isinstance(rates, list) else None
+    _check_rows("coordinate_rates", rows, sizes["n_q"], [(-1, sizes["n_u"])])
     _check_places(info, "roots", n_points, (0, n_points))
     for member, n in (
         ("adrift", n_points),
