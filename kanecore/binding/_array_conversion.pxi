@@ -72,6 +72,8 @@ cpdef object real_array(str name, object value, object dtype=DOUBLE):
     if cnp.PyArray_CheckExact(value) and is_ready(value, dtype):
         return value
     array = as_array(name, value)
+    if is_ready(array, dtype):
+        return array
     require_real(name, array)
     return numbers(array, dtype)
 

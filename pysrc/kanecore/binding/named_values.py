@@ -222,10 +222,16 @@ class NamedValues:
             kind = "coordinate" if i < self.n_q else "speed"
         return f"{kind} {self._names_of[what][i]!r}"
 
+    def _finite(self, what: str, i: int, value: Any) -> float:
+        """One finite number; only an error needs its name."""
+        if type(value) is float and isfinite(value):
+            return value
+        return finite_number(self._label(what, i), value)
+
     def _entry(self, what: str, key: Any, value: Any) -> tuple[int, float]:
         """The number of an entry of x, r or p, by name or symbol, and the finite number that it is set to."""
         i = self._index(what, key)
-        return i, finite_number(self._label(what, i), value)
+        return i, self._finite(what, i, value)
 
     # ---------------------------------------------------------------------------------------------- current values
     def _current(self, what: str) -> Array:
@@ -268,7 +274,7 @@ class NamedValues:
             A value that is not finite.
         """
         numbered, others = self._by_place(what, values.items(), f"{what}s")
-        numbered = {i: finite_number(self._label(what, i), value) for i, value in numbered.items()}
+        numbered = {i: self._finite(what, i, value) for i, value in numbered.items()}
         others = {name: finite_number(f"{what} {name!r}", value) for name, value in others.items()}
         self._unread[what].update(others)
         self._replace(what, numbered)
