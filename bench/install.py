@@ -94,7 +94,7 @@ def parts(folder: Path) -> Iterator[tuple[str, Took]]:
     yield "unpacking them", run([*pip, "install", "--no-compile", *offline, *OTHERS], folder)
     yield "byte-compiling them", run([python, "-m", "compileall", "-q", str(folder / "venv/lib")], folder)
     requirements = ["--target", str(folder / "build-requirements"), *build_requirements()]
-    yield "build requirements: setuptools, Cython, numpy", run([*pip, "install", *requirements], folder)
+    yield "build requirements: setuptools, Cython", run([*pip, "install", *requirements], folder)
     path = str(folder / "build-requirements")
     yield (
         "extension and wheel",
