@@ -13,7 +13,6 @@ from kanecore cimport (
 )
 
 cdef enum:
-    LARGEST = 1 << 24       # of any size in a table: no model has as many numbers of a kind
     PATIENCE = 16384        # rows between two questions whether Ctrl-C was pressed
 
 cdef enum:      # in place of the number of a kernel

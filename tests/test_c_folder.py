@@ -50,7 +50,7 @@ pytestmark = [
 
 @contextmanager
 def on_the_machine() -> Iterator[None]:
-    """What is loaded here has the machine's numbers, which have the bits of C (test_bytecode.py); with --long C's."""
+    """Load models without a compiler: their results are bit-identical to C's, test_bytecode.py; with --long in C."""
     with pytest.MonkeyPatch.context() as patch:
         if not sweep.LONG:
             patch.setenv("CC", "none")

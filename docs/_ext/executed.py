@@ -31,8 +31,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import matplotlib as mpl
+
+# These three are loaded once, before Sphinx divides the pages among processes.
 import scipy.integrate
-import scipy.optimize  # noqa: F401  as SymPy, once, before Sphinx divides the pages among processes
+import scipy.optimize  # noqa: F401
 import sympy.physics.mechanics  # noqa: F401
 from docutils import nodes
 from docutils.parsers.rst import directives

@@ -3,7 +3,7 @@
 
 import os
 
-from kanecore.binding.table_checks import check_info, check_sizes, read_info
+from kanecore.binding.table_checks import LARGEST, check_info, check_sizes, read_info
 
 cdef extern from "kc_loader.h":
     const kc_model *kc_open_model(const char *path, char *message, size_t size)

@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls from the extension to the classes of Python above it, and results by name."""
+"""Calls from the extension to the classes of Python above it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from kanecore.errors import unknown_name
-
-__all__ = ["Hooks", "ResultsByName", "by_name"]
+__all__ = ["Hooks"]
 
 
 class Hooks:
@@ -66,22 +61,3 @@ class Hooks:
     ) -> Any:
         """Generalized forces load by load or body by body; called for ``by=``."""
         raise NotImplementedError
-
-
-class ResultsByName(dict[str, Any]):
-    """Results by name; the KeyError for another name suggests similar ones."""
-
-    def __missing__(self, name: str) -> NoReturn:
-        raise unknown_name("result is called", name, self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dict, (dict(self),)
-
-
-def by_name(names: Sequence[str], result: npt.NDArray[np.float64], n_dims: int) -> ResultsByName:
-    """Views of a result by the names of its first axis, of ``n_dims`` that are not leading."""
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
-    rows = result if result.ndim == n_dims else np.moveaxis(result, -n_dims, 0)
-    return ResultsByName(zip(names, rows, strict=False))  # strict=True looks behind the last row, for twice the time

@@ -3,8 +3,9 @@
 """The kernels as methods; C does the usual calls without these functions, `kernel_method`."""
 
 from kanecore._native import Buffers, KernelArray, Model, kernel_method, workspace_method
-from kanecore.binding.hooks import Hooks, by_name
+from kanecore.binding.hooks import Hooks
 from kanecore.binding.named_values import NamedValues
+from kanecore.binding.results_by_name import by_name
 
 __all__ = ["Kernels", "Workspace"]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["check_info", "check_sizes", "read_info"]
+__all__ = ["LARGEST", "check_info", "check_sizes", "read_info"]
 
 LARGEST = 1 << 24  # of any size in a table: no model has as many numbers of a kind
 

@@ -331,8 +331,9 @@ def _methods() -> str:
     return (
         f'{_HASH}"""The kernels as methods; C does the usual calls without these functions, `kernel_method`."""\n\n'
         "from kanecore._native import Buffers, KernelArray, Model, kernel_method, workspace_method\n"
-        "from kanecore.binding.hooks import Hooks, by_name\n"
-        "from kanecore.binding.named_values import NamedValues\n\n"
+        "from kanecore.binding.hooks import Hooks\n"
+        "from kanecore.binding.named_values import NamedValues\n"
+        "from kanecore.binding.results_by_name import by_name\n\n"
         '__all__ = ["Kernels", "Workspace"]\n\n\n'
         "class Kernels(Hooks, NamedValues, Model):\n"
         '    """The kernels of a model: all share the arguments and errors of `rhs`."""\n'
