@@ -369,5 +369,6 @@ def modules() -> list[Extension]:
 setup(
     cmdclass={"build_ext": BuildNative},
     ext_modules=modules(),
-    setup_requires=["numpy>=1.24", "sympy>=1.13"] if prebuilt() else [],  # what build frontends install beside pyproject's
+    # what build frontends install beside pyproject's
+    setup_requires=["numpy>=1.24", "sympy>=1.13"] if prebuilt() else [],
 )
