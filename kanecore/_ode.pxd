@@ -49,6 +49,7 @@ cdef extern from "kc_ode.h" nogil:
         double alpha, beta
         kc_kernel *linearize
         kc_kernel *rhs_time_derivative
+        uint32_t n_constraints, n_prepared
         int (*interrupted)(void *context) noexcept
         void *context
 

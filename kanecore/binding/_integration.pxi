@@ -289,6 +289,7 @@ cdef int fill_system(Model model, kc_system *system, bint project) except -1:
     memset(system, 0, sizeof(kc_system))
     system.n_q, system.n_u, system.n_z = <uint32_t>model.n_q, <uint32_t>model.n_u, <uint32_t>model.n_z
     system.n_unit, system.unit = model.table.n_unit, model.table.unit
+    system.n_constraints, system.n_prepared = <uint32_t>model.n_constraints, <uint32_t>model.n_prepared
     if project and model.n_configuration + model.n_velocity > 0:
         system.project = model.kernel(K_PROJECT)
     system.n_work = <uint32_t>model.n_work      # of all libraries that are open now

@@ -67,8 +67,9 @@ typedef struct kc_system {
     kc_kernel *stabilization;                   /* NULL: none */
     double alpha, beta;                         /* its gains */
     kc_kernel *linearize, *rhs_time_derivative; /* of linearly implicit methods */
-    int (*interrupted)(void *context);          /* NULL, or asked after every KC_PATIENCE evaluations; */
-    void *context;                              /* non-zero stops the run */
+    uint32_t n_constraints, n_prepared; /* as in the model: where rows of G follow from others is in c */
+    int (*interrupted)(void *context);  /* NULL, or asked after every KC_PATIENCE evaluations; */
+    void *context;                      /* non-zero stops the run */
 } kc_system;
 
 /* A method; see kc_find_method(). */
@@ -146,7 +147,8 @@ enum { KC_PATIENCE = 1024, KC_SWITCHES = 8 };
  *              Ordinary Differential Equations I, 2nd ed. 1993, section II.5)
  *     rosenbrock    Rodas5P, of order 5 with an error estimate of order 4, for stiff systems
  *              (Steinebach, BIT 63, 2023): linearly implicit. It asks for all derivatives with respect
- *              to x and t; so it is neither for a `call` of kc_signal nor for `stabilization`
+ *              to x and t; so it is neither for a `call` of kc_signal nor for `stabilization`.  Where
+ *              rows of G follow from others these are differences of rhs
  *     rosenbrock_w  ROS34PW2, of order 3 with an error estimate of order 2, for stiff systems
  *              with unknown derivatives: a W-method (Rang & Angermann, BIT 45, 2005)
  *     auto     dop853, of order 8; where stability alone keeps its steps short, which they tell

@@ -377,7 +377,7 @@ kc_status kc_integrate(const kc_system *system, const kc_plan *plan, double *x, 
     double *const dense = slope + n, *const own = dense + (uint32_t)m->n_dense * n,
                   *const rest = own + (m->rosenbrock ? kc_rosenbrock_work(system) : 0);
     kc_run run = kc_begin(system, kc_direction(plan->t0, plan->t1), rest, stats);
-    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, 0, own};
+    kc_stride s = {&run, m, plan->t0, plan->t0, x, x1, k, y, dense, 0, 0.0, 0, 0, 0, own, plan};
     kc_chatter chatter = {0};
     kc_pace pace = {0, plan->t0, 0.0, 0};
     double h = plan->step;

@@ -27,6 +27,7 @@ typedef struct kc_stride {
     int votes, others; /* how many steps lately spoke for the other of two methods, how many since did not */
     int jumps;         /* whether the constraints moved x1 far */
     double *own;       /* data kept from try to try: kc_rosenbrock_work() for linearly implicit ones */
+    const kc_plan *plan;
 } kc_stride;
 
 typedef struct kc_rosenbrock kc_rosenbrock; /* see kc_rosenbrock.h */

@@ -2,7 +2,9 @@
 """Integration by methods of other packages, with the same results and records as kanecore's own methods.
 
 A multistep method keeps its history, which projection to the constraints would falsify.  So its states drift off the
-constraints, as the tolerance allows, and only results are projected: states and interpolants.
+constraints, as the tolerance allows; results are projected, states and interpolants, and so are the states at which
+the equations are evaluated: ẋ = f(P(x)), with P(x) the state on the constraints of least change.  This has the
+solutions of ẋ = f(x) that lie on the constraints, and off them no rows that only look independent there.
 """
 
 from __future__ import annotations
@@ -189,6 +191,7 @@ class _Fields:
         self.problem = problem
         self.fault: SingularError | NonFiniteError | None = None  # the latest failure of the equations
         self._gains = baumgarte if problem.dyn.n_constraints else None
+        self._projects = problem.project and problem.dyn.n_configuration + problem.dyn.n_velocity > 0
         self._direction = 1.0 if problem.t1 >= problem.t0 else -1.0
 
     def between(self, start: float, end: float) -> Equations:
@@ -202,7 +205,7 @@ class _Fields:
         def slope(t: float, x: Array) -> Array:
             r = inputs(t, x)
             try:
-                return self._slope(t, x, r)
+                return self._slope(t, x, r) + self._attraction(t, x, r)
             except (SingularError, NonFiniteError) as error:  # a shorter step may do
                 self.fault = error
                 return np.full(dyn.n_x, np.nan)
@@ -210,7 +213,7 @@ class _Fields:
         def jacobian(t: float, x: Array) -> Array:
             r = inputs(t, x)
             try:
-                slopes = np.asarray(dyn._linearize(t, x, r=r, p=p))
+                slopes = np.asarray(dyn._linearize(t, self._projected(t, x, r), r=r, p=p))
             except (SingularError, NonFiniteError) as error:
                 self.fault = error
                 raise _Unanswered from error
@@ -220,13 +223,20 @@ class _Fields:
         return Equations(slope, jacobian if exact else None)
 
     def _slope(self, t: float, x: Array, r: Array) -> Array:
-        dyn, p = self.problem.dyn, self.problem.p
-        slope = np.asarray(dyn.rhs(t, x, r=r, p=p))
+        return np.asarray(self.problem.dyn.rhs(t, self._projected(t, x, r), r=r, p=self.problem.p))
+
+    def _projected(self, t: float, x: Array, r: Array) -> Array:
+        dyn = self.problem.dyn
+        return np.asarray(dyn._project(t, x, r=r, p=self.problem.p)) if self._projects else x
+
+    def _attraction(self, t: float, x: Array, r: Array) -> Array:
+        """Stabilization's part of ẋ."""
+        dyn, result = self.problem.dyn, np.zeros_like(x)
         if self._gains is not None:
             alpha, beta = self._gains
-            a, b = np.asarray(dyn._stabilization(t, x, r=r, p=p)).reshape(2, dyn.n_u)
-            slope[dyn._speeds] += 2.0 * self._direction * alpha * a + beta**2 * b
-        return slope
+            a, b = np.asarray(dyn._stabilization(t, x, r=r, p=self.problem.p)).reshape(2, dyn.n_u)
+            result[dyn._speeds] = 2.0 * self._direction * alpha * a + beta**2 * b
+        return result
 
 
 class _Record:

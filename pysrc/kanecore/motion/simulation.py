@@ -15,6 +15,7 @@ from kanecore import _motion
 from kanecore.errors import warn
 from kanecore.motion.batch_simulation import Control, by_row, simulate_rows
 from kanecore.motion.derivatives.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
+from kanecore.motion.doubtful_runs import warn_of_branches, warn_of_energy
 from kanecore.motion.events import Events
 from kanecore.motion.external_integration import AnyRun, integrate_outside
 from kanecore.motion.initial_value_problem import InitialValueProblem, posed, with_known_derivatives
@@ -87,10 +88,11 @@ def simulate(
         semi-implicit method of Euler, of order 1, which advances the speeds first and the coordinates by the new ones.
 
         Stiff systems, in which something decays much faster than the motion goes on, take "rosenbrock": Rodas5P of
-        order 5, with the exact Jacobian matrix A of `linearize`, ∂ẋ/∂t + B ṙ, and linear equations in place of
-        Newton's method (Steinebach, *BIT* 63, 2023).  Where a Python function gives the inputs, or with `baumgarte`,
-        some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2, which keeps its order 3 with
-        any matrix (Rang & Angermann, *BIT* 45, 2005).
+        order 5, with the exact Jacobian matrix A of `linearize`, ∂ẋ/∂t + B ṙ, and linear equations in place of Newton's
+        method (Steinebach, *BIT* 63, 2023). Where rows of the constraints are redundant, differences of ẋ take their
+        place, since off the constraints ẋ depends on which of the rows are taken. Where a Python function gives the
+        inputs, or with `baumgarte`, some derivatives are unknown, and "rosenbrock" means "rosenbrock_w": ROS34PW2,
+        which keeps its order 3 with any matrix (Rang & Angermann, *BIT* 45, 2005).
 
         "auto" begins with "dop853", switches to "rosenbrock" once 15 steps were as long as stability allows, and back.
         The stages of a step show this without more evaluations (Hairer & Wanner, *Solving Ordinary Differential
@@ -99,7 +101,8 @@ def simulate(
         Other packages (``pip install kanecore[stiff]``) provide "radau" and "bdf", SciPy's Radau IIA of order 5 and
         differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
         on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
-        function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.
+        function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.  They evaluate ẋ at the state
+        on the constraints that takes the least change, unless `project` is False.
     rtol : float
     atol : float, array_like (n_x,), or mapping
         The error of each step is kept below atol + rtol |x|.  A mapping says it by name or symbol, of pressures beside
@@ -232,7 +235,7 @@ def simulate(
         trajectory = Trajectory(problem, method, outside, outcome(dyn, method, outside, records))
         with _holding(trajectory):
             _warn_below(relative, absolute, trajectory.x)
-        return _ended(problem, outside, trajectory)
+        return _ended(problem, outside, trajectory, relative)
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
         run = _motion.integrate(
@@ -263,7 +266,7 @@ def simulate(
             _warn_below(relative, absolute, trajectory.x)
         if watched is not None:
             watched.warn_where_crowded()
-    trajectory = _ended(problem, run, trajectory)
+    trajectory = _ended(problem, run, trajectory, relative if dt is None else None)
     if wanted is not None:
         with _holding(trajectory):
             return trajectory.with_sensitivities(find_sensitivities(problem, wanted, method, run, watched))
@@ -290,13 +293,19 @@ def _holding(trajectory: Trajectory) -> Iterator[None]:
         raise
 
 
-def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> Trajectory:
-    """Trajectory of a run that reached its end; raise an error that holds the trajectory for others."""
+def _ended(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory, rtol: float | None) -> Trajectory:
+    """Trajectory of a run that reached its end; raise an error that holds the trajectory for others.
+
+    ``rtol`` is None for fixed steps.
+    """
     if trajectory.success:
         if not problem.project and problem.dyn.n_constraints > problem.rank:
             refuse_contradictions(problem, trajectory)
         with _holding(trajectory):
             warn_of_other_rates(problem.dyn, problem.inputs, (problem.t0, problem.t1), problem.x0, problem.p)
+            warn_of_branches(problem, trajectory)
+            if rtol is not None:
+                warn_of_energy(problem, trajectory, rtol)
         return trajectory
     if run.error is not None:
         vars(run.error)["trajectory"] = trajectory  # of any class, also of one without settable attributes

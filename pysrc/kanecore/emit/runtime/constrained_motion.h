@@ -74,20 +74,39 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
     return failed;
 }
 #else
-/* At a state off its constraints redundant rows may contradict the others as far as that explains. */
-KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
+/* What may be left of redundant rows at a state that is off its constraints, beside their terms; 0 on them.
+ */
+KC_ONCE kc_real kc_explained(const kc_motion *s, const kc_place *at, kc_real *work)
 {
     int worst = 0;
     s->residuals(KC_AT(at), work + 2 * s->n_residuals, work);
     const kc_real off = kc_residual(s->n_residuals, work, work + s->n_residuals, &worst);
-    s->equations->contradiction = kc_max(KC_CONTRADICTORY_REST, off > KC_SOLVED ? KC_EXPLAINED * off : 0);
+    return off > KC_SOLVED ? KC_EXPLAINED * off : 0;
+}
+
+/* Whether a solution is in doubt: rows contradict each other, or more of them are independent than were
+ * counted, and the distance from the constraints explains that. */
+KC_INLINE int kc_in_doubt(const kc_motion *s, int fault, const kc_place *at, kc_real *work)
+{
+    const kc_saddle *const e = s->equations;
+    if (fault)
+        return kc_status_of(fault) == KC_CONTRADICTORY;
+    return KC_UNLIKELY(e->rank > e->count) && kc_explained(s, at, work) > KC_INDEPENDENT;
+}
+
+/* Redundant rows may contradict the others, and look independent, as far as the state explains that. */
+KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
+{
+    const kc_real explained = kc_explained(s, at, work);
+    s->equations->contradiction = kc_max(KC_CONTRADICTORY_REST, explained);
+    s->equations->blurred = explained;
     s->doubt(KC_AT(at), work, s->equations->size);
 }
 
 /*
- * udot from `all` speeds and rows, or from those that elimination left.  If rows contradict each other the
- * equations are solved again, with as much tolerance as the state explains.  Where `all` is 0 every function
- * below is inlined, so that the compiler knows all sizes.
+ * udot from `all` speeds and rows, or from those that elimination left.  If rows contradict each other, or
+ * more are independent than were counted, the equations are solved again, with as much tolerance as the state
+ * explains.  Where `all` is 0 every function below is inlined, so that the compiler knows all sizes.
  */
 KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_real *w, kc_real *out)
 {
@@ -112,7 +131,7 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
             for (int i = 0; i < e->m; i++)
                 e->size[i] = kc_abs(e->gamma[i]);
         fault = all ? kc_solve_shared(e) : kc_solve(e);
-        if (kc_status_of(fault) != KC_CONTRADICTORY)
+        if (!kc_in_doubt(s, fault, at, work))
             break;
     }
     if (KC_UNLIKELY(e->clear && kc_status_of(fault) == KC_LOST))

@@ -67,8 +67,9 @@ KC_INLINE void kc_weigh(kc_saddle *s, const kc_real *weight, int stride)
 }
 
 /*
- * Set rows to zero that are small beside what their entries are summed from: they are rounding.  Such are
- * rows at a true singularity, and rows that elimination on the graph left nothing of.  After kc_weigh().
+ * Find what the largest entry of each row is summed from, which `peak` holds, and set rows to zero that are
+ * small beside it: they are rounding.  Such are rows at a true singularity, and rows that elimination on the
+ * graph left nothing of.  After kc_weigh().
  */
 KC_INLINE void kc_cancel(kc_saddle *s, kc_number tolerance)
 {
@@ -83,6 +84,7 @@ KC_INLINE void kc_cancel(kc_saddle *s, kc_number tolerance)
                 largest = kc_max(largest, kc_abs(row[j]));
                 size = kc_max(size, sums[j] * scale[j]);
             }
+        s->peak[i] = size;
         const kc_mask cancelled = (kc_mask)(size > none) & (kc_mask)(largest <= tolerance * size);
         if (!kc_any(cancelled))
             continue;
@@ -108,14 +110,25 @@ KC_INLINE void kc_find_peak(kc_saddle *s, int i, int r)
     s->peak[i] = largest, s->peak_at[i] = place;
 }
 
-/* Scale the rows of G to equal size. */
+/* The rows are as large as their entries: nothing is known of what these are summed from. */
+KC_INLINE void kc_take_as_they_are(kc_saddle *s)
+{
+    for (int i = 0; i < s->m; i++)
+        s->peak[i] = kc_all(0);
+}
+
+/*
+ * Scale the rows of G to equal size: that of what they are summed from, so that a row which nearly vanishes
+ * stays small.  What is left of it then is mostly the distance of the state from the constraints.
+ */
 KC_INLINE void kc_scale_rows(kc_saddle *s)
 {
     const int n = s->n, m = s->m, k = s->k;
     kc_real *const gamma = s->gamma, *const combine = s->combine;
     for (int i = 0; i < m; i++) {
+        const kc_real terms = s->peak[i];
         kc_find_peak(s, i, 0);
-        const kc_real scale = kc_to_one(s, s->peak[i]);
+        const kc_real scale = kc_to_one(s, kc_max(terms, s->peak[i]));
         s->peak[i] *= scale;
         kc_scale(n, s->G + i * n, scale);
         for (int j = 0; j < k; j++)
@@ -208,7 +221,7 @@ KC_INLINE void kc_clear_column(kc_saddle *s, int r)
  */
 KC_INLINE kc_number kc_smallest_pivot(const kc_saddle *s, int r)
 {
-    return r < s->count && !s->clear ? KC_RANK : KC_INDEPENDENT;
+    return r < s->count && !s->clear ? KC_RANK : s->blurred > KC_INDEPENDENT ? s->blurred : KC_INDEPENDENT;
 }
 
 #if !defined(KC_WIDE)

@@ -52,9 +52,11 @@ typedef enum kc_purpose {
 
 /* The equations, what is known of them, and what their solution needs. */
 typedef struct kc_saddle {
-    int n, m, k; /* speeds, rows of G, right-hand sides */
-    int count;   /* how many rows of G count: so many pivots are taken even if they are small */
-    int clear;   /* KC_MOTION: whether so many must be taken, none of them small; else KC_LOST */
+    int n, m, k;       /* speeds, rows of G, right-hand sides */
+    int count;         /* how many rows of G count: so many pivots are taken even if they are small */
+    int clear;         /* KC_MOTION: whether so many must be taken, none of them small; else KC_LOST */
+    kc_number blurred; /* what the distance of the state from the constraints leaves of rows that follow from
+                          others, at most: no pivot beyond `count` is smaller */
     kc_purpose purpose;
     int symmetric;         /* whether M is */
     kc_real contradiction; /* a redundant row may leave so much of gamma, beside what it is summed from */

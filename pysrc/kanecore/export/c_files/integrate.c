@@ -46,7 +46,9 @@ int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *wo
                               .unit = places,
                               .project = INSERT_PROJECT,
                               .linearize = INSERT_LINEARIZE,
-                              .rhs_time_derivative = INSERT_BY_TIME};
+                              .rhs_time_derivative = INSERT_BY_TIME,
+                              .n_constraints = MODEL_n_constraints,
+                              .n_prepared = MODEL_n_prepared};
     const double span = fabs(run->t1 - run->t0);
     const kc_plan plan = {.method = method,
                           .t0 = run->t0,

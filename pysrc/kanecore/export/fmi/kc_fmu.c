@@ -41,7 +41,9 @@ kc_system kc_fmu_system(const kc_fmu *f, const kc_signal *signal)
                        .unit = m->unit,
                        .project = m->project,
                        .linearize = m->linearize,
-                       .rhs_time_derivative = m->rhs_time_derivative};
+                       .rhs_time_derivative = m->rhs_time_derivative,
+                       .n_constraints = m->n_constraints,
+                       .n_prepared = m->n_prepared};
 }
 
 kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *host)

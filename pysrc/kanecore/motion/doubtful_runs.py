@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Warnings of runs that reached their end and yet are in doubt: energy that is lost, and branching points."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.constraints.constraint_values import Constraints
+from kanecore.errors import KanecoreError, warn
+from kanecore.motion.initial_value_problem import InitialValueProblem
+from kanecore.motion.trajectory import Trajectory
+
+__all__ = ["warn_of_branches", "warn_of_energy"]
+
+Array = npt.NDArray[np.float64]
+
+_SUDDEN = 100  # times the mean rate of the speeds: what only happens where motions meet, or something hits
+_WEAK = 1e-2  # of the largest value in a run of the smallest singular value that counts
+_LOOKS = 100  # states of a run that are looked at, in either case
+
+
+def warn_of_energy(problem: InitialValueProblem, trajectory: Trajectory, rtol: float) -> None:
+    """A KanecoreWarning where redundant rows took or gave energy: an error above √rtol of the largest kinetic energy.
+
+    The rank of redundant rows is decided by numbers, and a row too many brakes a motion.  Nothing is said of runs whose
+    steps were not kept, and of models that have no energies.
+    """
+    if not problem.dyn.n_constraints > problem.rank:
+        return
+    try:
+        drift = trajectory.energy_drift
+    except (ValueError, KanecoreError):
+        return
+    if drift > math.sqrt(rtol):
+        warn(
+            f"the energy balance of {problem.dyn.name!r} misses by {drift:.2g} of the largest kinetic energy, far from "
+            f"rtol = {rtol:g}, in a run whose constraints are redundant: give a smaller rtol or another method "
+            "(method='dop853'), and leave out the rows that dyn.check(x) names"
+        )
+
+
+def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> None:
+    """A KanecoreWarning where speeds turn at once beside a row that almost says nothing: motions meet there.
+
+    At a branching point, such as the flat pose of a parallelogram, constraints leave two motions.  Beside it the
+    equations magnify errors of the speeds along the other motion by the inverse of the distance, so that rounding may
+    decide which one a run follows.  A run that goes on smoothly is no matter.
+    """
+    times, states = trajectory._run.steps, trajectory._run.states
+    if not problem.rank or times is None or states is None or len(times) < 3:
+        return
+    length, units = np.abs(np.diff(times)), problem.state(problem.t0, problem.x0).speed_units
+    change = np.linalg.norm(np.diff(states[:, problem.dyn._speeds], axis=0) / units, axis=1)
+    change[length == 0.0] = 0.0  # by an event
+    sudden = np.flatnonzero(change * np.sum(length) > _SUDDEN * length * np.sum(change))
+    if not len(sudden):
+        return
+    of_all = _scaled_rows(problem, times[:: -(-len(times) // _LOOKS)], states[:: -(-len(times) // _LOOKS)])
+    sizes = np.max(np.abs(of_all), axis=(0, 2), initial=0.0)[:, np.newaxis]
+    sizes[sizes == 0.0] = 1.0
+    typical = np.max(np.linalg.svd(of_all / sizes, compute_uv=False)[:, problem.rank - 1])
+    for k in sudden[np.argsort(-change[sudden] / length[sudden])][:_LOOKS]:
+        of_rows, s, _ = np.linalg.svd(_scaled_rows(problem, times[k], states[k]) / sizes)
+        if s[problem.rank - 1] < _WEAK * typical:
+            row = int(np.argmax(np.abs(of_rows[:, problem.rank - 1])))
+            warn(
+                f"two motions of {problem.dyn.name!r} meet at t = {times[k]:.6g}, where "
+                f"{problem.dyn.constraint_names[row]!r} says nothing beside the other constraints: rounding decides "
+                "which one the run follows from there, and may decide otherwise with another rtol. A row that holds on "
+                "one of the motions alone, in its place or beside it, such as equal angles of a parallelogram, decides"
+            )
+            return
+
+
+def _scaled_rows(problem: InitialValueProblem, t: Array, x: Array) -> Array:
+    """G at some states, in the metric of the masses: (..., n_constraints, n_u)."""
+    at = Constraints(problem.dyn, t, x, problem.inputs(t, x), problem.p)
+    return np.asarray(at.rows * at.speed_units[..., np.newaxis, :])
