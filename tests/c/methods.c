@@ -93,7 +93,8 @@ static void step(trial *s, const kc_method *m, double t, double h)
 {
     s->stats = (kc_stats){.t = t};
     s->run = kc_begin(&pendulum, 1.0, s->work, &s->stats);
-    s->stride = (kc_stride){&s->run, m, t, t + h, s->x, s->x1, s->k, s->y, s->dense, 0, 0.0, 0, 0, 0, s->own};
+    s->stride =
+        (kc_stride){&s->run, m, t, t + h, s->x, s->x1, s->k, s->y, s->dense, 0, 0.0, 0, 0, 0, s->own, NULL};
     s->k[m->extended * N] = s->dense[m->n_dense * N] = GUARD;
     must(kc_evaluate(&s->run, t, s->x, s->k));
     must(m->step(&s->stride));
