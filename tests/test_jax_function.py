@@ -574,11 +574,12 @@ LAYOUT = """
 #include "xla/ffi/api/c_api.h"
 #include "kc_xla.h"
 #define SAME(name, a, b) typedef char name[(a) == (b) ? 1 : -1]
+typedef __typeof__(*((XLA_FFI_Args *)0)->extension_start) extension; /* versions of XLA name it differently */
 """
 
 # Of each structure its name here and there, the last member that is used, and the members by both names.
 STRUCTURES = [
-    ("kc_xla_extension", "XLA_FFI_Extension_Base", "type type, next next"),
+    ("kc_xla_extension", "extension", "type type, next next"),
     ("kc_xla_version", "XLA_FFI_Api_Version", "extensions extension_start, major major_version, minor minor_version"),
     ("kc_xla_metadata", "XLA_FFI_Metadata_Extension", "base extension_base, answer metadata"),
     (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import pickle
 import re
 from collections import Counter
@@ -110,7 +111,7 @@ def test_each_name_stands_in_one_table(cart: kc.CompiledModel) -> None:
 
 
 def test_each_name_of_a_model_stands_in_one_table(model: kc.Model) -> None:
-    tables = re.split(r"::\n\n", re.sub("^    ", "", kc.Model.__doc__ or "", flags=re.M).partition("Made from")[2])[1:]
+    tables = re.split(r"::\n\n", inspect.getdoc(kc.Model).partition("Made from")[2])[1:]
     names = [name for table in tables for line in table.splitlines() for name in of_row(line)]
     assert len(tables) == 5
     assert sorted(names) == sorted(public(dir(model)))
