@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -160,6 +160,29 @@ def test_two_at_once(folder: Path, tmp_path: Path) -> None:
     library = str(cache.library_path(entry.path))
     assert [(one.path, one.from_cache) for one in built] == [(library, False)] * 2
     assert names(folder) == [entry.path.name]
+
+
+def test_only_who_compiles_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not who reads the cache, and not who waits for another process."""
+    told, alone = [], cache.alone
+
+    @contextlib.contextmanager
+    def telling() -> Iterator[None]:
+        told.append("begins")
+        yield
+        told.append("ends")
+
+    @contextlib.contextmanager
+    def after_another(*_: object) -> Iterator[None]:
+        monkeypatch.setattr(cache, "alone", alone)
+        compile_library(distinct(1))
+        yield
+
+    assert [compile_library(SOURCE, telling=telling).from_cache for _ in range(2)] == [False, True]
+    assert told == ["begins", "ends"]
+    monkeypatch.setattr(cache, "alone", after_another)
+    assert compile_library(distinct(1), telling=telling).from_cache
+    assert told == ["begins", "ends"]
 
 
 @pytest.mark.long

@@ -322,6 +322,8 @@ BROKEN = [
     (" \n", r"source is ' \\n'; it must be the path"),
     ("a\0b", r"'a\\x00b' names no file"),
     ("\ud800", r"'\\ud800' names no file"),
+    ("# exported\n<robot/>", r"'# exported\\n<robot/>' names no file \(No such file or directory\): .*begins with <"),
+    ("robot: " + 30 * "0123456789", r"'robot: 0.*\.\.\.' names no file \(File name too long\): give a path, or a text"),
     ('<robot name="r">\n<link name="\ud800"/>' + END, r"the URDF text, line 2: '\\ud800' is half of a character"),
     ('<robot name="r">\n<link name="&#xD800;"/>' + END, "line 2: this is no XML"),
     ('<?xml version="1.0" encoding="nosuch"?>\n<robot/>', "line 1: the file declares the encoding 'nosuch'"),

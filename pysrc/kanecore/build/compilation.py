@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ def compile_library(
     cache: bool = True,
     verbose: bool = False,
     name: str = "model",
+    telling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Built:
     """Compile C text for this machine into a shared library, or find it in the cache.
 
@@ -113,6 +115,9 @@ def compile_library(
         Print the command and the compiler's messages.
     name : str
         Name of the library in the cache, in debuggers and in profilers.
+    telling : callable
+        Returns a context that is entered while this process writes and compiles the text: not while it waits for
+        another one, or reads the cache.
 
     Raises
     ------
@@ -125,9 +130,9 @@ def compile_library(
     try:
         parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
         try:
-            built = _find_or_build(parent, name, source, target, start)
+            built = _find_or_build(parent, name, source, target, start, telling)
         except OSError:  # full, or not to be written after all
-            built = _find_or_build(store.private_folder(), name, source, target, start)
+            built = _find_or_build(store.private_folder(), name, source, target, start, telling)
     except OSError as error:
         raise CompileError(
             f"no place to compile {name!r} in: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
@@ -210,19 +215,26 @@ def _key(source: str | Recipe, target: Target) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def _find_or_build(parent: Path, name: str, source: str | Recipe, target: Target, start: float) -> Built:
+def _find_or_build(
+    parent: Path,
+    name: str,
+    source: str | Recipe,
+    target: Target,
+    start: float,
+    telling: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Built:
     """Take the library from the cache `parent`, or compile it there; OSError if `parent` cannot take it."""
     key = _key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
-    cached = store.load(parent / entry_name)
-    if cached is None:
+    cached = found = store.load(parent / entry_name)
+    if found is None:
         with store.alone(parent, entry_name):
-            cached = store.load(parent / entry_name)  # of a process that was faster
-            library, record = cached or _build(
-                parent, entry_name, source.write() if isinstance(source, Recipe) else source, target
-            )
-    else:
-        library, record = cached
+            cached = found = store.load(parent / entry_name)  # of a process that was faster
+            if found is None:
+                with telling():
+                    text = source.write() if isinstance(source, Recipe) else source
+                    found = _build(parent, entry_name, text, target)
+    library, record = found
     seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
     return Built(str(library), key, cached is not None, seconds, *words, record["source"])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ def group_builders(
     *,
     warns: str | None = None,
     known: Mapping[str, str] = MappingProxyType({}),
+    telling: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
     """Functions that compile a group of kernels: one returns library path and C text, one the library in lanes.
 
@@ -44,6 +46,8 @@ def group_builders(
         of the cache.
     known : mapping of group to C text
         Groups that were derived before.
+    telling : callable
+        Returns, of the words for a group, the ``telling`` of `compile_library`.
     """
 
     @no_collection()
@@ -60,7 +64,7 @@ def group_builders(
             return text
 
         recipe = write() if group == warns else Recipe(f"{fingerprinted} {group} {sources()}", write)
-        built = compile_library(recipe, **options)
+        built = compile_library(recipe, telling=lambda: telling(group), **options)
         built_groups[group] = {
             "derive_seconds": derived,
             "compile_seconds": built.seconds - (0.0 if group == warns else derived),
@@ -72,6 +76,6 @@ def group_builders(
     @no_collection()
     def build_lanes(group: str) -> str:
         recipe = Recipe(f"{fingerprinted} {group} in lanes {sources()}", lambda: groups().emit(group, lanes=True).text)
-        return compile_library(recipe, **options).path
+        return compile_library(recipe, telling=lambda: telling(f"{group}, for batches"), **options).path
 
     return build, build_lanes

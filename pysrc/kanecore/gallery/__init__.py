@@ -240,7 +240,7 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
     def builders() -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
         from kanecore.build.groups import group_builders
 
-        return group_builders(groups, _fingerprint(name), times, {"name": name})
+        return group_builders(groups, _fingerprint(name), times, {"name": name}, telling=partial(_telling, name))
 
     def build(group: str) -> tuple[str, str]:
         from kanecore.errors import CompileError
@@ -250,14 +250,10 @@ def _builders(name: str, times: dict[str, Any]) -> tuple[Callable[[str], tuple[s
                 f"{group!r} of {name!r} is compiled when it is first called, and there is no C compiler. "
                 f'kanecore.compile(kanecore.gallery.{name}.build(), cc="none") has all kernels without one'
             )
-        with _telling(f"{name!r} ({group})"):
-            return builders()[0](group)
+        return builders()[0](group)
 
     def build_lanes(group: str) -> str | None:
-        if not _compiler_is_there():
-            return None
-        with _telling(f"{name!r} ({group}, for batches)"):
-            return builders()[1](group)
+        return builders()[1](group) if _compiler_is_there() else None
 
     return build, build_lanes
 
@@ -274,9 +270,9 @@ def _fingerprint(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _telling(what: str) -> Iterator[None]:
-    """Print a line on stderr if compiling takes more than a second."""
-    line = f"kanecore: compiling {what}, once; from then on it comes from the cache"
+def _telling(name: str, what: str) -> Iterator[None]:
+    """Print a line on stderr if deriving and compiling takes more than a second."""
+    line = f"kanecore: compiling {name!r} ({what}), once; from then on it comes from the cache"
     timer = threading.Timer(1.0, print, [line], {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

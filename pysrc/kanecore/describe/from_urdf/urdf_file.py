@@ -6,9 +6,11 @@ The format: http://wiki.ros.org/urdf/XML.  Each mistake is told with its line.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
+import reprlib
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +37,7 @@ _SMALLEST = sys.float_info.min  # nearer to zero numbers lose their digits, and 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 _LONGEST_NAME = 1000  # of a file, in characters
+_SHOWN = 60  # characters of a text in a message
 _EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
 
 
@@ -198,8 +201,12 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool 
         try:
             with Path(source).open("rb") as file:
                 content = file.read(LARGEST + 1)
-        except ValueError as error:  # a name that the system has no bytes for
-            raise ModelError(f"{where!a} names no file ({error}): give a path, or a text that begins with <") from None
+        except (OSError, ValueError) as error:  # ValueError: a name that the system has no bytes for
+            if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG and not re.search("[<\n]", where):
+                raise
+            shown = where if len(where) <= _SHOWN else f"{where[:_SHOWN]}..."
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ModelError(f"{shown!a} names no file ({why}): give a path, or a text that begins with <") from None
         top = read_xml(content, where)
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
@@ -209,7 +216,8 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool 
 def _named_file(source: Any) -> str:
     """Check a path; ModelError if it is none."""
     if not isinstance(source, (str, os.PathLike)) or not isinstance(name := os.fspath(source), str) or not name.strip():
-        raise ModelError(f"source is {source!r}; it must be the path of a URDF file, or a text that begins with <")
+        given = reprlib.repr(source)
+        raise ModelError(f"source is {given}; it must be the path of a URDF file, or a text that begins with <")
     return name
 
 
