@@ -37,6 +37,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kanecore.errors import CompileError
+from kanecore.whole_files import whole_file
 
 if sys.platform != "win32":
     import fcntl
@@ -262,7 +263,8 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
     text = library.with_suffix(".c").read_bytes()
     digests = {"sha256": hashlib.sha256(library.read_bytes()).hexdigest(), "text": hashlib.sha256(text).hexdigest()}
     record = {"entry": entry.name, **digests, **record}
-    (path / _RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+    with whole_file(path / _RECORD) as file:
+        file.write_text(json.dumps(record, indent=1), encoding="utf-8")
     for attempt in range(_ATTEMPTS):
         try:
             path.replace(entry)  # fails if `entry` is a folder that holds something
@@ -280,9 +282,11 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
 def write_log(parent: Path, entry_name: str, text: str) -> Path:
     """Keep the log of a failed compile in `parent`, or among the temporary files if `parent` is removed at exit."""
     if parent != private_folder() and private_folder() not in parent.parents:
-        with contextlib.suppress(OSError), scratch(parent) as path:
-            (path / "log").write_text(text, encoding="utf-8")
-            return (path / "log").replace(parent / f"{entry_name}.log")
+        log = parent / f"{entry_name}.log"
+        with contextlib.suppress(OSError):
+            with whole_file(log) as place:
+                place.write_text(text, encoding="utf-8")
+            return log
     name = entry_name.partition("-")[0]
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", prefix=f"kanecore-{name}-", suffix=".log", delete=False

@@ -29,6 +29,7 @@ from kanecore.build import c_compiler
 from kanecore.build import cache as store
 from kanecore.build.c_compiler import HEADERS, Target, split_words
 from kanecore.errors import CompileError
+from kanecore.whole_files import whole_file
 
 __all__ = ["Built", "Recipe", "compile_library", "link", "prebuild"]
 
@@ -248,7 +249,8 @@ def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[
     name = entry_name.partition("-")[0]
     with store.scratch(parent) as folder:
         text, library = folder / f"{name}.c", folder / f"{name}{store.SUFFIX}"
-        text.write_text(source, encoding="utf-8")
+        with whole_file(text) as file:
+            file.write_text(source, encoding="utf-8")
         command = target.command(text, library)
         status, words = _call(command, folder)
         if status and target.native and "native" in words:

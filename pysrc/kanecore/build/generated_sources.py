@@ -16,6 +16,7 @@ from pathlib import Path
 from kanecore.kernels import KERNELS, Kernel, first_sentence
 from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
+from kanecore.whole_files import whole_file
 
 __all__ = ["check", "generated", "main"]
 
@@ -118,7 +119,8 @@ def main() -> None:
     for path, text in generated().items():
         target = Path(path)
         if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.write_text(text, encoding="utf-8")
+            with whole_file(target) as place:
+                place.write_text(text, encoding="utf-8")
             print(path)
 
 

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from kanecore.whole_files import whole_file
+
 __all__ = ["WASM", "compile_player", "compiler", "fingerprint", "made_of", "main"]
 
 WASM = Path("pysrc/kanecore/live/player.wasm")
@@ -80,7 +82,8 @@ def main(arguments: Sequence[str] = ()) -> int:
     if compiler() is None:
         print("the player is compiled by ziglang: pip install ziglang", file=sys.stderr)
         return 1
-    compile_player(root, root / WASM)
+    with whole_file(root / WASM) as place:
+        compile_player(root, place)
     print(f"{WASM}: {(root / WASM).stat().st_size} bytes")
     return 0
 

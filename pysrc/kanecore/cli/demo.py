@@ -16,6 +16,7 @@ from kanecore.compiled_model import CompiledModel
 from kanecore.emit.kernel_groups import emit_group
 from kanecore.gallery import rrp
 from kanecore.motion.trajectory import Trajectory
+from kanecore.whole_files import whole_file
 
 __all__ = ["run"]
 
@@ -56,7 +57,9 @@ def run(picture: Path) -> None:
     print(f"    energy drift {sol.energy_drift:.1e} of the largest kinetic energy, work of the motors counted")
     free = _stage("simulate 6 s without motors", lambda: dyn.simulate((0.0, 6.0), START, rtol=1e-10, atol=1e-10))
     print(f"    {free.n_steps} steps, {free.nfev} evaluations, energy drift {free.energy_drift:.1e}")
-    _picture(dyn, sol).savefig(picture, dpi=120)  # ImportError where matplotlib is missing
+    figure = _picture(dyn, sol)  # ImportError where matplotlib is missing
+    with whole_file(picture) as place:
+        figure.savefig(place, dpi=120)
     print(f"picture saved as {picture}")
 
 

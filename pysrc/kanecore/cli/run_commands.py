@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError
+from kanecore.whole_files import whole_file
 
 if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
@@ -45,7 +46,9 @@ def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path 
     if output.suffix.lower() == ".csv":
         sol.to_csv(output)
     else:
-        sol.plot().savefig(output)
+        figure = sol.plot()
+        with whole_file(output) as place:
+            figure.savefig(place)
     print(f"saved as {output}")
 
 
@@ -71,7 +74,9 @@ def bench(dyn: CompiledModel, given: Sequence[str]) -> None:
 
 def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
     """Draw a model in a state."""
-    dyn.draw(named_state(dyn, given)).savefig(output)
+    figure = dyn.draw(named_state(dyn, given))
+    with whole_file(output) as place:
+        figure.savefig(place)
     print(f"saved as {output}")
 
 

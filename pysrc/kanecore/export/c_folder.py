@@ -15,6 +15,7 @@ from kanecore.emit.kernel_groups import REALS
 from kanecore.emit.sources import version
 from kanecore.errors import ModelError, unknown_name, warn
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.whole_files import whole_file, whole_folder
 
 from .c_names import checked_prefix, default_prefix
 from .c_source import Source, comment
@@ -57,10 +58,12 @@ def export_c(
     )
     _refuse_absent(dyn, asked.difference(kernel.name for kernel in source.kernels))
     files = _texts(_in_doubles(dyn), source)
-    for name, text in files.items():
-        target = path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8", newline="\n")
+    with whole_folder(path) as place:
+        for name, text in files.items():
+            target = place / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(target) as file:
+                file.write_text(text, encoding="utf-8", newline="\n")
 
 
 # ----------------------------------------------------------------------------------------------------- arguments

@@ -9,7 +9,6 @@ FMUs, depend on nothing but their content.
 from __future__ import annotations
 
 import math
-import os
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from kanecore.emit.kernel_groups import Groups, whole
 from kanecore.emit.kernel_library import Library
 from kanecore.errors import ModelError
 from kanecore.program.bytecode_format import Code
+from kanecore.whole_files import whole_file
 
 __all__ = [
     "LIBRARIES",
@@ -146,15 +146,10 @@ _UNIX = 3  # nor on which system
 
 
 def write_archive(path: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a zip file with these contents by name; a failed write leaves no file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            for name, content in contents.items():
-                entry = zipfile.ZipInfo(name, _OLDEST)
-                entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, _UNIX
-                entry.external_attr = (0o100755 if name.endswith(LIBRARIES) else 0o100644) << 16
-                archive.writestr(entry, content)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Write a zip file with these contents by name."""
+    with whole_file(path) as place, zipfile.ZipFile(place, "w") as archive:
+        for name, content in contents.items():
+            entry = zipfile.ZipInfo(name, _OLDEST)
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, _UNIX
+            entry.external_attr = (0o100755 if name.endswith(LIBRARIES) else 0o100644) << 16
+            archive.writestr(entry, content)

@@ -39,6 +39,7 @@ from kanecore.export.fmi_variables import variables_of
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, PARAMETER, TIME
 from kanecore.run.call_arguments import state_vector
+from kanecore.whole_files import whole_file
 
 __all__ = ["VERSIONS", "export_fmu", "outputs_hold_udot", "slopes_library"]
 
@@ -270,7 +271,8 @@ def _compiled(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for name, text in files.items():
-            (folder / name).write_bytes(text)
+            with whole_file(folder / name) as file:
+                file.write_bytes(text)
         library = folder / f"{identifier}{suffix}"
         link([folder / name for name in sources], library, include=folder, cc=cc)
         return f"binaries/{_platform(version)}/{library.name}", library.read_bytes()

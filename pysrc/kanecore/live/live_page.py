@@ -24,6 +24,7 @@ from kanecore.errors import ModelError, unknown_name
 from kanecore.export.exported_library import description_of
 from kanecore.graph.expression_graph import ACCELERATION
 from kanecore.show.movies import PICTURE, script_data
+from kanecore.whole_files import whole_file
 
 from .live_code import player, words_of
 from .live_controls import effects_of, keys_of, motions_of, ranges_of, units_of
@@ -69,7 +70,9 @@ class LivePage:
         """Write the page; ValueError unless the name ends in ``.html``."""
         if Path(path).suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"{os.fspath(path)!r} does not end in .html, which is what a live page is")
-        Path(path).write_text(self.html(), encoding="utf-8")
+        page = self.html()
+        with whole_file(path) as place:
+            place.write_text(page, encoding="utf-8")
 
     def html(self) -> str:
         """The page as text."""

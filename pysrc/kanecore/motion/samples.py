@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name
+from kanecore.whole_files import whole_file
 
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels
@@ -169,10 +170,11 @@ class Samples:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.
 
-        The first line holds their names; every number reads back exactly.
+        The first line holds their names; every number reads back exactly.  A file that is there is replaced once the
+        new one is whole.
         """
         names, values = self._table()
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
+        with whole_file(path) as place, place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["t", *names])
             writer.writerows(np.hstack([self.t[:, np.newaxis], values]).tolist())
@@ -196,7 +198,7 @@ class Samples:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of it to a file of NumPy's format npz, without pickled objects; every number reads back exactly."""
-        with Path(path).open("wb") as file:
+        with whole_file(path) as place, place.open("wb") as file:
             np.savez_compressed(file, **self._stored())
 
     @classmethod

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from kanecore.show.drawings import AXIS, Canvas, new_axes
 from kanecore.show.scene import Scene
 from kanecore.show.viewpoints import View
+from kanecore.whole_files import whole_file
 
 __all__ = ["PICTURE", "Animation", "drawn", "frame_times", "script_data"]
 
@@ -102,10 +103,11 @@ class Animation:
                 f"a .gif shows each frame for {GIF[0]} ... {GIF[1]} s, and fps is {self.fps:g}: animate with fps="
                 f"{1.0 / GIF[0]:g} or less, or save as .html or .mp4"
             )
-        if kind == ".html":
-            Path(path).write_text(self.html(), encoding="utf-8")
-        else:
-            self._film(Path(path), kind)
+        with whole_file(path) as place:
+            if kind == ".html":
+                place.write_text(self.html(), encoding="utf-8")
+            else:
+                self._film(place, kind)
 
     def html(self) -> str:
         """A page that plays the picture, by itself."""
