@@ -176,6 +176,7 @@ cdef class Libraries:
     cdef readonly bint qdot_is_u
 
     cdef const kc_model *open_library(self, object library) except NULL
+    cdef int install(self, object code) except -1
     cdef int take_sizes(self) except -1
     cdef int take_names(self) except -1
     cdef int reserve_memory(self) except -1

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Models in code, for the machine of src/interpreter/kc_interpreter.h; included by _library.pyx.
 
+from kanecore.binding.code_checks import check_kernel, check_operations, check_preparing, check_way, reach_of_program
+
 cdef extern from "interpreter/kc_interpreter.h" nogil:
     ctypedef struct kc_operation:
         const char *name
+        int operands
 
     ctypedef struct kc_coded_part:
         const double *constants
@@ -72,8 +75,10 @@ cdef class Machine:
     cdef kc_machine_kind *kind
     cdef list owned
     cdef int n_functions                # of those that others call
+    cdef bint calls                     # whether the code calls functions in C by their addresses
+    cdef object named                   # those that the first group names
     cdef kc_coded_function *functions   # of the group that is being opened
-    cdef list rooms                     # the scratch that each takes
+    cdef list rooms, reaches            # the scratch that each takes, and how far it reads and writes
 
     def __cinit__(self):
         self.owned, self.n_functions, self.kind = [], 0, <kc_machine_kind *>kc_this_machine()
@@ -94,14 +99,14 @@ cdef class Machine:
         """Add a group of kernels; its table."""
         try:
             return self.table(code)
-        except (ValueError, KeyError, IndexError, TypeError, OverflowError) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as error:
             raise ImportError(f"the code of a model cannot be right: {error}: compile the model again") from error
 
     cdef const kc_model *table(self, object code) except NULL:
         cdef kc_model *m = <kc_model *>self.room(sizeof(kc_model))
         cdef kc_kernel **members = first_kernel(m)
         cdef int k
-        if code.operations != operation_names():
+        if code.operations != tuple(operations()):
             raise ValueError("it is for another version of kanecore")
         self.fill_functions(code)
         fill_sizes(m, code.sizes)
@@ -111,6 +116,7 @@ cdef class Machine:
         self.fill_numbers(m, code.numbers)
         if code.prepare is not None:
             self.function(code.prepare)
+            check_preparing(code, self.reaches, max(self.rooms[code.prepare], self.rooms[code.counting or 0]))
             m.prepare = self.kind.prepare
         for name, (function, before, offset, length) in code.kernels.items():
             k = kernel_number(name)
@@ -118,7 +124,22 @@ cdef class Machine:
             self.function(max(before, 0))
             members[k] = self.kind.kernels[k]
         check_table(m)
+        if self.named is None:
+            self.named = table_info(m).get("functions", ())
+        if self.calls and not self.named:
+            raise ValueError("it calls functions of C, and names none")
         return m
+
+    cdef int check_kernels(self, object code, Libraries of) except -1:
+        """Raise ImportError for a kernel that would not stay within its arguments and its result."""
+        cdef int k
+        try:
+            for name, kernel in code.kernels.items():
+                k = kernel_number(name)
+                check_kernel(name, self.reaches, kernel, of.size[k], of.n_x + n_beyond(of, k), of.n_r)
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise ImportError(f"the code of a model cannot be right: {error}: compile the model again") from error
+        return 0
 
     cdef int install(self, object code) except -1:
         """Let the machine run the group that was opened last, once it is known to be this model's."""
@@ -183,21 +204,25 @@ cdef class Machine:
         cdef const void *splines = self.splines(code.splines)
         cdef kc_coded_function *f
         self.functions = <kc_coded_function *>self.room(len(code.functions) * sizeof(kc_coded_function))
-        self.rooms = []
+        self.rooms, self.reaches = [], []
+        n_axes = [len(knots) for knots, _, _ in code.splines]
         for i, function in enumerate(code.functions):
             f = self.functions + <Py_ssize_t>i
             f.splines = splines
             if function.way:
-                room = self.fill_way(f, function)
+                room, reach = self.fill_way(f, function, code.sizes)
             else:
-                room = self.fill_program(f, function, code.sizes, len(code.splines))
+                room, reach = self.fill_program(f, function, code.sizes, n_axes), reach_of_program(function)
             self.rooms.append(room)
+            self.reaches.append(reach)
         return 0
 
     cdef const void *splines(self, object splines) except? NULL:
         cdef char *result = <char *>self.room(len(splines) * self.kind.spline)
         cdef char *to
         for i, (knots, hermite, outside) in enumerate(splines):
+            if len(knots) not in (1, 2):
+                raise ValueError(f"spline {i} has {len(knots)} arguments")
             if len(hermite) != (2, 4)[len(knots) - 1] * np.prod([len(axis) for axis in knots]):
                 raise ValueError(f"spline {i} has {len(hermite)} numbers")
             to = result + <Py_ssize_t>i * <Py_ssize_t>self.kind.spline
@@ -208,13 +233,14 @@ cdef class Machine:
             self.kind.fill_spline(to, <const double *>self.array(hermite, np.float64), outside)
         return result
 
-    cdef object fill_program(self, kc_coded_function *f, object function, object sizes, Py_ssize_t n_splines):
+    cdef object fill_program(self, kc_coded_function *f, object function, object sizes, list n_axes):
         """A program; how much scratch it takes."""
         cdef kc_coded_part *parts = <kc_coded_part *>self.room(len(function.parts) * sizeof(kc_coded_part))
         cdef kc_coded_part *part
         cdef uint32_t n, widest = 0
         f.way, f.n_parts, f.parts = KC_PROGRAM, len(function.parts), parts
         f.clear, f.width = function.clear, function.width
+        first_address = 1 + sizes["n_p"]     # in c, where the addresses of C functions may stand
         bounds = {KC_IN_R: sizes["n_r"], KC_IN_C: sizes["n_prepared"], KC_IN_W: function.width}
         for i, given in enumerate(function.parts):
             part = parts + <Py_ssize_t>i
@@ -222,15 +248,16 @@ cdef class Machine:
             part.loads, part.stores = <const uint32_t *>self.array(given.loads, np.uint32), <const uint32_t *>self.array(
                 given.stores, np.uint32)
             part.code = <const uint16_t *>self.array(given.code, np.uint16)
-            n = kc_check_code(part, check_loads(given.loads, bounds), len(given.code), n_splines)
+            n = kc_check_code(part, check_loads(given.loads, bounds), len(given.code), len(n_axes))
             if n == 0:
                 raise ValueError("a program is no code")
+            self.calls |= check_operations(given, operations(), n_axes, first_address)
             check_stores(given.stores, n, function.width)
             widest = max(widest, n)
         return function.width + widest
 
-    cdef object fill_way(self, kc_coded_function *f, object function):
-        """A function that solves; how much scratch it takes."""
+    cdef tuple fill_way(self, kc_coded_function *f, object function, object model):
+        """A function that solves; how much scratch it takes, and its reach."""
         cdef const kc_coded_way *way = self.kind.ways
         cdef void *equations
         cdef int sizes[8]
@@ -247,11 +274,12 @@ cdef class Machine:
         called = self.fill_members(f, way, function.members)
         if len(function.sizes) < way.n_sizes or way.n_sizes > 8:
             raise ValueError(f"{function.way} has {len(function.sizes)} sizes")
+        reach, beside = check_way(function, self.reaches, model)
         for i in range(way.n_sizes):
             sizes[<int>i] = function.sizes[i]
         behind = [self.rooms[i] for i in called if i not in function.instead]
         instead = [self.rooms[i] for i in called if i in function.instead]
-        return max([way.room(sizes) + max(behind, default=0)] + instead)
+        return max([way.room(sizes) + max(behind + [beside])] + instead), reach
 
     cdef list fill_members(self, kc_coded_function *f, const kc_coded_way *way, object values):
         """The structure of a way; the functions that it calls."""
@@ -291,13 +319,14 @@ cdef class Machine:
         return self.kind.functions[n]
 
 
-cdef tuple operation_names():
+cdef dict operations():
+    """How many operands each operation has, by name, in the order of the numbers in code."""
     cdef const kc_operation *operation = kc_operations
-    names = []
+    result = {}
     while operation.name != NULL:
-        names.append(operation.name.decode())
+        result[operation.name.decode()] = operation.operands
         operation += 1
-    return tuple(names)
+    return result
 
 
 cdef uint32_t check_loads(object words, dict bounds) except? 0:

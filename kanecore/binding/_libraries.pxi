@@ -57,8 +57,7 @@ cdef class Libraries:
         self.reserve_memory()
         self.shape_results()
         self.rows_for_lanes = ROWS_FOR_LANES
-        if self.machine is not None:
-            (<Machine>self.machine).install(library)
+        self.install(library)
         self.add_kernels(m)
         self.add_lanes(m.lanes, library)
 
@@ -216,11 +215,17 @@ cdef class Libraries:
         m = self.open_library(library)
         if not self.fits(m):
             raise ImportError(f"{named(library)} holds another model than {self.name!r}: its names or sizes differ")
-        if self.machine is not None:
-            (<Machine>self.machine).install(library)
+        self.install(library)
         self.add_kernels(m)
         self.add_lanes(m.lanes, library)
         return table_info(m)
+
+    cdef int install(self, object code) except -1:
+        """Let the machine run code that was opened, once its kernels are checked."""
+        if self.machine is not None:
+            (<Machine>self.machine).check_kernels(code, self)
+            (<Machine>self.machine).install(code)
+        return 0
 
     cdef bint fits(self, const kc_model *m) except -1:
         """Test whether a table has the names and sizes of the first."""

@@ -8,7 +8,9 @@ doubles, and raise ModelError.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
@@ -194,7 +196,8 @@ class CompiledModel(Kernels):
     Notes
     -----
     Any number of threads may call one model.  It pickles with its current parameters and inputs, by its origin: its
-    description and the groups that it has by then, say.  Unpickling compiles and runs C: unpickle only what you trust.
+    description and the groups that it has by then, say, with a digest of all that.  Unpickling compiles and runs C:
+    unpickle only what you trust.
     """
 
     def __init__(
@@ -950,7 +953,8 @@ class CompiledModel(Kernels):
             raise ModelError(f"{self.name!r} cannot be pickled: its origin is not known")
         make, arguments = self._origin
         left_out = self._left_out("parameter"), self._left_out("input")
-        return restored, (make, arguments, self._values("parameter"), self._values("input"), left_out)
+        content = pickle.dumps((make, arguments, self._values("parameter"), self._values("input"), left_out))
+        return unsealed, (self.name, hashlib.sha256(content).hexdigest(), content)
 
 
 if CompiledModel.__doc__:  # python -OO has none
@@ -964,6 +968,13 @@ def merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(value, Mapping) and isinstance(result.get(key), Mapping)
         result[key] = merged(result[key], value) if both else value
     return result
+
+
+def unsealed(name: str, digest: str, content: bytes) -> CompiledModel:
+    """Rebuild a model from a pickle; ModelError where the content is not the one that was pickled."""
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise ModelError(f"the pickle of {name!r} was altered since it was written: pickle the model again")
+    return restored(*pickle.loads(content))
 
 
 def restored(

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks of the functions of code for the machine: what they read and write lies within what is there.
+
+A program says by itself how far it reads and writes.  A way that solves calls functions, which write into its arrays:
+`WAYS` says how many numbers each may write, how long lists of places are, and how much the way itself reads and writes,
+as the structures of ``emit/runtime`` describe it.  Texts are formulas in the members of a way, with ``N``, ``M``, ``K``
+for those of its equations, ``n_x`` and the like for sizes of the model, and ``there`` for the names of its functions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from types import CodeType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kanecore.binding.table_checks import LARGEST
+
+__all__ = ["Reach", "check_kernel", "check_operations", "check_preparing", "check_way", "reach_of_program"]
+
+_LONGEST = 1 << 13  # of what is multiplied: products of two stay in an int of C
+_MULTIPLIED = frozenset(("N", "M", "K", "n", "m", "k", "n_q", "n_u", "n_z", "n_y", "n_all", "m_all", "m_q", "m_u"))
+_MULTIPLIED |= {"n_max", "rows", "columns", "n_inner", "n_outer", "trees"}
+_ON_STACK = 1 << 19  # doubles, half of what a thread has
+_T, _X, _R, _C, _W, _OUT, _NO_ARRAY = range(7)  # as KC_IN_T and so on
+
+
+class Reach(NamedTuple):
+    """How many numbers of ``out``, x and r a function writes or reads at most."""
+
+    out: int = 0
+    x: int = 0
+    r: int = 0
+
+
+_ALL = "all"
+"""Of a function that writes where the way itself does."""
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What a way takes.
+
+    Attributes
+    ----------
+    sizes : str
+        The numbers from which its scratch follows, in their order.
+    out, x : str
+        How many numbers it writes and reads itself.
+    functions : mapping
+        How many numbers each function may write, and when it must be there.
+    arrays : mapping
+        The length of each list, the bounds of its numbers, and when it must be there.
+    holds : str
+        What else is true of its numbers.
+    beside : str
+        How much scratch, behind the way's own, it uses where functions have theirs.
+    """
+
+    sizes: str = ""
+    out: str = "0"
+    x: str = "0"
+    functions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    arrays: Mapping[str, tuple[str, str, str, str]] = field(default_factory=dict)
+    holds: str = "True"
+    beside: str = "0"
+
+
+_PARTS = {
+    "mass_matrix": ("N*N", ""),
+    "forcing": ("N*K", ""),
+    "jacobian": ("M*N", ""),
+    "bias": ("M*K", ""),
+    "sums": ("M*N", ""),
+}
+_EQUATIONS = "N*(N + K) + M*(2*N + K)"
+_MOTION = _Way(
+    sizes="N, M, n_known, n_residuals",
+    out="N",
+    functions={
+        **_PARTS,
+        "fill": (f"{_EQUATIONS} + n_known", ""),
+        "doubt": ("M", "True"),
+        "residuals": ("2*n_residuals", "True"),
+        "result": (_ALL, ""),
+        "otherwise": (_ALL, "'fill' in there"),
+    },
+    arrays={"speeds": ("N", "0", "size.n_u", ""), "rows": ("M", "0", "size.n_constraints", "")},
+    holds="K == 1",
+)
+# u̇ and λ, of `kc_reduced_motion`
+_REDUCED = {
+    **_PARTS,
+    "fill": (f"{_EQUATIONS} + n_known", ""),
+    "result": ("n_all", ""),
+    "forces": ("m_all", ""),
+    "otherwise": (_ALL, "True"),
+}
+_LINEARIZATION = {
+    **_PARTS,
+    "udot": ("N", "True"),
+    "multipliers": ("M", ""),
+    "fill": (f"{_EQUATIONS} + n_q*K", ""),
+    "column": ("N + M + n_q", "'fill' not in there"),
+}
+_PRODUCT = {
+    **_PARTS,
+    "udot": ("N", "True"),
+    "multipliers": ("M", ""),
+    "sides": ("n_kept + N + M", "True"),
+    "finish": (_ALL, "True"),
+}
+_UNIT = {"unit": ("4*n_unit", "0", "n_q + n_u", "n_unit")}
+_PROJECTION = _Way(
+    sizes="n_q, n_u, n_max, max(m_q, m_u)",
+    out="n_q + n_u",
+    x="n_q + n_u",
+    functions={
+        "position": ("n_u*(n_u + 1) + m_q*(2*n_u + 2)", "m_q"),
+        "velocity": ("n_u*(n_u + 1) + m_u*(2*n_u + 2)", "m_u"),
+        "direction": ("n_q", "m_q"),
+        "slopes": ("m_q*n_q", "m_q"),
+    },
+    arrays=_UNIT,
+    holds="N == n_max == max(n_q, n_u) and M == max(m_q, m_u) and K == 1",
+)
+_HESSIAN = {
+    "fixed": ("n_fixed", "True"),
+    "column": ("n", "n_inner"),
+    "curvature": ("n_outer", "n_outer"),
+}
+
+WAYS: dict[str, _Way] = {
+    "after_motion": _Way(
+        "n, m", functions={"udot": ("n", "True"), "multipliers": ("m", ""), "evaluate": (_ALL, "True")}
+    ),
+    "short_way": _Way(functions={"shortly": (_ALL, "True"), "otherwise": (_ALL, "True")}),
+    "chain": _Way(
+        "n_y, n_q, n, k",
+        "n_y*k",
+        functions={"udot": ("n", "True"), "linearize": ("(n_q + n)*k", "True"), "slopes": ("n_y*(k + n)", "True")},
+    ),
+    "state_rows": _Way(
+        "n_z, n, k",
+        "(n_q + n + n_z)*k",
+        functions={"motion": ("(n_q + n)*k", "True"), "udot": ("n", ""), "slopes": ("n_z*(k + n)", "True")},
+    ),
+    "asked": _Way("2", "n", functions={"result": (_ALL, "True"), "reason": ("2", "True")}),
+    "motion": _MOTION,
+    "general_motion": _MOTION,
+    "free_motion": _Way("N", "N", functions=_PARTS, holds="M == 0 and K == 1"),
+    "balance": _Way("N, M", "M", functions={"udot": ("N", "True"), "fill": ("2*M*N + 2*N", "True")}, holds="K == 0"),
+    "return": _Way("N, M", "2*N", functions={"fill": (_EQUATIONS, "True")}, holds="K == 2"),
+    "projection": _PROJECTION,
+    "projection_gradient": _Way(
+        f"{_PROJECTION.sizes}, n_q + n_u + n_z, n_all",
+        out="n_all",
+        x="weights + n_q + n_u + n_z",
+        functions={
+            **_PROJECTION.functions,
+            "position_sides": ("n_u", "m_q"),
+            "velocity_sides": ("n_u", "m_u"),
+            "position_gradient": ("n_all", "m_q"),
+            "velocity_gradient": ("n_all", "m_u"),
+        },
+        arrays=_UNIT,
+        holds=f"{_PROJECTION.holds} and n_all >= n_q + n_u + n_z",
+    ),
+    "linearization": _Way("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION),
+    "free_linearization": _Way("n_q, N, M, K", "(n_q + N)*K", functions=_LINEARIZATION, holds="M == 0"),
+    "reduced_linearization": _Way(
+        "N, M, n_known, n_all, m_all, k, n_q",
+        "(n_q + n_all)*k",
+        functions={**_REDUCED, "slopes": ("k*(M + n_q + n_all) + (n_all - N)*N", "True")},
+        arrays={"speeds": ("N", "0", "n_all", ""), "followers": ("n_all - N", "0", "n_all", "n_all - N")},
+        holds="N <= n_all and M <= m_all and K == 1",
+        beside="n_known + N",
+    ),
+    "inverse": _Way("n", "n*n", functions={"mass_matrix": ("n*n", "True")}, arrays={"parent": ("n", "-1", "own", "")}),
+    "matrix_product": _Way(
+        "rows, columns",
+        "columns if gradient else rows",
+        "behind + (rows if gradient else columns)",
+        functions={"matrix": ("rows*columns", "True")},
+    ),
+    "product": _Way(
+        "N, M, n_known, n_all, m_all, n_kept",
+        functions={**_REDUCED, "sides": ("n_kept + N + M", "True"), "finish": (_ALL, "True")},
+        holds="N <= n_all and M <= m_all and K == 1",
+        beside="n_known + N",
+    ),
+    "general_product": _Way("N, M, n_kept", functions=_PRODUCT, holds="K == 1"),
+    "free_product": _Way("N, M, n_kept", functions=_PRODUCT, holds="M == 0 and K == 1"),
+    "composites": _Way(
+        "n",
+        "n*n",
+        functions={"rates": ("15*n", "True")},
+        arrays={"before": ("n", "-1", "own", "n"), "speed": ("n", "0", "n", "n")},
+    ),
+    "hessian": _Way(
+        "n_fixed",
+        "n*n",
+        functions=_HESSIAN,
+        arrays={"variables": ("n", "0", "n", "n")},
+        holds="n_inner + n_outer <= n",
+        beside="max(n_inner, n_outer) + n",
+    ),
+    "factored_hessian": _Way(
+        "N, M",
+        "n*n",
+        functions={
+            **_PARTS,
+            **_HESSIAN,
+            "fill": (_EQUATIONS, ""),
+            "weights": ("N + M", "True"),
+            "changes": ("2*(N + M)", "n_inner"),
+        },
+        arrays={"variables": ("n", "0", "n", "n")},
+        holds="n_inner + n_outer <= n and K == 1",
+        beside="n_fixed + max(n_inner, n_outer) + 2*(N + M) + max(n, 2*(N + M))",
+    ),
+    "forest": _Way(
+        "n, N, numbers, room, max(loaded, n_others)",
+        "(n_q + n)*columns",
+        "n_q + n",
+        functions={
+            "joints": ("16*n + numbers", "True"),
+            "loads": ("loaded", "True"),
+            "others": ("n_others", "n_others"),
+        },
+        arrays={
+            **dict.fromkeys(("size", "n_free"), ("trees", "0", "N + 1", "True")),
+            **dict.fromkeys(("width", "runs", "turns"), ("trees", "0", "2**13", "True")),
+            "parent": ("n", "-1", "n", "True"),
+            "first": ("n", "0", "n", "True"),
+            "limb_end": ("n", "0", "n + 1", "True"),
+            "speed": ("n", "0", "n", "True"),
+            "run": ("3*sum(runs)", "0", "2**13", "sum(runs)"),
+            "turn": ("2*sum(turns)", "0", "2**13", "sum(turns)"),
+            "at": ("loaded", "0", "room", "loaded"),
+            "ones": ("n_ones", "0", "(n_q + n)*columns", "n_ones"),
+            "others_at": ("n_others", "0", "(n_q + n)*columns", "n_others"),
+        },
+        holds="M == 0 and K == 1 and numbers == 3*trees + sum(turns)",
+    ),
+    "closure": _Way(
+        "n_q, n_u, n_r, m_q, m",
+        "1",
+        functions={
+            "configuration": ("m_q", "m_q"),
+            "slopes": ("m_q*n_q", "m_q"),
+            "velocity": ("m_u", "m_u and not linear"),
+            "jacobian": ("m*n_u", "True"),
+            "sizes": ("m_q + m_u", "m_q or (m_u and not linear)"),
+            "weights": ("n_u", "True"),
+        },
+        arrays={**_UNIT, "guess": ("n_q + n_u", "", "", "True")},
+        holds="N >= max(n_q, n_u) and M >= max(m, m_q) and m_u <= m and n_r >= size.n_r",
+    ),
+}
+
+_INSTEAD = {"otherwise", "shortly"}  # functions that have the way's own scratch
+_AT_OWN_STATES = "closure"  # a way that calls functions at states of its own
+
+
+@functools.cache
+def _compiled(formula: str) -> CodeType:
+    return compile(formula, "<WAYS>", "eval")
+
+
+def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
+    """The reach of a function that solves, and how much scratch it takes behind its own, where functions have theirs.
+
+    ``reaches`` are those of the functions before it.  ValueError for what no function has.
+    """
+    name, way = function.way, WAYS[function.way]
+    members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
+    called = {each: members.pop(each) for each in way.functions if each in members}
+    lists = {each: np.ravel(members.pop(each)) for each in way.arrays if each in members}
+    n, m, k = (0, 0, 0) if function.equations is None else function.equations[:3]
+    numbers = {"N": n, "M": m, "K": k, **members}
+    _check_numbers(name, numbers)
+    model = SimpleNamespace(**sizes)
+    names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})
+
+    def value(formula: str) -> Any:
+        return eval(_compiled(formula), {"__builtins__": {}}, names)
+
+    if "rank" in members and members["rank"] >= sizes["n_prepared"]:
+        raise ValueError(f"{name} counts rows by number {members['rank']} of {sizes['n_prepared']}")
+    if not value(way.holds):
+        raise ValueError(f"the sizes of {name} do not go together")
+    if tuple(function.sizes) != value(f"({way.sizes},)" if way.sizes else "()"):
+        raise ValueError(f"{name} has the sizes {function.sizes}")
+    for each, needed in [(x, row[-1]) for table in (way.arrays, way.functions) for x, row in table.items()]:
+        if needed and each not in lists and each not in called and value(needed):
+            raise ValueError(f"{name} has no {each}")
+    for each, found in lists.items():
+        length, low, high, _ = way.arrays[each]
+        _check_places(f"{each} of {name}", found, value(length), low, high, value)
+    if name == "forest":
+        _check_trees(names)
+    out = value(way.out)
+    for each, i in called.items():
+        most = way.functions[each][0]
+        if most == _ALL:
+            out = max(out, reaches[i].out)
+        elif reaches[i].out > value(most):
+            raise ValueError(f"{each} of {name} writes {reaches[i].out} numbers, and there is room for {value(most)}")
+    if {called[each] for each in _INSTEAD if each in called} != set(function.instead):
+        raise ValueError(f"{name} calls {function.instead} in its place")
+    x, r = (max((reaches[i][which] for i in called.values()), default=0) for which in (1, 2))
+    if name == _AT_OWN_STATES:
+        if x > value("n_q + n_u") or r > value("n_r"):
+            raise ValueError(f"a function of {name} reads what is not there")
+        x = r = 0
+    return Reach(out, max(x, value(way.x)), r), value(way.beside)
+
+
+def _check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
+    """Raise ValueError for a number that no way has."""
+    for member, number in numbers.items():
+        most = _LONGEST if member in _MULTIPLIED else LARGEST
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
+            raise ValueError(f"{member} of {name} is {number!r}")
+
+
+class _Names(dict[str, Any]):
+    """The numbers of a way by name: those that it does not have are zero."""
+
+    def __missing__(self, name: str) -> int:
+        return 0
+
+
+def _check_places(what: str, places: Any, length: int, low: str, high: str, value: Any) -> None:
+    """Raise ValueError unless a list has so many numbers, between bounds; ``own``: each below its own place."""
+    if len(places) != length:
+        raise ValueError(f"{what} has {len(places)} numbers, and not {length}")
+    if low and length:
+        above = np.arange(length) if high == "own" else value(high)
+        if not (np.issubdtype(places.dtype, np.integer) and np.all(places >= value(low)) and np.all(places < above)):
+            raise ValueError(f"{what} names what is not there")
+
+
+def _check_trees(s: Mapping[str, Any]) -> None:
+    """Raise ValueError where trees of joints do not go together, as ``tree_derivatives.h`` reads them."""
+
+    def right(what: str, *found: Any) -> None:
+        if not all(np.all(each) for each in found):
+            raise ValueError(f"{what} of forest names what is not there")
+
+    size, free, stride = s["size"], s["n_free"], -(-s["width"] // 8) * 8
+    right("size", sum(size) == s["n"], free <= size, 2 * size - free <= stride)
+    right("room", s["room"] >= sum(-(-size // 8) * 8 + size * stride))
+    for begin, end in pairwise(accumulate(size.tolist(), initial=0)):
+        own = np.arange(end - begin)
+        right("parent", s["parent"][begin:end] < own)
+        right("first", s["first"][begin:end] <= own)
+        right("limb_end", s["limb_end"][begin:end] <= end - begin)
+    for what, width, counts in (("run", 3, s["runs"]), ("turn", 2, s["turns"])):
+        if not sum(counts):
+            continue
+        rows = s[what].reshape(-1, width)
+        length = rows[:, 2] if width == 3 else 1
+        right(what, rows[:, 0] + length <= np.repeat(stride, counts), rows[:, 1] + length <= s["columns"])
+
+
+def reach_of_program(function: Any) -> Reach:
+    """The reach of a program, of which each part was checked."""
+    out, x, r = function.clear, 0, 0
+    for part in function.parts:
+        for array, places in _runs(part.loads, 1):
+            x = max([x, *(i + 1 for i in places)]) if array == _X else x
+            r = max([r, *(i + 1 for i in places)]) if array == _R else r
+        for array, pairs in _runs(part.stores, 2):
+            out = max([out, *(i + 1 for i in pairs[::2])]) if array == _OUT else out
+    return Reach(out, x, r)
+
+
+def check_operations(part: Any, operations: Mapping[str, int], n_axes: Sequence[int], first_address: int) -> bool:
+    """Test whether a part, of which the registers were checked, calls functions of C by their addresses.
+
+    ``operations`` are the numbers of operands, by name in order, ``n_axes`` the numbers of arguments of the splines;
+    addresses stand in c from ``first_address`` on.  ValueError for a spline of other arguments, and for an address that
+    is none.
+    """
+    names, code, i, calls = list(operations), part.code.tolist(), 0, False
+    while (name := names[code[i]]) != "end":
+        times, i = code[i + 1], i + 2
+        if name == "apply":
+            for _ in range(times):
+                if code[i + 1] != n_axes[code[i]]:
+                    raise ValueError(f"spline {code[i]} is given {code[i + 1]} arguments")
+                i += 3 + code[i + 1] * (code[i + 2] + 1)
+            continue
+        end = i + times * operations[name]
+        if name == "call":
+            calls = True
+            if not _loaded(part, first_address).issuperset(code[i : end : operations[name]]):
+                raise ValueError("what is called is no function")
+        i = end
+    return calls
+
+
+def _loaded(part: Any, first: int) -> set[int]:
+    """The registers into which c is loaded from a place on."""
+    register, found = len(part.constants), set()
+    for array, places in _runs(part.loads, 1):
+        found |= {register + i for i, place in enumerate(places) if array == _C and place >= first}
+        register += len(places)
+    return found
+
+
+def _runs(words: Any, width: int) -> Iterator[tuple[int, list[int]]]:
+    """The arrays of a list of loads or stores, and what it says of each."""
+    words, i = words.tolist(), 0
+    while words[i] != _NO_ARRAY:
+        end = i + 2 + width * words[i + 1]
+        yield words[i], words[i + 2 : end]
+        i = end
+
+
+def check_kernel(name: str, reaches: Sequence[Reach], kernel: Sequence[int], out: int, x: int, r: int) -> None:
+    """ValueError unless a kernel stays within the numbers of ``out``, x and r."""
+    function, before, offset, length = kernel
+    made = [(reaches[function], offset), *([(reaches[before], 0)] if before >= 0 else [])]
+    if length != out or offset < 0:
+        raise ValueError(f"kernel {name} has {length} numbers from {offset} on, and not {out}")
+    for reach, first in made:
+        if first + reach.out > out or reach.x > x or reach.r > r:
+            raise ValueError(f"kernel {name} reads or writes what is not there")
+
+
+def check_preparing(code: Any, reaches: Sequence[Reach], room: int) -> None:
+    """ValueError unless what prepares constants reads parameters alone, and leaves the address of the code."""
+    prepare, sizes = code.functions[code.prepare], code.sizes
+    reach = reaches[code.prepare]
+    if prepare.way or reach.out > sizes["n_prepared"] or reach.x > sizes["n_p"] or reach.r:
+        raise ValueError("prepare reads or writes what is not there")
+    if room > _ON_STACK:
+        raise ValueError(f"prepare takes {room} numbers")
+    if prepare.clear or not all(_keeps_address(part) for part in prepare.parts):
+        raise ValueError("prepare changes the address of the code")
+    if code.counting is not None and code.functions[code.counting].way != _AT_OWN_STATES:
+        raise ValueError("rows are counted by another way")
+
+
+def _keeps_address(part: Any) -> bool:
+    """Test whether what a part stores first in c is what stood there."""
+    kept = set[int]()
+    for array, pairs in _runs(part.stores, 2):
+        if array == _OUT:
+            kept |= {register for place, register in zip(pairs[::2], pairs[1::2], strict=True) if place == 0}
+    return kept <= _loaded(part, 0) - _loaded(part, 1)
