@@ -306,14 +306,22 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert names(tmp_path) == sorted(path.name for path in (second, new, other))
 
 
-def test_interrupted_compile_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*args: object, **kwargs: object) -> None:
+def test_interrupted_compile_leaves_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file, and no process that the compiler started."""
+    started = tmp_path / "started"
+    cc = fake_compiler(tmp_path, f"sleep 60 & echo $! >{started}; wait")
+
+    def interrupt(*args: object) -> None:
+        wait_for(lambda: started.exists() and started.read_text())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(subprocess, "run", interrupt)
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        compile_library(SOURCE)
+        compile_library(SOURCE, cc=cc)
+    monkeypatch.undo()
     assert names(folder) == []
+    ps = ["ps", "-o", "stat=", "-p", started.read_text().strip()]
+    wait_for(lambda: subprocess.run(ps, capture_output=True, text=True, check=False).stdout[:1] in ("", "Z"))
 
 
 DAMAGES = ["truncated", "empty", "altered", "missing", "no record", "half a record", "other record", "a file"]

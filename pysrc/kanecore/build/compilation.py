@@ -16,8 +16,11 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -273,21 +276,31 @@ def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[
 def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run the compiler; its exit status and its words, in English and ASCII.
 
-    Its temporary files lie in `folder`, so that those of a killed compiler are removed with the folder.
+    Its temporary files lie in `folder`, so that those of a killed compiler are removed with the folder.  In the main
+    thread, where Ctrl-C is raised, the compiler leads a group of processes, of which none is left then.
     """
+    interrupted = threading.current_thread() is threading.main_thread()
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "LC_ALL": "C", "TMPDIR": temporary, "TMP": temporary, "TEMP": temporary},
-                check=False,
+                start_new_session=interrupted,
             )
         except OSError as error:  # not an executable, or gone since it was found
             raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
-    return done.returncode, done.stdout.decode(errors="replace").strip()
+        with process:
+            try:
+                words, _ = process.communicate()
+            except BaseException:
+                if interrupted and sys.platform != "win32":
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
+                raise
+    return process.returncode, words.decode(errors="replace").strip()
 
 
 def _full(words: str, folder: Path) -> OSError | None:
