@@ -11,6 +11,7 @@ from test_closed_forms_of_motion import atwood, c, g, l, m1, m2, pendulum, q, u,
 
 import kanecore as kc
 from kanecore.gallery import cart_pole
+from kanecore.graph.sympy_bridge import as_printed
 
 
 def test_kanes_equations_of_a_pendulum() -> None:
@@ -44,6 +45,49 @@ def test_equations_of_q_where_speeds_are_others() -> None:
     equations = model.equations()
     assert len(equations) == model.n_q + model.n_u + model.n_constraints
     assert equations[0].lhs == model.coordinates[0].diff()
+
+
+def two_particles(names: str, mass: str, length: str) -> kc.Model:
+    """A double pendulum whose first bob runs on a blade."""
+    angles, speeds = me.dynamicsymbols(names), me.dynamicsymbols("w_a w_b")
+    m, side = sm.symbols(f"{mass} {length}")
+    N, point, bodies = me.ReferenceFrame("N"), me.Point("O"), []
+    point.set_vel(N, 0)
+    for name, angle in zip("AB", angles, strict=True):
+        frame = N.orientnew(name, "Axis", [angle, N.z])
+        point = point.locatenew(f"P_{name}", side * frame.x)
+        bodies.append(me.Particle(name, point, m))
+    row = speeds[0] * sm.cos(angles[0]) - speeds[1] * angles[1]
+    rates = [angle.diff() - speed for angle, speed in zip(angles, speeds, strict=True)]
+    return kc.Model(N, angles, speeds, rates, bodies=bodies, velocity_constraints=[row])
+
+
+@pytest.mark.parametrize(
+    ("names", "mass", "length", "others"),
+    [
+        ("q_1 q_2", "m", "l", ("z_{1}", r"\lambda_{0}")),
+        ("z1 z_2", "m", "lambda0", ("z_{3}", r"\Lambda_{0}")),
+        ("z1 q", "lambda_0", "Lambda0", ("z_{2}", r"\lambda_{c1 0}")),
+    ],
+)
+def test_what_is_added_prints_as_nothing_of_the_user(
+    names: str, mass: str, length: str, others: tuple[str, str]
+) -> None:
+    model = two_particles(names, mass, length)
+    own = set(map(as_printed, (*model.coordinates, *model.speeds, *model.parameters)))
+    for text in (model.latex(), model.latex("forcing")):
+        left = {line.partition(" &=")[0] for line in text.splitlines()[1:-1]}
+        assert others[0] in left
+        assert left.isdisjoint(own)
+    assert rf"\left[\begin{{matrix}}{others[1]}\end{{matrix}}\right]" in model.latex()
+
+
+@pytest.mark.parametrize(("names", "mass"), [("theta1 q", "theta_1"), ("w q", "wdot_a")])
+def test_symbols_that_print_alike(names: str, mass: str) -> None:
+    model = two_particles(names, mass, "l")
+    for kernel in ((), ("forcing",)):
+        with pytest.warns(kc.KanecoreWarning, match=f"{mass}.* both print as"):
+            model.latex(*kernel)
 
 
 def test_what_is_asked_for_wrongly() -> None:

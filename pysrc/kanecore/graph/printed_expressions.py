@@ -12,14 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-import sympy as sm
-
 from kanecore.errors import ModelError, warn
 
 from .expression_graph import Graph, Op
 from .random_samples import PRECISE, Sample
 from .short_forms import Writer
-from .sympy_bridge import to_sympy
+from .sympy_bridge import new_symbols, to_sympy
 from .trigonometric_sums import COSINE, SINE, Atoms, Sum, Sums, ratio
 from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
@@ -280,13 +278,10 @@ class _Listed:
         return sum(form.cost for form in (*self.definitions.values(), *self.results))
 
     def sympy(self, symbols: Mapping[Any, Any], name: str = "z") -> tuple[list[tuple[Any, Any]], list[Any]]:
-        taken, named, listed, n = {str(s) for s in symbols.values()}, dict[int, Any](), [], 0
+        names, named, listed = new_symbols(name, symbols.values()), dict[int, Any](), []
         write = self._forms.meaning.sympy
         for k, form in self.definitions.items():
-            n += 1
-            while f"{name}{n}" in taken:
-                n += 1
-            listed.append((sm.Symbol(f"{name}{n}"), write(form, symbols, named)))
+            listed.append((next(names), write(form, symbols, named)))
             named[k] = listed[-1][0]
         return listed, [write(form, symbols, named) for form in self.results]
 

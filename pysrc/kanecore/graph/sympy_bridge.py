@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import partial, reduce
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
@@ -27,7 +28,7 @@ from kanecore.errors import ModelError
 from .evaluation import evaluate
 from .expression_graph import Data, Given, Graph, Op
 
-__all__ = ["FromSympy", "sympy_value", "to_sympy"]
+__all__ = ["FromSympy", "as_printed", "new_symbols", "sympy_value", "to_sympy"]
 
 _UNARY: dict[Any, str] = {
     sm.sin: Op.SIN,
@@ -342,6 +343,19 @@ def _short(e: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def as_printed(symbol: Any) -> str:
+    """LaTeX of a symbol, a function of time, its derivative, or a function: names that differ may print alike."""
+    from sympy.physics.vector import vlatex
+
+    return str(vlatex(sm.Symbol(symbol.__name__) if isinstance(symbol, type) else symbol))
+
+
+def new_symbols(name: str, symbols: Iterable[Any]) -> Iterator[Any]:
+    """Symbols name1, name2, ..., of which none prints as one of the given ones does."""
+    taken = set(map(as_printed, symbols))
+    return (z for z in map(sm.Symbol, map(f"{name}{{}}".format, count(1))) if as_printed(z) not in taken)
+
+
 def to_sympy(
     g: Graph, roots: Sequence[int], symbols: Mapping[Any, Any], nested: bool = False, name: str = "z"
 ) -> tuple[list[tuple[Any, Any]], list[Any]]:
@@ -367,19 +381,15 @@ def to_sympy(
     for i in order:
         for k in g.operands(i):
             uses[k] = uses.get(k, 0) + 1
-    taken = {str(s) for s in symbols.values()}
+    names = new_symbols(name, symbols.values())
     value: dict[int, Any] = {}
     intermediates: list[tuple[Any, Any]] = []
-    number = 0
     for i in order:
         node = g.nodes[i]
         value[i] = sympy_value(node, value, symbols)
         if nested or uses.get(i, 0) < 2 or node[0] in (Op.CONST, Op.SYM, Op.PI, Op.NEG) or isinstance(value[i], _TRUTH):
             continue
-        number += 1
-        while f"{name}{number}" in taken:
-            number += 1
-        z = sm.Symbol(f"{name}{number}")
+        z = next(names)
         intermediates.append((z, value[i]))
         value[i] = z
     return intermediates, [value[i] for i in roots]

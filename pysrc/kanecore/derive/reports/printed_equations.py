@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError
 
-from .symbolic_expressions import Described, symbols_by_key
+from .symbolic_expressions import Described, symbols_by_key, warn_of_names
 
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
@@ -110,6 +111,18 @@ def _first_order(model: Described) -> list[Any]:
     return [sm.Eq(z.diff(model._time), rate) for z, rate in zip(model.states, rates, strict=True)]
 
 
+def _multipliers(m: int, symbols: Iterable[Any]) -> list[Any]:
+    """λ₀, λ₁, ..., or other letters where the user's symbols print so."""
+    import sympy as sm
+
+    from kanecore.graph.sympy_bridge import as_printed
+
+    taken = set(map(as_printed, symbols))
+    letters = chain(("lambda", "Lambda"), map("lambda_c{}".format, count(1)))
+    named = ([sm.Symbol(f"{letter}_{i}") for i in range(m)] for letter in letters)
+    return next(each for each in named if taken.isdisjoint(map(as_printed, each)))
+
+
 def whole(model: Described, nested: bool) -> Latex:
     """LaTeX of q̇, M u̇ = f + Gᵀλ, G u̇ = −γ and ż in one block, intermediate variables first."""
     import sympy as sm
@@ -126,9 +139,11 @@ def whole(model: Described, nested: bool) -> Latex:
     jacobian = [x for row in derivation.rows for x in row.jacobian]
     parts = (d.rates[:n_q], [x for row in derivation.mass_matrix for x in row], derivation.forcing, jacobian)
     roots = [*(x for part in parts for x in part), *(g.neg(row.bias) for row in derivation.rows), *d.state_rates]
-    lambdas = [sm.Symbol(f"lambda_{i}") for i in range(m)]
+    symbols = symbols_by_key(model)
+    warn_of_names(model)
+    lambdas = _multipliers(m, symbols.values())
     keys = [g.nodes[i][1] for i in derivation.multiplier_symbols]
-    symbols = {**symbols_by_key(model), **dict(zip(keys, lambdas, strict=True))}
+    symbols.update(zip(keys, lambdas, strict=True))
     variables, flat = ([], printed(g, roots, symbols)) if nested else with_intermediates(g, roots, symbols)
     taken = iter(flat)
     rates = [next(taken) for _ in range(n_q)]

@@ -27,7 +27,16 @@ from kanecore.speed_matrices import SpeedMatrices
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
 
-__all__ = ["Described", "latex", "loads_by_number", "shown_equations", "speed_matrices", "symbolic", "symbols_by_key"]
+__all__ = [
+    "Described",
+    "latex",
+    "loads_by_number",
+    "shown_equations",
+    "speed_matrices",
+    "symbolic",
+    "symbols_by_key",
+    "warn_of_names",
+]
 
 
 class Described(Protocol):
@@ -286,6 +295,17 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
     return symbols
 
 
+def warn_of_names(model: Described) -> None:
+    """Warn of two of the user's symbols that print alike, as theta1 and theta_1 do, or udot and the derivative of u."""
+    from kanecore.graph.sympy_bridge import as_printed
+
+    found: dict[str, str] = {}
+    for symbol in dict.fromkeys([*symbols_by_key(model).values(), *(q.diff(model._time) for q in model.coordinates)]):
+        name, text = getattr(symbol, "__name__", None) or str(symbol), as_printed(symbol)
+        if found.setdefault(text, name) != name:
+            warn(f"{found[text]} and {name} of {model.name!r} both print as {text}: give one of them another name")
+
+
 def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = False) -> Latex:
     """See :meth:`kanecore.Model.latex`."""
     from sympy.physics.vector import vlatex
@@ -294,6 +314,7 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
 
     d = model._derivation.description
     names = _names(d, kernel)
+    warn_of_names(model)
     if kernel in PARTIAL_VECTORS and _are_short(model, kernel, nonholonomic):
         found = symbolic(model, kernel, nested, nonholonomic, vectors=True)
         rows = [
