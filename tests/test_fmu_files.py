@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -113,6 +114,17 @@ def test_dependencies_are_those_that_move(tmp_path: Path) -> None:
         assert sum(len(u.dependencies) for u in description.derivatives) < len(description.derivatives) * len(knowns)
 
 
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_the_default_experiment(version: str, tmp_path: Path) -> None:
+    dyn = kc.load("cart_pole")
+    for options, expected in (({}, {}), ({"stop_time": 5, "step_size": 1e-3}, {"stopTime": 5.0, "stepSize": 1e-3})):
+        path = dyn.export_fmu(tmp_path / "it.fmu", version=version, cc="none", **options)
+        with zipfile.ZipFile(path) as archive:
+            found = ET.fromstring(archive.read("modelDescription.xml")).find("DefaultExperiment")
+        given = {name: float(value) for name, value in found.attrib.items()}
+        assert given == {"startTime": 0.0, "tolerance": 1e-8, **expected}
+
+
 # ---------------------------------------------------------------------------------------------- wrong use
 
 
@@ -125,6 +137,9 @@ def test_wrong_use(tmp_path: Path) -> None:
         ({"method": "rk4"}, "'dop853'"),
         ({"tolerance": 0.0}, "tolerance is 0.0"),
         ({"drift": -1.0}, "drift is -1.0"),
+        ({"stop_time": 0.0}, "stop_time is 0.0; it must be a positive number of seconds"),
+        ({"step_size": float("inf")}, "step_size is inf"),
+        ({"stop_time": 1, "step_size": 2}, "step_size is 2, longer than the run"),
         ({"x0": [0.1, 0.2, 0.3, 0.0, 0.0, 0.0]}, "does not satisfy the constraints"),
         ({"x0": [0.1, 0.2]}, r"expected \(6,\): one state"),
         ({"units": {"q1": " "}}, "unit of 'q1'"),

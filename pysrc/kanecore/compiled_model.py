@@ -853,6 +853,8 @@ class CompiledModel(Kernels):
         method: str = "dop853",
         tolerance: float = 1e-8,
         drift: float = 1e-7,
+        stop_time: float | None = None,
+        step_size: float | None = None,
         cc: str | Sequence[str] | None = None,
     ) -> Path:
         """A Functional Mock-up Unit, for other simulators: model exchange and co-simulation in one file.
@@ -879,6 +881,9 @@ class CompiledModel(Kernels):
             Relative and absolute tolerance of co-simulation, unless a simulator gives its own.
         drift : float
             For models with constraints or unit quaternions, the default of their parameter ``drift limit``: see Notes.
+        stop_time, step_size : float, optional
+            In seconds, what simulators take for the end of the run and for the communication step, or the distance of
+            results, unless they are told otherwise: ``DefaultExperiment`` of the description.
         cc : str or sequence of str, optional
             The compiler, as for `kanecore.compile`; ``"none"``: sources alone.
 
@@ -936,6 +941,8 @@ class CompiledModel(Kernels):
             method=method,
             tolerance=tolerance,
             drift=drift,
+            stop_time=stop_time,
+            step_size=step_size,
             cc=cc,
         )
 

@@ -193,6 +193,8 @@ def _parser() -> argparse.ArgumentParser:
     fmu = export.add_argument_group("with --fmu")
     fmu.add_argument("--fmi-version", choices=("2.0", "3.0"), help="(default: 3.0)")
     _with_state(fmu)
+    fmu.add_argument("--stop-time", type=float, metavar="S", help="end of the run that simulators propose")
+    fmu.add_argument("--step-size", type=float, metavar="S", help="communication step that simulators propose")
     fmu.add_argument("--unit", action="append", default=[], metavar="NAME=UNIT", help="unit by name; may be repeated")
     wheel = export.add_argument_group("with --wheel")
     wheel.add_argument("--name", help="of the distribution (default: the model's, and -model)")
@@ -351,7 +353,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 _OPTIONS_OF_EXPORTS = {
     "c": ("kernels", "real", "prefix", "integrators"),
-    "fmu": ("fmi_version", "state", "unit"),
+    "fmu": ("fmi_version", "state", "unit", "stop_time", "step_size"),
     "wheel": ("name", "version", "without_runtime"),
 }
 
@@ -403,6 +405,8 @@ def _export(options: argparse.Namespace) -> None:
         state=options.state,
         units=options.unit,
         dimensions=_units(options.model) if in_gallery(options.model) else None,
+        stop_time=options.stop_time,
+        step_size=options.step_size,
     )
 
 

@@ -31,13 +31,14 @@ def export_fmu(
     state: Sequence[str],
     units: Sequence[str],
     dimensions: Dimensions | None,
+    **times: Any,
 ) -> None:
-    """Write an FMU; values and units are NAME=VALUE each, and ``dimensions`` are those of a gallery model."""
+    """Write an FMU; values and units are NAME=VALUE each, ``dimensions`` those of a gallery model, and times in s."""
     given = _in_si(dyn, dimensions or {}) | pairs(units, "--unit", "theta=rad")
     with _in_one_line():
         _give(dyn, parameters, inputs)
         x0 = named_state(dyn, state) if state else None
-        dyn.export_fmu(path, version=version, x0=x0, units=given)
+        dyn.export_fmu(path, version=version, x0=x0, units=given, **times)
     print(f"saved as {path}")
 
 

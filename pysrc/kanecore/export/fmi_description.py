@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -27,8 +27,8 @@ class Facts:
         Token that ties the description to its binary.
     tool : str
         Name and version of the package that wrote it.
-    tolerance : float
-        Tolerance of the default experiment.
+    experiment : dict of str to float
+        Attributes of the default experiment.
     settles : bool
         Whether steps of an integrator may ask for event mode.
     sources : tuple of str
@@ -39,7 +39,7 @@ class Facts:
     identifier: str
     token: str
     tool: str
-    tolerance: float
+    experiment: Mapping[str, float]
     settles: bool
     sources: tuple[str, ...]
 
@@ -151,7 +151,7 @@ def _units_and_log(root: ET.Element, variables: Iterable[Variable]) -> None:
 
 
 def _experiment(root: ET.Element, facts: Facts) -> None:
-    ET.SubElement(root, "DefaultExperiment", startTime="0.0", tolerance=repr(facts.tolerance))
+    ET.SubElement(root, "DefaultExperiment", {name: repr(value) for name, value in facts.experiment.items()})
 
 
 def _initial(v: Variable) -> str | None:

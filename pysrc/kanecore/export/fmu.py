@@ -101,6 +101,8 @@ def export_fmu(
     method: str,
     tolerance: float,
     drift: float,
+    stop_time: float | None,
+    step_size: float | None,
     cc: str | Sequence[str] | None,
 ) -> Path:
     """Write an FMU: the work of `CompiledModel.export_fmu`."""
@@ -113,6 +115,7 @@ def export_fmu(
     for name, value in (("tolerance", tolerance), ("drift", drift)):
         if not (isinstance(value, (int, float)) and 0.0 < value < 1.0):
             raise ValueError(f"{name} is {value!r}; it must be a number between 0 and 1")
+    experiment = _experiment(float(tolerance), stop_time, step_size)
     library = library_of(dyn, "an FMU", kernels=KERNELS)
     if not dyn._has("rhs"):
         raise ModelError(
@@ -140,7 +143,7 @@ def export_fmu(
 
     def facts(token: str) -> Facts:
         tool = f"kanecore {package_version()}"
-        return Facts(dyn.name, _identifier(dyn.name), token, tool, float(tolerance), settles, sources)
+        return Facts(dyn.name, _identifier(dyn.name), token, tool, experiment, settles, sources)
 
     parts = [*files.values(), repr(definitions).encode(), model_description(version, facts(""), variables)]
     token = _token(parts)
@@ -173,6 +176,17 @@ def _target(path: str | os.PathLike[str]) -> Path:
     if not target.absolute().parent.is_dir():
         raise ValueError(f"path is {str(target)!r}, and there is no folder {str(target.parent)!r}; make it first")
     return target.absolute()
+
+
+def _experiment(tolerance: float, stop_time: float | None, step_size: float | None) -> dict[str, float]:
+    """Attributes of the default experiment; ValueError for times that are none."""
+    for name, value in (("stop_time", stop_time), ("step_size", step_size)):
+        if value is not None and not (isinstance(value, (int, float)) and 0.0 < value < np.inf):
+            raise ValueError(f"{name} is {value!r}; it must be a positive number of seconds")
+    if stop_time is not None and step_size is not None and step_size > stop_time:
+        raise ValueError(f"step_size is {step_size!r}, longer than the run, whose stop_time is {stop_time!r}")
+    given = {"startTime": 0.0, "stopTime": stop_time, "tolerance": tolerance, "stepSize": step_size}
+    return {attribute: float(value) for attribute, value in given.items() if value is not None}
 
 
 def _refuse_unset(dyn: Any) -> None:
