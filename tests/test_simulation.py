@@ -275,6 +275,21 @@ def test_a_function_does_not_tell_its_rates(tube):
     assert tube.simulate((0, 1), [1, 0, 0, 0], inputs=rates).r[-1] == pytest.approx([np.sin(1), np.cos(1), -np.sin(1)])
 
 
+@pytest.mark.parametrize("options", [{}, {"t_eval": [0.0, 0.25, 0.5, 1.0]}])
+@pytest.mark.parametrize("forwards", [True, False])
+def test_a_held_value_that_begins_where_a_run_ends(oscillator, forwards, options):
+    """At all knots, the ends of the run too, inputs and outputs are those of the value that begins there."""
+    held = kc.Signal([0.0, 0.5, 1.0], [1.0, 2.0, 5.0])
+    t_eval = options.get("t_eval")
+    times = {} if t_eval is None else {"t_eval": t_eval if forwards else t_eval[::-1]}
+    sol = oscillator.simulate((0.0, 1.0) if forwards else (1.0, 0.0), [0.1, 0.0], inputs={"F": held}, **times)
+    np.testing.assert_array_equal(sol["F"], held(sol.t)[:, 0])
+    again = sol.at([0.0, 0.5, 1.0]) if t_eval is None else sol[[0, -1]]
+    np.testing.assert_array_equal(again["F"], held(again.t)[:, 0])
+    longer = oscillator.simulate((0.0, 2.0), [0.1, 0.0], inputs={"F": held}, t_eval=[1.0])
+    assert longer["F"] == 5.0
+
+
 @pytest.mark.parametrize("kind", ["zoh", "linear"])
 def test_a_signal_too_rough_for_its_rates(tube, kind):
     with pytest.raises(ValueError, match=r"too rough for theta_d.*cubic"):

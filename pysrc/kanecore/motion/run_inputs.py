@@ -92,6 +92,8 @@ class RunInputs:
     ----------
     knots, coefficients : ndarray
         The inputs as cubics between knots, as those of a `Signal`; zeros for inputs that a function gives.
+    last : ndarray
+        Those at the last knot, where a value that is held may begin.
     function : callable, optional
         ``r(t, x)``, where a function was given.
     address : int, optional
@@ -142,8 +144,10 @@ class RunInputs:
         self.knots = _knots(low, high, signals)
         self.coefficients: Array = np.zeros((len(self.knots) - 1, dyn.n_r, 4))
         self.coefficients[..., 0] = constants
+        self.last = self.coefficients[-1, :, 0].copy()
         for i, (signal, column, order) in signals.items():
-            self.coefficients[:, i] = signal._about(self.knots[:-1], column, order)
+            cubics = signal._about(self.knots, column, order)
+            self.coefficients[:, i], self.last[i] = cubics[:-1], cubics[-1, 0]
 
     @property
     def asked(self) -> Callable[[float, Array], npt.ArrayLike] | None:
@@ -176,6 +180,7 @@ class RunInputs:
         result.knots = np.append(knots, max(self.knots[-1], np.nextafter(knots[-1], np.inf)))
         result.coefficients = np.zeros((len(times), self._dyn.n_r, 4))
         result.coefficients[..., 0] = values[order]
+        result.last = result.coefficients[-1, :, 0]
         return result
 
     def applied(self) -> RunInputs:
@@ -213,9 +218,10 @@ class RunInputs:
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
         """The inputs r at times (...) and states (..., n_x): (..., n_r)."""
         asked = self.asked
-        if asked is None:
-            return evaluate(self.knots, self.coefficients, t)
         times, states = np.asarray(t, dtype=np.float64), np.asarray(x, dtype=np.float64)
+        if asked is None:
+            values = evaluate(self.knots, self.coefficients, times)
+            return np.where(times[..., np.newaxis] == self.knots[-1], self.last, values)
         result = np.empty((*times.shape, self._dyn.n_r))
         if self.held is not None:  # that of the period that runs
             result[...] = self.held
