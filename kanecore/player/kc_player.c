@@ -763,18 +763,21 @@ static int is_late(void *context)
     return now() > deadline;
 }
 
-/* The work of loads without a potential, and of the hand, in a step: the power at Gauss's three nodes. */
+/* The work of loads without a potential, and of the hand, in a step: the power at the five nodes of Gauss
+ * that `energy_drift` takes. */
 static void add_work(const kc_step *step)
 {
-    static const double NODES[] = {0.11270166537925831, 0.5, 0.88729833462074169};
-    static const double WEIGHTS[] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+    static const double NODES[] = {0.04691007703066802, 0.23076534494715845, 0.5, 0.7692346550528415,
+                                   0.9530899229693319};
+    static const double WEIGHTS[] = {0.11846344252809454, 0.23931433524968324, 0.28444444444444444,
+                                     0.23931433524968324, 0.11846344252809454};
     static double *x, *r, *slopes, *w;
     if (!x)
         x = reals(n_x + size.n_u), r = reals(size.n_r), slopes = reals(n_x), w = reals(n_work);
     kc_system free = *step->system;
     kc_step inside = *step;
     free.project = NULL, inside.system = &free;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         const double t = step->t + NODES[i] * step->h;
         double power = 0.0;
         if (kc_interpolate(&inside, NODES[i], x, NULL))
