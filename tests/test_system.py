@@ -290,3 +290,21 @@ def test_errors_call_constraints_of_a_system_what_they_are() -> None:
     system.add_holonomic_constraints(x * u)
     with pytest.raises(kc.ModelError, match=r"in rate of holonomic constraint 1: the derivative of a speed"):
         kc.Model.from_system(system)
+
+
+@pytest.mark.filterwarnings("ignore::sympy.utilities.exceptions.SymPyDeprecationWarning")
+def test_other_objects_are_told_what_reads_them() -> None:
+    base, arm = me.RigidBody("base"), me.RigidBody("arm")
+    joints = me.JointsMethod(base, me.PinJoint("hinge", base, arm))
+    system = me.System.from_newtonian(base)
+    after = r": write kc\.Model\.from_kane\(method\.method\), after method\.form_eoms\(\)$"
+    for read, given, words in (
+        (kc.Model.from_system, joints, rf"from_system takes .*System, not a JointsMethod{after}"),
+        (kc.Model.from_kane, joints, rf"from_kane takes .*KanesMethod, not a JointsMethod{after}"),
+        (kc.Model.from_kane, system, r"not a System: write kc\.Model\.from_system\(system\)$"),
+        (kc.Model.from_system, 3, r"from_system takes a sympy\.physics\.mechanics\.System, not a int$"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            read(given)
+    joints.form_eoms()
+    assert kc.Model.from_kane(joints.method).n_u == 1

@@ -393,10 +393,10 @@ class Symbols:
         return node
 
     def _is_solved_for(self, derivative: Any) -> ModelError:
-        return ModelError(
-            f"{derivative} in {self.where}: the derivative of a speed is what is solved for and cannot stand in "
-            f"{_RATES_ALLOWED[self._stage]}"
-        )
+        why = f"and cannot stand in {_RATES_ALLOWED[self._stage]}"
+        if self._stage == "kinematics" and "constraint" in self.where:
+            why = "so that this is a constraint on accelerations: give it in acceleration_constraints"
+        return ModelError(f"{derivative} in {self.where}: the derivative of a speed is what is solved for, {why}")
 
     @property
     def where(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sm
-from sympy.physics.mechanics import KanesMethod, LagrangesMethod, ReferenceFrame, System
+from sympy.physics.mechanics import JointsMethod, KanesMethod, LagrangesMethod, ReferenceFrame, System
 
 from kanecore.errors import ModelError
 
@@ -23,11 +23,25 @@ from .symbols import function_name, functions_of_time
 __all__ = ["of_kanes_method", "of_lagrangian", "of_system"]
 
 
+_READ_BY = {
+    KanesMethod: "kc.Model.from_kane(method)",
+    LagrangesMethod: "kc.Model.from_lagrangian(method)",
+    System: "kc.Model.from_system(system)",
+    JointsMethod: "kc.Model.from_kane(method.method), after method.form_eoms()",
+}
+
+
+def _of_another_kind(function: str, kind: type, given: Any) -> TypeError:
+    """The error for another object than a function takes; it names what reads this one."""
+    reads = next((f": write {text}" for each, text in _READ_BY.items() if isinstance(given, each)), "")
+    return TypeError(f"{function} takes a sympy.physics.mechanics.{kind.__name__}, not a {type(given).__name__}{reads}")
+
+
 def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
     """Arguments by name; ``bodies`` and ``forcelist`` replace those of the KanesMethod, unless they are None."""
     km = kanes_method
     if not isinstance(km, KanesMethod):
-        raise TypeError(f"from_kane takes a sympy.physics.mechanics.KanesMethod, not a {type(km).__name__}")
+        raise _of_another_kind("from_kane", KanesMethod, km)
     constraints: dict[str, Any] = sympy_internals.constraints(km)
     n_q, n_u = len(km.q) - len(constraints["q_dependent"]), len(km.u) - len(constraints["u_dependent"])
     bodies = km.bodies if bodies is None else bodies
@@ -66,7 +80,7 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     Their ``joints`` replace joints of the same children, and ``forcelist`` may add what a System cannot hold.
     """
     if not isinstance(system, System):
-        raise TypeError(f"from_system takes a sympy.physics.mechanics.System, not a {type(system).__name__}")
+        raise _of_another_kind("from_system", System, system)
     arguments: dict[str, Any] = {
         "frame": system.frame,
         "q_ind": list(system.q_ind),
