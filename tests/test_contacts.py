@@ -205,9 +205,28 @@ def test_bristles_lie_along_the_surface() -> None:
     assert_allclose(dyn.zdot(0.0, x), slope, rtol=1e-12)
     pull = 1e4 * z + BRISTLES["bristle_damping"] * slope
     normal = 1e5 * 1e-3**1.5
-    assert_allclose(dyn.outputs(0.0, x)[2:], normal * (n - pull + n * (n @ pull)), rtol=1e-9)
+    assert_allclose(dyn.outputs(0.0, x)[2:5], normal * (n - pull + n * (n @ pull)), rtol=1e-9)
+    assert_allclose(dyn.outputs(0.0, x)[5], 1e4 * np.linalg.norm(z - n * (n @ z)) / 0.6, rtol=1e-12)
     apart = [*(1.001 * n), *v, *z]
     assert_allclose(dyn.zdot(0.0, apart), -1e4 / BRISTLES["bristle_damping"] * z, rtol=1e-12)
+    assert dyn.outputs(0.0, apart)[5] == 0.0
+
+
+@pytest.mark.parametrize("law", [{"mu": 0.5}, {"mu": 0.3, "mu_static": 0.5, "stribeck_velocity": 1e-3}])
+def test_bristles_of_an_equilibrium_hold_what_friction_carries(law: dict[str, float]) -> None:
+    """A block rests on a slope up to tan α = μ_s; beyond it slides, though z = tan α/σ₀ solves ẋ = 0 as well."""
+    start, pull = {"y": -2 * 9.81 / 1e5}, me.dynamicsymbols("pull")
+    rests = on_a_slope(np.arctan(0.499), **law, **BRISTLES).equilibrium(start)
+    assert_allclose(rests.state["P_bristle_1"], 0.499 / 1e4, rtol=1e-9)
+    for slope in (0.501, 3.0):
+        dyn = on_a_slope(np.arctan(slope), pull, **law, **BRISTLES)
+        said = rf"P_utilization = {slope / 0.5:.4g}, outside \[0, 1\]: the friction of contact P .*'P_bristle_1': 0"
+        with pytest.raises(kc.ModelError, match=said):
+            dyn.equilibrium(start)
+        with pytest.raises(kc.ModelError, match=r"could not be balanced: .*d/dt u"):
+            dyn.equilibrium(start, fixed={"P_bristle_1": 0.0})
+    slides = dyn.equilibrium(start, fixed={"u": -0.3}, inputs=[pull])
+    assert_allclose(dyn.outputs(0.0, slides.x, r=slides.r)[-1], law["mu"] / 0.5, rtol=1e-9)
 
 
 def on_a_plate(**options: Any) -> kc.Model:

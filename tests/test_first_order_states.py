@@ -163,6 +163,17 @@ def test_force_of_a_muscle_without_its_muscle() -> None:
     assert forearm("kane", inputs=me.dynamicsymbols("a_biceps,")).n_z == 0
 
 
+def test_muscle_in_an_equilibrium_is_activated_between_zero_and_one() -> None:
+    """It pulls, by a limited force: it holds no forearm that its passive force lifts too far, and no heavy one."""
+    dyn = kc.compile(forearm("forcelist"), parameters=FOREARM)
+    holds = dyn.equilibrium({"q": 0.3}, fixed=["q"], inputs=["e_biceps"])
+    assert_allclose(dyn.rhs(0.0, holds.x, r=holds.r), 0.0, atol=1e-12)
+    free = {"fixed": ["q"], "inputs": ["e_biceps"]}
+    for q, m, options in ((-1.5, 2.6, free), (0.3, 40.0, free), (0.0, 2.6, {"fixed": {"e_biceps": -0.02}})):
+        with pytest.raises(kc.ModelError, match=r"a_biceps = .*, outside \[0, 1\]: the muscle biceps is activated"):
+            dyn.equilibrium({"q": q}, p={**FOREARM, "m": m}, **options)
+
+
 def test_excitation_that_jumps() -> None:
     dyn = kc.compile(forearm("forcelist"), parameters=FOREARM)
     assert dyn.input_rates == (-1,)

@@ -82,6 +82,12 @@ def test_bristles_of_a_bearing_hold_within_the_friction_circle() -> None:
     early, late = dyn.simulate((0.0, 20.0), {"q": 0.015}, method="rosenbrock", rtol=1e-9, t_eval=[10.0, 20.0]).x
     assert abs(late[0] - early[0]) < 1e-9
     assert_allclose(2e4 * late[2], -0.35 * np.sin(late[0]) / (0.22 * 0.03), rtol=1e-6)
+    limit = np.arcsin(0.22 * 0.03 / 0.35)
+    held = dyn.equilibrium({"q": 0.99 * limit}, fixed=["q"])
+    assert_allclose(2e4 * held.state["hinge_bristle"], -np.sin(0.99 * limit) / np.sin(limit), rtol=1e-9)
+    with pytest.raises(kc.ModelError, match=r"no motion .*hinge_utilization = 1.01,.*friction of joint hinge .* slips"):
+        dyn.equilibrium({"q": 1.01 * limit}, fixed=["q"])
+    assert abs(dyn.equilibrium({"q": 0.5}, fixed={"hinge_bristle": 0.0}).state["q"]) < 1e-12
     with pytest.raises(kc.ModelError, match=r"'hinge_bristle' is a state of bristles .* write one friction for a"):
         pendulum(lambda A, N, u: [kc.JointFriction("hinge", **law)] * 2)
 

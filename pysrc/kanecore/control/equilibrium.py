@@ -24,7 +24,7 @@ from kanecore.control.modes import balance
 from kanecore.errors import ModelError, SingularError
 from kanecore.rank import clear, equilibrated, null_space, size_of
 from kanecore.run.call_arguments import values_of
-from kanecore.tolerances import RANK
+from kanecore.tolerances import RANK, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
@@ -113,7 +113,8 @@ def equilibrium(
     Raises
     ------
     ModelError
-        No equilibrium was found; the message names the rates that do not vanish, and their size.
+        No equilibrium was found; the message names the rates that do not vanish, and their size. Or one was found that
+        no motion reaches: bristles that hold more than friction carries, muscles that are activated below 0 or above 1.
     KeyError
         A name that the model does not have.
     ValueError, TypeError
@@ -137,6 +138,7 @@ def equilibrium(
     x, r = end.state.x.copy(), np.array(end.state.r)
     if compared is not None:
         r[sought.inputs] = _least(end, compared)
+    _refuse_unreached(dyn, float(t), x, r, end.state.p)
     names = [*dyn._x_names]
     return Equilibrium(
         name=dyn.name,
@@ -292,6 +294,22 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------- failure
+
+
+def _refuse_unreached(dyn: Kernels, t: float, x: Array, r: Array, p: Array) -> None:
+    """Raise ModelError for an equilibrium beyond the ranges that states, inputs and outputs keep in motions."""
+    ranges = dyn._table_info.get("ranges", ())
+    if not ranges:
+        return
+    names = (*dyn._x_names, *dyn.input_names, *dyn.output_names)
+    values = dict(zip(names, (*x, *r, *dyn.outputs(t, x, r=r, p=p)), strict=True))
+    beyond = [
+        f"{name} = {values[name]:.4g}, outside [{low:g}, {high:g}]: {why}"
+        for name, low, high, why in ranges
+        if not low - SOLVED * (high - low) <= values[name] <= high + SOLVED * (high - low)
+    ]
+    if beyond:
+        raise ModelError(f"no motion of {dyn.name!r} reaches the equilibrium that was found; there {'; '.join(beyond)}")
 
 
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:

@@ -52,6 +52,7 @@ from .description import (
     Joint,
     Load,
     Point,
+    Range,
     Tendon,
 )
 from .frame_paths import Ancestry
@@ -137,6 +138,7 @@ class Builder(Variables):
         self._joints: list[Joint] = []
         self._shapes: list[tuple[int, Shape]] = []
         self._attachments: list[Attachment] = []
+        self._ranges: list[Range] = []
 
     # ------------------------------------------------------------------ places
     def _check_frame(self, number: int, what: str, least: int = 0) -> None:
@@ -424,6 +426,10 @@ class Builder(Variables):
         self._components(vector, f"attach={{{row}: ...}}")
         self._attachments.append(Attachment(number, kind, *child, *parent, vector))
 
+    def range(self, name: str, low: float, high: float, why: str) -> None:
+        """Set the values that a state or an input has in motions; ``why`` is for messages."""
+        self._ranges.append(Range(name, low, high, why))
+
     # ----------------------------------------------------------------- results
     def solved(self, derivatives: Sequence[int]) -> None:
         """Set u̇ of all speeds, in place of bodies; such a model has no energies."""
@@ -659,6 +665,7 @@ class Builder(Variables):
             states=tuple(self._states),
             state_rates=tuple(self._state_rates[x] for x in self._states),
             state_names=tuple(self._states.values()),
+            ranges=tuple(self._ranges),
         )
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "Joint",
     "Load",
     "Point",
+    "Range",
     "Tendon",
     "bake",
     "duplicate",
@@ -256,6 +257,24 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Range:
+    """Values that an output, a state or an input has in motions: an equilibrium beyond them is none.
+
+    Attributes
+    ----------
+    name : str
+    low, high : float
+    why : str
+        What keeps it there, and how to find another equilibrium, for messages.
+    """
+
+    name: str
+    low: float
+    high: float
+    why: str
+
+
+@dataclass(frozen=True)
 class FirstOrder:
     """Equations of motion that are solved already, u̇ = f(q, u, t, r), as the canonical ones are.
 
@@ -346,6 +365,7 @@ class Description:
     state_rates : tuple of int
         Nodes of ż, in t, x, r, u̇ and multipliers.
     state_names : tuple of str
+    ranges : tuple of Range
     """
 
     graph: Graph
@@ -397,6 +417,7 @@ class Description:
     states: tuple[int, ...] = ()
     state_rates: tuple[int, ...] = ()
     state_names: tuple[str, ...] = ()
+    ranges: tuple[Range, ...] = ()
 
     @property
     def x(self) -> tuple[int, ...]:

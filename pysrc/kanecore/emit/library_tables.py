@@ -214,6 +214,7 @@ def _of_model(derivation: Derivation) -> dict[str, Any]:
         "functions": list(d.functions),
         "loads_of_reactions": [str(number) for number in d.loads_of_reactions],
         "reaction_names": list(d.reaction_terms.names) if d.reaction_terms else [],
+        "ranges": [[each.name, each.low, each.high, each.why] for each in d.ranges],
         "guess": {str(place): value for place, value in d.guess},
         **places(derivation),
     }

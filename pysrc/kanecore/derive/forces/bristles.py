@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bristles of friction that holds: deflections z, which are first-order states, and the pull σ₀ z + σ₁ ż.
 
+No motion deflects them beyond σ₀ |z| = m, with the largest coefficient m of friction; the output ``NAME_utilization``
+is σ₀ |z| / m.  At rest ż = 0 whatever z is, so an equilibrium is compared with that.
+
 Source: C. Canudas de Wit, H. Olsson, K. J. Åström and P. Lischinsky, *A new model for control of systems with
 friction*, 1995.
 """
@@ -10,14 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kanecore.describe.description import Description
+from kanecore.describe.description import Description, Range
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Graph
 
-__all__ = ["Bristle", "speed_of", "with_bristles"]
+__all__ = ["Bristle", "Bristles", "speed_of", "utilization", "with_bristles"]
 
 _STILL = 1e-30
 """Added to s², in m²/s², so that |s| has derivatives at s = 0: bristles slip by 10⁻¹⁵ m/s there."""
+
+_UNUSED = 1e-32
+"""Added to the square of a utilization, so that it has derivatives at zero: 10⁻¹⁶ is used there."""
 
 
 @dataclass(frozen=True)
@@ -33,21 +39,67 @@ class Bristle:
         return g.add(g.mul(stiffness, self.state), g.mul(damping, self.rate))
 
 
+@dataclass(frozen=True)
+class Bristles:
+    """The bristles of one contact or joint.
+
+    Attributes
+    ----------
+    name : str
+        Of the contact or joint.
+    each : sequence of Bristle
+        One for each direction.
+    utilization : int
+        σ₀ |z| / m.
+    """
+
+    name: str
+    each: Sequence[Bristle]
+    utilization: int
+
+
 def speed_of(g: Graph, slips: Iterable[int]) -> int:
     """|s| of the slip along some directions, in m/s, with derivatives at rest as well."""
     return g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(_STILL)))
 
 
-def with_bristles(d: Description, bristles: Sequence[Bristle], otherwise: str) -> Description:
-    """Description with the states of bristles; ModelError for one that is called as another symbol of the model."""
+def utilization(g: Graph, pulls: Iterable[int], largest: int) -> int:
+    """σ₀ |z| / m of the components of σ₀ z, with derivatives at z = 0 as well."""
+    return g.sqrt(g.add(g.sum(g.square(g.div(pull, largest)) for pull in pulls), g.constant(_UNUSED)))
+
+
+def with_bristles(d: Description, bristles: Sequence[Bristles], kind: str, otherwise: str) -> Description:
+    """Description with states and utilization of the bristles of contacts or joints, which is the ``kind``.
+
+    ModelError for a name that another symbol of the model has: ``otherwise`` is another way out than to rename that.
+    """
+    if not bristles:
+        return d
     taken = {*d.x_names, *d.input_names, *d.parameter_names}
-    for each in bristles:
+    states = [bristle for of_one in bristles for bristle in of_one.each]
+    for bristle in states:
+        if bristle.name in taken:
+            raise ModelError(f"{bristle.name!r} is a state of bristles of friction: rename the symbol, or {otherwise}")
+        taken.add(bristle.name)
+    ranges = [_range(of_one, kind) for of_one in bristles]
+    taken |= {name for name, _ in d.outputs}
+    for each in ranges:
         if each.name in taken:
-            raise ModelError(f"{each.name!r} is a state of bristles of friction: rename the symbol, or {otherwise}")
-        taken.add(each.name)
+            raise ModelError(f"{each.name!r} is an output of bristles of friction: rename the symbol, or {otherwise}")
     return replace(
         d,
-        states=(*d.states, *(each.state for each in bristles)),
-        state_rates=(*d.state_rates, *(each.rate for each in bristles)),
-        state_names=(*d.state_names, *(each.name for each in bristles)),
+        states=(*d.states, *(each.state for each in states)),
+        state_rates=(*d.state_rates, *(each.rate for each in states)),
+        state_names=(*d.state_names, *(each.name for each in states)),
+        outputs=(*d.outputs, *((r.name, each.utilization) for r, each in zip(ranges, bristles, strict=True))),
+        ranges=(*d.ranges, *ranges),
     )
+
+
+def _range(bristles: Bristles, kind: str) -> Range:
+    free = ", ".join(f"{each.name!r}: 0.0" for each in bristles.each)
+    why = (
+        f"the friction of {kind} {bristles.name} carries less, and slips; fixed={{{free}}} looks for an equilibrium "
+        "without it"
+    )
+    return Range(f"{bristles.name}_utilization", 0.0, 1.0, why)

@@ -28,7 +28,7 @@ from kanecore.graph.expression_graph import STATE, Given, Graph, Op
 from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-from .bristles import Bristle, speed_of, with_bristles
+from .bristles import Bristle, Bristles, speed_of, utilization, with_bristles
 
 __all__ = ["with_contacts"]
 
@@ -47,13 +47,12 @@ def with_contacts(d: Description) -> Description:
     for name, _ in outputs:
         if name in taken:
             raise ModelError(f"output {name!r} is one of a contact: rename it, or write Contact(..., name=...)")
-    bristles = [each for force in forces for each in force.bristles]
+    bristles = [force.bristles for force in forces if force.bristles]
     loads = sorted([*d.loads, *(load for force in forces for load in force.loads)], key=lambda load: load.number)
     at = [load.at for force in forces for load in force.loads if load.kind == "force"]
     return replace(
-        with_bristles(d, bristles, "write Contact(..., name=...)"),
+        with_bristles(replace(d, outputs=(*d.outputs, *outputs)), bristles, "contact", "write Contact(..., name=...)"),
         loads=tuple(loads),
-        outputs=(*d.outputs, *outputs),
         contacts=(),
         shown_points=tuple(dict.fromkeys([*d.shown_points, *at])),
     )
@@ -65,7 +64,7 @@ class _Force:
 
     loads: list[Load]
     outputs: list[tuple[str, int]]
-    bristles: list[Bristle]
+    bristles: Bristles | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class _Pairs:
             bristles, along = _bristles(g, contact, gap, slip)
             friction = scale(g, g.neg(normal), along)
         else:
-            bristles, friction = [], _friction(g, contact, normal, slip)
+            bristles, friction = None, _friction(g, contact, normal, slip)
         force = add(g, scale(g, normal, gap.normal), friction)
         loads = [*self._loads(contact, contact.point, own, f, lever, force)]
         if f or k.velocity[start] != ZERO:
@@ -233,15 +232,17 @@ def _friction(g: Graph, contact: Contact, normal: int, slip: Components) -> Comp
     return scale(g, g.neg(g.mul(g.mul(contact.mu, normal), share)), relative)
 
 
-def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[list[Bristle], Components]:
+def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[Bristles | None, Components]:
     """States z along directions in which the surfaces may slip, and σ₀ z + σ₁ ż as a vector along the surface."""
     directions = [axis for axis in _directions(g, gap.normal) if dot(g, slip, axis)]
+    if not directions:
+        return None, ZERO
     slips = [dot(g, slip, axis) for axis in directions]
     speed = speed_of(g, slips)
     wear = g.div(g.mul(contact.bristle_stiffness, speed), _coefficient(g, contact, speed))
     decay = g.div(contact.bristle_stiffness, contact.bristle_damping)
     apart = g.binary(Op.LE, gap.depth, 0)
-    bristles, along = [], ZERO
+    bristles, along, held = [], ZERO, ZERO
     for i, (axis, s) in enumerate(zip(directions, slips, strict=True), 1):
         name = f"{contact.name}_bristle_{i}"
         z = g.symbol(("z", name), STATE)
@@ -249,7 +250,11 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
         bristles.append(Bristle(name, z, rate))
         pull = bristles[-1].pull(g, contact.bristle_stiffness, contact.bristle_damping)
         along = add(g, along, scale(g, pull, axis))
-    return bristles, sub(g, along, scale(g, dot(g, along, gap.normal), gap.normal)) if len(directions) > 2 else along
+        held = add(g, held, scale(g, g.mul(contact.bristle_stiffness, z), axis))
+    if len(directions) > 2:
+        along, held = (sub(g, v, scale(g, dot(g, v, gap.normal), gap.normal)) for v in (along, held))
+    largest = g.binary(Op.MAX, contact.mu, contact.mu_static) if contact.stribeck_velocity else contact.mu
+    return Bristles(contact.name, bristles, g.select(apart, 0, utilization(g, held, largest))), along
 
 
 def _directions(g: Graph, normal: Components) -> list[Components]:

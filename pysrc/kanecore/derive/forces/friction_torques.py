@@ -20,7 +20,7 @@ from kanecore.graph.expression_graph import ACCELERATION, STATE, Op
 from kanecore.graph.vectors import ZERO, Components, dot, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-from .bristles import Bristle, speed_of, with_bristles
+from .bristles import Bristle, Bristles, speed_of, utilization, with_bristles
 
 __all__ = ["with_joint_friction"]
 
@@ -32,15 +32,15 @@ def with_joint_friction(d: Description) -> Description:
     """Description with the loads of all joint frictions in place of these."""
     if not d.frictions:
         return d
-    k, loads, bristles = Kinematics(d), [*d.loads], list[Bristle]()
+    k, loads, bristles = Kinematics(d), [*d.loads], list[Bristles]()
     for friction in d.frictions:
         loads += _loads(k, friction, bristles)
     loads.sort(key=lambda load: load.number)
-    d = with_bristles(d, bristles, "write one friction for a joint")
+    d = with_bristles(d, bristles, "joint", "write one friction for a joint")
     return replace(d, loads=tuple(loads), frictions=())
 
 
-def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristle]) -> list[Load]:
+def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristles]) -> list[Load]:
     """The torque on the child and its opposite on the parent; a state, if there is one, joins ``bristles``."""
     g, d = k.graph, k.description
     names = [joint.name for joint in d.joints]
@@ -66,8 +66,10 @@ def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristle]) -> l
     size = g.add(g.mul(friction.mu, g.add(g.mul(friction.pin_radius, pressed), along)), friction.preload)
     slip = g.mul(dot(g, omega, axis), friction.pin_radius)
     if friction.bristle_stiffness:
-        bristles.append(_bristle(k, friction, slip))
-        share = bristles[-1].pull(g, friction.bristle_stiffness, friction.bristle_damping)
+        bristle = _bristle(k, friction, slip)
+        used = utilization(g, [g.mul(friction.bristle_stiffness, bristle.state)], g.one)
+        bristles.append(Bristles(friction.joint, [bristle], used))
+        share = bristle.pull(g, friction.bristle_stiffness, friction.bristle_damping)
     else:
         share = g.call(Op.TANH, g.div(slip, friction.transition_velocity))
     torque = scale(g, g.neg(g.mul(size, share)), axis)

@@ -145,7 +145,8 @@ class Contact:
         μ_s, and v_s, m/s, over which it falls to μ; with bristles alone.  Default: μ_s = μ.
     name : str, optional
         Its outputs are ``NAME_depth``, m, negative where the bodies are apart; ``NAME_normal``, F_n; ``NAME_force_x``,
-        ``_y``, ``_z``, the force on the body in inertial axes.  Default: the name of the point.
+        ``_y``, ``_z``, the force on the body in inertial axes; with bristles ``NAME_utilization``, σ₀ |z|/μ_s, of
+        which no motion makes more than 1.  Default: the name of the point.
 
     Raises
     ------

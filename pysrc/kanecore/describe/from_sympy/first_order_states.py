@@ -21,7 +21,7 @@ from kanecore.errors import ModelError
 from . import sympy_internals
 from .arguments import listed
 
-__all__ = ["brings_states", "inputs_of_objects", "state_rates"]
+__all__ = ["activations", "brings_states", "inputs_of_objects", "state_rates"]
 
 
 def brings_states(item: Any) -> bool:
@@ -52,10 +52,24 @@ def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -
     return result
 
 
+def activations(states: Any, forcelist: Sequence[Any]) -> dict[Any, str]:
+    """Activations of muscles, which lie between 0 and 1, each with the name of its muscle."""
+    biomechanics = sys.modules.get("sympy.physics.biomechanics")
+    if biomechanics is None:
+        return {}
+    muscles = (biomechanics.ActivationBase, biomechanics.musculotendon.MusculotendonBase)
+    return {item.a: item.name for item in _objects(states, forcelist) if isinstance(item, muscles)}
+
+
 def inputs_of_objects(states: Any, forcelist: Sequence[Any]) -> set[Any]:
     """Inputs that objects with states name themselves."""
+    return {r for item in _objects(states, forcelist) for r in item.r}
+
+
+def _objects(states: Any, forcelist: Sequence[Any]) -> list[Any]:
+    """Objects with states of their own, of both lists."""
     items = [] if states is None or isinstance(states, Mapping) else [states] if brings_states(states) else states
-    return {r for item in (*items, *forcelist) if brings_states(item) for r in item.r}
+    return [item for item in (*items, *forcelist) if brings_states(item)]
 
 
 def _refuse_unknown(item: Any, what: str, known: Collection[Any]) -> None:

@@ -46,6 +46,7 @@ class JointFriction:
 
             ż = s − σ₀ |s| z,      s = ω r_p
 
+        The output ``JOINT_utilization`` is σ₀ |z|, of which no motion makes more than 1.
         Friction rises to its full size T over a slip of about 1/σ₀.  A σ₁ of 2 √(σ₀ J/(r_p T)) damps an inertia J that
         it holds critically; with much less, a joint under a load that vibrates creeps (C. Canudas de Wit, H. Olsson,
         K. J. Åström and P. Lischinsky, *A new model for control of systems with friction*, 1995).

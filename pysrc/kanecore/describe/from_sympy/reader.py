@@ -22,6 +22,7 @@ from kanecore.shapes import Shape
 
 from . import sympy_internals
 from .arguments import Arguments, expect
+from .first_order_states import activations
 from .kinematical_equations import solve_kinematics
 from .quaternions import Quaternion, find_quaternions
 from .read_bodies import Bodies, BodyReader, JointReader
@@ -173,6 +174,10 @@ class Reader:
         symbols.warn_of_misspelt()
         inputs = symbols.complete_inputs(None if a.inputs is None else [*a.inputs, *a.reactions])
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
+        for x, name in activations(a.states, a.forcelist).items():
+            if x in (*symbols.q, *symbols.z, *inputs):
+                why = f"the muscle {name} is activated between 0 and 1; hold what leads beyond, fixed={{...}}"
+                self._builder.range(function_name(x), 0.0, 1.0, why)
         self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
 
     # --------------------------------------------------------------------- results
