@@ -229,6 +229,41 @@ def test_bristles_of_an_equilibrium_hold_what_friction_carries(law: dict[str, fl
     assert_allclose(dyn.outputs(0.0, slides.x, r=slides.r)[-1], law["mu"] / 0.5, rtol=1e-9)
 
 
+def beside_a_pin(way: str, axis: tuple[int, int, int], surface: str) -> kc.CompiledModel:
+    """A rod on a pin J touches the ground, which is reached through points of the axis or of the rod."""
+    O, q, u = me.Point("O"), *me.dynamicsymbols("q u")  # noqa: E741
+    pin, rest = sum((c * e for c, e in zip(axis, N, strict=True)), me.Vector(0)), 0.5 * N.x - 0.12 * N.y
+    A = N.orientnew("A", "Axis", [q, pin])
+    A.set_ang_vel(N, u * pin / pin.magnitude())
+    J = O.locatenew("J", 0.3 * N.x)
+    C, tip = J.locatenew("C", 0.4 * A.x), J.locatenew("tip", 0.8 * A.x)
+    K = J.locatenew("K", sum((c * e for c, e in zip(axis, A, strict=True)), me.Vector(0)) / 15)
+    S = J.locatenew("S", rest)
+    if way == "the rod":
+        tip = C.locatenew("end", 0.4 * A.x)
+        S = tip.locatenew("S", rest - 0.8 * A.x)
+    for point in {"the pin": (J,), "the axis": (K,), "both": (K, O), "the rod": (O,)}[way]:
+        point.set_vel(N, 0)
+    on = kc.Sphere(S, 0.32) if surface == "sphere" else kc.Plane(S, N.y)
+    touch = kc.Contact(tip, 0.15, on=on, stiffness=1000, mu=0.3, transition_velocity=0.01)
+    spring = me.ForceActuator(30, me.LinearPathway(S, C))
+    body = me.RigidBody("rod", C, A, 1.3, (me.inertia(A, 0.01, 0.02, 0.03), C))
+    forces = [touch, (K, 3 * N.x - N.z), (S, 5 * N.y), spring]
+    return compiled(kc.Model(N, [q], [u], [q.diff() - u], bodies=[body], forcelist=forces, name="pin"))
+
+
+@pytest.mark.parametrize("axis", [(0, 0, 3), (2, 1, 2)])
+@pytest.mark.parametrize("way", ["the axis", "both", "the rod"])
+def test_points_of_the_ground_are_reached_through_bodies(way: str, axis: tuple[int, int, int]) -> None:
+    """The ground does not turn with the body whose points lead to it, and forces on it are no loads of the joint."""
+    for surface in ("sphere", "plane"):
+        ours, plain = (beside_a_pin(each, axis, surface) for each in (way, "the pin"))
+        x = [-0.02, 0.7]
+        assert_allclose(ours.udot(0.0, x), plain.udot(0.0, x), rtol=1e-12)
+        assert_allclose(ours.reactions(0.0, x), plain.reactions(0.0, x), rtol=1e-11, atol=1e-12)
+        assert plain.outputs(0.0, x)[1] > 1.0
+
+
 def on_a_plate(**options: Any) -> kc.Model:
     """A free plate in a plane, and a particle that falls on the side of it away from its middle."""
     q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")

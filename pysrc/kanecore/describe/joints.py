@@ -20,11 +20,11 @@ from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, Graph, Op
 from kanecore.graph.random_samples import samples
 from kanecore.graph.vectors import Matrix, Vector
-from kanecore.graph.zero_tests import span
+from kanecore.graph.zero_tests import span, vanish
 from kanecore.tolerances import EQUAL
 
 from .description import Body, Frame, Joint, Load, Point
-from .frame_paths import Ancestry
+from .frame_paths import Ancestry, components
 
 __all__ = ["GROUND", "Attachments"]
 
@@ -399,14 +399,36 @@ class Attachments:
         owner = self._owner(point, self._owners(point))
         if owner is not None:
             return owner
-        rest = self._without_constant(self._piece[self._moves_with(point)])
+        moves_with = self._moves_with(point)
+        owned = {0, *map(self._body_piece, range(len(self.bodies)))}
+        if self._piece[moves_with] in owned and self._stands(point):  # in another one it would be part of a joint
+            return GROUND
+        rest = self._without_constant(self._piece[moves_with])
         for i, body in enumerate(self.bodies):  # a massless part of a joint: the child's
             for other in self.path(body.point):
                 if other == self.joints[i].point:
                     break
                 if other == point or rest[other] == rest[point]:
                     return i
-        return self.body_of(self._moves_with(point))
+        return self.body_of(moves_with)
+
+    def _stands(self, point: int) -> bool:
+        """Test whether a point has a constant position in inertial axes, though frames lead to it that turn.
+
+        So has a point of the ground that is located from one on the axis about which a body turns.
+        """
+        g, way = self.graph, []
+        for i in self.path(point):
+            if self.points[i].velocity == ():
+                break
+            way += self.points[i].position
+        else:
+            return False
+        if any(not self.frames[f].oriented and self._piece[f] for axes, _ in way for f in self._chain(axes)):
+            return False
+        position = components(g, self.frames, way, 0)
+        moving = [i for i in g.below(position) if g.nodes[i][0] is Op.SYM and not self._constant([i])]
+        return vanish(g, [slope for x in position for slope in accumulate(g, [(x, g.one)], moving)])
 
     def body_of(self, frame: int) -> int:
         """The body that a torque on a frame acts on, or GROUND."""

@@ -24,7 +24,7 @@ from kanecore.describe.from_sympy.arguments import expect
 from kanecore.describe.from_sympy.read_frames import FrameReader
 from kanecore.describe.from_sympy.read_points import PointReader
 from kanecore.describe.from_sympy.symbols import Symbols
-from kanecore.describe.from_sympy.vector_algebra import distances, nearest_first
+from kanecore.describe.from_sympy.vector_algebra import distances, is_steady, nearest_first
 from kanecore.describe.joints import GROUND
 from kanecore.errors import ModelError
 from kanecore.graph.vectors import Matrix
@@ -116,19 +116,13 @@ def _is_ground(body: Any, frame: Any) -> bool:
 
     def fixed_to(point: Any) -> Iterator[Any]:
         """Points whose position from another is constant as written in the inertial frame."""
-        return (p for p, v in sympy_internals.positions(point).items() if _is_steady(v, frame))
+        return (p for p, v in sympy_internals.positions(point).items() if is_steady(v, frame))
 
     own = sympy_internals.velocities(body.masscenter).get(frame)
     if own is not None:
         return not sympy_internals.terms(own)
     velocities = (sympy_internals.velocities(p).get(frame) for p in distances(body.masscenter, fixed_to))
     return any(v is not None and not sympy_internals.terms(v) for v in velocities)
-
-
-def _is_steady(vector: Any, frame: Any) -> bool:
-    """Test whether a vector is constant in the axes of a frame, in which it is written."""
-    t = sympy_internals.time()
-    return all(axes is frame and not any(e.has(t) for e in column) for column, axes in sympy_internals.terms(vector))
 
 
 class BodyReader:

@@ -16,7 +16,7 @@ from kanecore.graph.vectors import Vector
 from . import sympy_internals, vector_algebra
 from .read_frames import FrameReader
 from .symbols import Symbols
-from .vector_algebra import distances, nearest_first
+from .vector_algebra import distances, is_steady, nearest_first
 
 __all__ = ["PointReader"]
 
@@ -58,24 +58,41 @@ class PointReader:
         """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
 
         Among several it is the ground's mass centre; else one that is no moving contact, as far as signs show: a
-        contact at x n_x + y n_y was located from a fixed point, not that point from the contact.  Then the one nearest
-        to all ``needed`` points is taken, so that no order matters.
+        contact at x n_x + y n_y was located from a fixed point, not that point from the contact; else one that inertial
+        vectors join to other points.  Then the one nearest to all ``needed`` points is taken, so that no order matters.
         """
         set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
-        origins = [p for p, v in set_velocity.items() if not sympy_internals.terms(v)] or list(set_velocity)
+        resting = [p for p, v in set_velocity.items() if not sympy_internals.terms(v)]
+        if resting and not any(map(self._stands, resting)):
+            resting += [p for p in group if p not in set_velocity and self._stands(p) and self._rests(p)]
+        origins = resting or list(set_velocity)
         if len(origins) < 2:
             return origins[0] if origins else None
         ways = {p: nearest_first(p, self._positions.__getitem__) for p in origins}
 
-        def rank(point: Any) -> tuple[bool, int, int, str]:
+        def rank(point: Any) -> tuple[bool, int, bool, int, str]:
             contact = sum(self._is_located(point, ways[other]) for other in origins)
             distance = distances(point, self._positions.__getitem__)
-            return point not in at_rest, contact, sum(distance[p] for p in needed), point.name
+            far = sum(distance[p] for p in needed)
+            return point not in at_rest, contact, not self._stands(point), far, point.name
 
         return min(origins, key=rank)
 
     def _velocity(self, point: Any) -> Any:
         return sympy_internals.velocities(point).get(self._frames.inertial)
+
+    def _stands(self, point: Any) -> bool:
+        """Test whether a constant vector in inertial axes joins a point to another."""
+        vectors = self._positions[point].values()
+        return any(sympy_internals.terms(v) and is_steady(v, self._frames.inertial) for v in vectors)
+
+    def _rests(self, point: Any) -> bool:
+        """Test whether the velocity of a point that was not set vanishes, as that of a pin on the axis of a body."""
+        try:
+            moves = vector_algebra.velocity(point, self._frames.inertial)
+        except ModelError:  # of a point that the model may not need, in a frame whose angular velocity nobody set
+            return False
+        return all(e.equals(0) for column, _ in sympy_internals.terms(moves) for e in column)
 
     def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
         """Test whether terms that change, in a point's position in inertial axes, bear mostly no minus signs."""
@@ -117,4 +134,6 @@ class PointReader:
             position = self._frames.vector(offset, f"the position of point {point.name}")
         if set_velocity is not None:
             velocity = self._frames.vector(set_velocity, f"the velocity of point {point.name}")
+        elif number < 0:
+            velocity = ()  # an origin whose rest follows from others
         self.index[point] = self._builder.point(point.name, number, position, velocity=velocity)

@@ -21,6 +21,7 @@ __all__ = [
     "cross",
     "distances",
     "dot",
+    "is_steady",
     "nearest_first",
     "position",
     "position_steps",
@@ -98,6 +99,12 @@ def dot(a: Any, b: Any) -> Any:
             for w, other in sympy_internals.terms(b)
         )
     )
+
+
+def is_steady(vector: Any, frame: Any) -> bool:
+    """Test whether a vector is constant in the axes of a frame, in which it is written."""
+    t = sympy_internals.time()
+    return all(axes is frame and not any(e.has(t) for e in column) for column, axes in sympy_internals.terms(vector))
 
 
 def positions(points: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
