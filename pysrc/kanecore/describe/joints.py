@@ -119,9 +119,9 @@ class Attachments:
         Returned are those of the whole vector, and of its constant part in each piece.
         """
         total, constant = 0, {}
-        for piece, components in place.items():
+        for piece, axes in place.items():
             steady = 0
-            for axis, summands in enumerate(components):
+            for axis, summands in enumerate(axes):
                 for node, times in summands.items():
                     number = times * Random(f"{piece} {axis} {node}").getrandbits(BITS)
                     total += number
@@ -417,7 +417,8 @@ class Attachments:
 
         So has a point of the ground that is located from one on the axis about which a body turns.
         """
-        g, way = self.graph, []
+        g = self.graph
+        way: Vector = ()
         for i in self.path(point):
             if self.points[i].velocity == ():
                 break
