@@ -320,6 +320,67 @@ def test_consistent_keeps_what_is_named() -> None:
         dyn.consistent(0.0, x, ["u9"])
 
 
+def tied(constrained: bool) -> kc.CompiledModel:
+    """A body by a unit quaternion, whose place x is the component of its axis along N.y."""
+    N, O = ground()  # noqa: E741
+    e, w, v = me.dynamicsymbols("e0:4"), me.dynamicsymbols("w1:4"), me.dynamicsymbols("v")
+    B = N.orientnew("B", "Quaternion", e)
+    B.set_ang_vel(N, w[0] * B.x + w[1] * B.y + w[2] * B.z)
+    half = sm.Matrix([[-e[1], -e[2], -e[3]], [e[0], -e[3], e[2]], [e[3], e[0], -e[1]], [-e[2], e[1], e[0]]]) / 2
+    P = O.locatenew("P", x * N.x)
+    kinematics = [*(sm.Matrix(e).diff(me.dynamicsymbols._t) - half * sm.Matrix(w)), x.diff() - v]
+    body = me.RigidBody("body", P, B, 1, (me.inertia(B, 1, 2, 3), P))
+    rows = {"tie": x - B.x.dot(N.y)} if constrained else {}
+    return compiled(
+        kc.Model(N, [*e, x], [*w, v], kinematics, bodies=[body], configuration_constraints=rows, name="tied")
+    )
+
+
+def test_consistent_keeps_components_of_unit_quaternions() -> None:
+    """The norm is a row as others are: a state exists for each component, and stands beside what is named."""
+    start = np.array([1.0, 0.3, 0.2, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])
+    for constrained, keep in itertools.product(
+        (True, False), (["x"], ["e1"], ["e2", "x"], ["e3", "e1"], ["w1", "e0", "v"], [])
+    ):
+        dyn = tied(constrained)
+        given = start if "e0" not in keep else np.array([0.9, *start[1:]])
+        found = dyn.consistent(0.0, given, keep)
+        for name in keep:
+            place = [*dyn.coordinate_names, *dyn.speed_names].index(name)
+            assert found[place] == given[place]
+        assert np.linalg.norm(found[:4]) == pytest.approx(1.0, abs=1e-15)
+        if constrained:
+            assert np.max(np.abs(residuals(dyn, 0.0, found))) < 1e-14
+    at_rest = [1.0, 0.0, 0.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]
+    found = dyn.consistent(0.0, at_rest, ["e0", "e1", "e2", "e3"])
+    np.testing.assert_array_equal(found[:4], at_rest[:4])
+    for keep, said in (
+        (["e0", "e1"], r"e0 = 1, e1 = 0.3 cannot stay, as keep asks: the unit .* norm 1: divide by its norm"),
+        (["e1"], r"e1 = 0.3 cannot stay, .* norm 1: start from other values than e0 = 0, e2 = 0, e3 = 0"),
+    ):
+        with pytest.raises(kc.ModelError, match=said):
+            dyn.consistent(0.0, start if len(keep) > 1 else [0, 0.3, 0, 0, 0, 0, 0, 0, 0], keep)
+
+
+@pytest.mark.parametrize("mass", [1e10, 1e14, 1e20])
+@pytest.mark.parametrize("keep", ["independent", None, ["v0"]])
+def test_consistent_of_masses_far_apart(mass: float, keep: Any) -> None:
+    """v0 − v1 = 0 and v0 − v1 + v2/1000 = 0: v2 = 0, though beside the light ones √m v2 is large."""
+    N, O = ground()  # noqa: E741
+    q, v = me.dynamicsymbols("q0:3"), me.dynamicsymbols("v0:3")
+    points = [O.locatenew(f"P{i}", s * N.x) for i, s in enumerate(q)]
+    for point, s in zip(points, v, strict=True):
+        point.set_vel(N, s * N.x)
+    bodies = [me.Particle(point.name, point, m) for point, m in zip(points, (1, 1, mass), strict=True)]
+    for kind, s in (("velocity", v), ("configuration", q)):
+        rows = {f"{kind}_constraints": [s[0] - s[1], s[0] - s[1] + s[2] / 1000]}
+        dyn = compiled(kc.Model(N, q, v, [a.diff() - b for a, b in zip(q, v, strict=True)], bodies=bodies, **rows))
+        found = dyn.consistent(0.0, [0.4, 0.2, 0.1, 1.0, 0.5, 0.1], keep)
+        assert abs(found[5]) < 1e-12
+        assert found[3] == pytest.approx(found[4], rel=1e-14)
+        assert np.max(np.abs(residuals(dyn, 0.0, found))) < 1e-14
+
+
 def test_consistent_says_what_independent_one_it_changed() -> None:
     """u1 + x u2 = 2, from which u2 follows but for x = 0; without dependent speeds none is independent."""
     row = u1 + x * u2 - 2

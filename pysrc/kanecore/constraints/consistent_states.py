@@ -20,7 +20,7 @@ from kanecore.constraints.newton_iteration import Newton, Places, Solution, unit
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import extents
 from kanecore.run.call_arguments import real_array, state_vector
-from kanecore.tolerances import EQUAL, FEASIBLE, NOISE, SOLVED
+from kanecore.tolerances import EQUAL, FEASIBLE, SOLVED
 
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
@@ -87,7 +87,8 @@ def consistent(
         ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
         Where they do not follow from these, as at a dead point, all may move, and a KanecoreWarning says which of q_ind
         and u_ind did.  So may all, without a word, where the model was described without dependent ones.
-        Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change.
+        Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change; unit
+        quaternions keep the norm 1, by those of their components that are not named.
         None: all may move, in steps of least change, weighted by mass.
     r, p : optional
         Inputs and parameters, as for the kernels.
@@ -95,7 +96,8 @@ def consistent(
     Raises
     ------
     ModelError
-        No state on the constraints was found near x, or for the ones that stay; with the residuals by name.
+        No state on the constraints was found near x, or for the ones that stay; with the residuals by name. Or named
+        components of a unit quaternion leave no norm of 1.
     SingularError
         The mass matrix of the motions that the constraints allow is singular.
     ValueError, TypeError, KeyError
@@ -112,7 +114,7 @@ def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None
         raise ValueError(f"keep is {keep!r}; it must be 'independent', None, or a list of coordinates and speeds")
     found = [dyn._found(("coordinate", "speed"), key) for key in keep]
     places = [number + (dyn.n_q if what == "speed" else 0) for what, number in found]
-    return np.unique(np.array(places, dtype=np.intp))
+    return np.unique(np.array(places, dtype=np.intp)) if places else None
 
 
 def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
@@ -133,21 +135,21 @@ def feasible_state(
 
 def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
     """State on the constraints that `consistent` returns, with its known facts; ``keep`` as places."""
-    dyn, x = state.dyn, state.x.copy()
-    normalise(dyn, x)
-    start = state.moved(x)
+    dyn = state.dyn
+    stay = _staying(dyn) if isinstance(keep, str) else np.array([] if keep is None else keep, dtype=np.intp)
+    start = state.moved(_of_unit_norm(dyn, state.x, stay))
     if not (dyn.n_constraints or dyn.n_configuration):
         return start
     if keep is None:
         result = _nearest(start)
     elif isinstance(keep, str):
         independent = _independent(dyn)
-        found = _with_these_kept(start, independent)
+        found = _with_these_kept(start, independent, follow=True)
         result = found or _nearest(start)
         if found is None:
             _warn_of_changes(start, result, independent)
     else:
-        kept = _with_these_kept(start, keep)
+        kept = _with_these_kept(start, keep, follow=False)
         if kept is None:
             raise _not_independent(start, keep)
         result = kept
@@ -165,17 +167,52 @@ def _independent(dyn: Kernels) -> Places:
     return np.array([*coordinates, *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)], dtype=np.intp)
 
 
-def _with_these_kept(start: ConstraintState, kept: Places) -> ConstraintState | None:
-    """The other coordinates and speeds for given ones; None if these do not decide them."""
+def _of_unit_norm(dyn: Kernels, x: Array, kept: Places) -> Array:
+    """State whose unit quaternions have norm 1, by those of their components that need not stay.
+
+    ModelError if no values of these make it so, or if they are all zero, so that many would.
+    """
+    result = x.copy()
+    normalise(dyn, result)
+    for quaternion in dyn.unit:
+        places = np.array(quaternion, dtype=np.intp)
+        held, free = places[np.isin(places, kept)], places[~np.isin(places, kept)]
+        if not len(held):
+            continue
+        left, size = 1.0 - float(np.sum(x[held] ** 2)), float(np.linalg.norm(x[free]))
+        if left < -FEASIBLE or (left > FEASIBLE and size == 0.0):
+            names = dyn.coordinate_names
+            said, others = (", ".join(f"{names[i]} = {x[i]:.6g}" for i in each) for each in (held, free))
+            hint = f"start from other values than {others}" if len(free) and left > 0.0 else "divide by its norm"
+            raise ModelError(
+                f"{said} cannot stay, as keep asks: the unit quaternion ({', '.join(names[i] for i in quaternion)}) has "
+                f"norm 1: {hint}"
+            )
+        if len(free):
+            result[held] = x[held]
+            result[free] = x[free] * (np.sqrt(max(left, 0.0)) / size if size else 0.0)
+    return result
+
+
+def _staying(dyn: Kernels) -> Places:
+    """The same without unit quaternions that are independent as a whole: these are divided by their norms."""
+    places = _independent(dyn)
+    whole = [i for quaternion in dyn.unit if set(quaternion) <= {*places.tolist()} for i in quaternion]
+    return np.setdiff1d(places, whole)
+
+
+def _with_these_kept(start: ConstraintState, kept: Places, *, follow: bool) -> ConstraintState | None:
+    """State with the given coordinates and speeds; None if there is none, or the others must ``follow`` and do not."""
     dyn, state = start.dyn, start
     unknowns = np.delete(np.arange(dyn.n_x), kept)
     if dyn.n_configuration:
-        solution = _dependent(state, "coordinates", unknowns[unknowns < dyn.n_q])
-        if solution is None or any(abs(np.linalg.norm(solution.x[list(e)]) - 1.0) > NOISE for e in dyn.unit):
-            return None  # or the coordinates that stay are no part of a unit quaternion
+        solution = _dependent(state, "coordinates", unknowns[unknowns < dyn.n_q], follow)
+        if solution is None:
+            return None
         state = solution
     if dyn.n_velocity:
-        return _dependent(state, "speeds", unknowns[(unknowns >= dyn.n_q) & (unknowns < dyn.n_q + dyn.n_u)])
+        speeds = unknowns[(unknowns >= dyn.n_q) & (unknowns < dyn.n_q + dyn.n_u)]
+        return _dependent(state, "speeds", speeds, follow)
     return state
 
 
@@ -207,15 +244,18 @@ def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
 
 
 def _dependent(
-    start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places
+    start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places, follow: bool
 ) -> ConstraintState | None:
     """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
 
-    None if they are not decided by the rest, at the solution or where it was looked for, or there are none.
+    None if there are none, or the rest does not decide them: where no solution was found, or at one if they must
+    ``follow``.
     """
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
         solution = _from_nearby(start, kind, unknowns) or solution
+    if not follow and solution.state is not None:
+        return solution.state
     if not solution.decided or (solution.state is None and not len(unknowns)):
         return None
     if solution.state is None:

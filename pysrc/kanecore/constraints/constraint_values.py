@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.rank import coordinate_units, size_of, speed_units
-from kanecore.tolerances import RANK, SOLVED
+from kanecore.tolerances import NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -202,13 +202,13 @@ class Level(ABC):
     def misses(self) -> Array:
         """Relative residuals |f| by the magnitude of their terms: (..., number of equations).
 
-        Values below `RANK` of the largest coordinate or speed, in the metric of the masses, count as zero, as do
-        coefficients that small: all terms of a row may be that small, and a row may count as one of others.
+        Values below `NOISE` of the largest coordinate or speed, in the metric of the masses, count as zero, as do
+        coefficients that small: all terms of a row may be that small.
         """
         y, units = np.abs(self.at.x[..., self.part]), self.units
         largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
         slopes = np.max(np.abs(self.slopes) * units[..., np.newaxis, :], axis=-1, initial=0.0)
-        size, beside = np.abs(self.residual), self.term_sizes + RANK / SOLVED * slopes * largest[..., np.newaxis]
+        size, beside = np.abs(self.residual), self.term_sizes + NOISE / SOLVED * slopes * largest[..., np.newaxis]
         return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0))
 
 

@@ -17,7 +17,7 @@ from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import Level, normalise
 from kanecore.errors import NonFiniteError
 from kanecore.rank import independent_rows, size_of
-from kanecore.tolerances import RANK, SOLVED
+from kanecore.tolerances import NOISE, RANK, SOLVED
 
 __all__ = ["Newton", "Places", "Solution"]
 
@@ -63,7 +63,8 @@ class Newton:
     start : ConstraintState
     kind : {"coordinates", "speeds"}
     unknowns : (k,) of ints, optional
-        Where they are in a state; default: all coordinates or speeds, of which unit quaternions stay such.
+        Where they are in a state; default: all coordinates or speeds.  Unit quaternions stay such: of those of which
+        some components are unknown the norm is a row.
     """
 
     def __init__(
@@ -74,8 +75,26 @@ class Newton:
         self._unknowns = np.arange(level.part.start, level.part.stop) if unknowns is None else unknowns
         self._columns = self._unknowns - level.part.start
         self._units = units_of(level)
+        places = set(self._unknowns.tolist())
+        of_coordinates = kind == "coordinates" and not self._all_move
+        self._norms = [list(e) for e in start.dyn.unit if of_coordinates and not places.isdisjoint(e)]
 
     def solve(self) -> Solution:
+        """Iterate in the metric of the masses; where that stalls, in units that the rows themselves give.
+
+        In the metric of the masses the coefficient of a speed that moves a mass 10¹⁴ times larger than others do may be
+        beside theirs what is rounding, and its row one of others.
+        """
+        solution = self._iterated()
+        if solution.state is None and len(self._columns):
+            slopes = np.abs(self._start.level(self._kind).slopes)
+            of_columns = np.max(slopes / size_of(slopes)[:, np.newaxis], axis=0, initial=0.0)
+            self._units = np.divide(1.0, of_columns, out=np.ones_like(of_columns), where=of_columns > 0.0)
+            other = self._iterated()
+            return solution if other.state is None else other
+        return solution
+
+    def _iterated(self) -> Solution:
         """Iterate until the constraints hold and the residual is no longer halved, or no step lessens it."""
         first = iterate = self._iterate(self._start)
         for _ in range(_ITERATIONS):
@@ -85,9 +104,9 @@ class Newton:
             if following is None:  # solved, rounding, or stuck
                 break
             iterate = following
-            if not _norm(iterate, scale) < 0.5 * size and self._solved(iterate.state):
+            if not _norm(iterate, scale) < 0.5 * size and self._solved(iterate):
                 break
-        if self._solved(iterate.state):
+        if self._solved(iterate):
             return Solution(iterate.state, self._decided(iterate))
         return Solution(None, self._decided(first))
 
@@ -97,7 +116,7 @@ class Newton:
         of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
         along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
         # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
-        kept = np.arange(len(s)) < len(independent_rows(rows, self._start.count))
+        kept = np.arange(len(s)) < len(independent_rows(rows, self._start.count + len(self._norms)))
         for damping in _DAMPING:
             inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=kept)
             x = iterate.state.x.copy()
@@ -114,16 +133,23 @@ class Newton:
 
     def _iterate(self, state: ConstraintState) -> _Iterate:
         level = state.level(self._kind)
-        jacobian = level.slopes
+        residual, jacobian = level.residual, level.slopes
+        for places in self._norms:  # (e·e − 1)/2 = 0
+            e = state.x[places]
+            row = np.zeros(jacobian.shape[1])
+            row[places] = e
+            residual, jacobian = np.append(residual, (e @ e - 1.0) / 2.0), np.vstack([jacobian, row])
         if self._all_move and self._kind == "coordinates":  # changes along a unit quaternion are none
             jacobian = jacobian.copy()
             for quaternion in state.dyn.unit:
                 places = list(quaternion)
                 jacobian[:, places] -= np.outer(jacobian[:, places] @ state.x[places], state.x[places])
-        return _Iterate(state, level.residual, jacobian * self._units)
+        return _Iterate(state, residual, jacobian * self._units)
 
-    def _solved(self, state: ConstraintState) -> bool:
-        return bool(np.max(state.level(self._kind).misses, initial=0.0) <= SOLVED)
+    def _solved(self, iterate: _Iterate) -> bool:
+        norms = np.abs(iterate.residual[len(iterate.residual) - len(self._norms) :])
+        misses = iterate.state.level(self._kind).misses
+        return bool(np.max(misses, initial=0.0) <= SOLVED and np.max(norms, initial=0.0) <= NOISE)
 
     def _decided(self, iterate: _Iterate) -> bool:
         equal = iterate.jacobian / size_of(iterate.jacobian)[:, np.newaxis]
