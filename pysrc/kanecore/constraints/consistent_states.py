@@ -185,8 +185,8 @@ def _of_unit_norm(dyn: Kernels, x: Array, kept: Places) -> Array:
             said, others = (", ".join(f"{names[i]} = {x[i]:.6g}" for i in each) for each in (held, free))
             hint = f"start from other values than {others}" if len(free) and left > 0.0 else "divide by its norm"
             raise ModelError(
-                f"{said} cannot stay, as keep asks: the unit quaternion ({', '.join(names[i] for i in quaternion)}) has "
-                f"norm 1: {hint}"
+                f"{said} cannot stay, as keep asks: the unit quaternion ({', '.join(names[i] for i in quaternion)}) "
+                f"has norm 1: {hint}"
             )
         if len(free):
             result[held] = x[held]
