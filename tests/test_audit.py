@@ -569,6 +569,24 @@ def test_a_velocity_that_is_not_its_positions() -> None:
     assert "it is not the derivative of the position" in text
 
 
+def test_a_particle_in_a_frame_that_turns_otherwise_than_oriented() -> None:
+    """No body has the frame: the velocity of the particle tells, and the row of frames says so."""
+    q, u, N = *me.dynamicsymbols("q u"), me.ReferenceFrame("N")
+    O = me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, 2 * u * N.z)
+    bob = me.Particle("bob", O.locatenew("P", 0.7 * A.x), 2)
+    with pytest.warns(kc.KanecoreWarning, match="frame A: its angular velocity was set"):
+        model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[bob], name="turning")
+    text = failing(compiled(model).audit(10))
+    assert "velocities = derivatives of positions: mass centre P of body bob" in text
+    said = {row.name: row.reason for row in compiled(model).audit(10).rows}[
+        "angular velocities = turning of orientations"
+    ]
+    assert "a frame that points are written in is judged by their velocities" in said
+
+
 @pytest.mark.long
 def test_a_potential_beside_its_own_force() -> None:
     q = me.dynamicsymbols("q1:5")

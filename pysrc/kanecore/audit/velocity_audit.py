@@ -60,7 +60,10 @@ def _velocities(name: str, b: Bodies) -> Row:
 
 def _angular_velocities(name: str, b: Bodies) -> Row:
     if not len(b.dyn.frames):
-        raise NotApplicable("there are no frames")
+        raise NotApplicable(
+            "no body and no torque has a frame, and frames=[...] names none; a frame that points are written in is "
+            "judged by their velocities"
+        )
     places = [i for i in range(len(b.dyn.frames)) if i not in b.unoriented]
     if not places:
         raise NotApplicable("no orientation is described")
