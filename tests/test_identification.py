@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from mechanisms import compiled, ground
 from numpy.testing import assert_allclose
 from scipy.linalg import qr
 from sweep import part
@@ -409,6 +412,38 @@ def test_errors() -> None:
         dyn.identify(x, udot, r, tolerance=0)
     with pytest.raises(kc.ModelError, match="has no inertial parameters: the mass or inertia"):
         kc.load("rolling_disc").identify(np.zeros((40, 10)), np.zeros((40, 5)))
+
+
+def on_a_pin(m: Any, *friction: Any) -> kc.CompiledModel:
+    q, u, tau = me.dynamicsymbols("q u tau")
+    N, O = ground()  # noqa: E741
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    C = O.locatenew("C", -0.35 * A.y)
+    rod = me.RigidBody("rod", C, A, m, (me.inertia(A, 0, 0, 0.11), C))
+    loads, joints = [(C, -m * 9.81 * N.y), (A, tau * N.z), *friction], {"hinge": (N, rod, O)}
+    return compiled(
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[rod], forcelist=loads, joints=joints, name="pin"),
+        {m: 3.2} if m.is_Symbol else {},
+    )
+
+
+def test_a_model_of_numbers_alone() -> None:
+    """Nothing can take the values: π is all that is found."""
+    dyn = on_a_pin(sm.Integer(2))
+    x, udot = states(dyn, 40)
+    true = (0.11 + 3.2 * 0.35**2) * udot + 3.2 * 9.81 * 0.35 * np.sin(x[:, :1])
+    fit = dyn.identify(x, udot, true)
+    assert_allclose(fit.inertial_parameters[0, 2], -3.2 * 0.35, rtol=1e-12)
+    assert fit.parameters == {}
+
+
+def test_friction_by_reactions_is_not_linear_in_masses() -> None:
+    """Of a pin whose friction is μ|R|: R holds the masses."""
+    friction = kc.JointFriction("hinge", mu=0.2, pin_radius=0.03, transition_velocity=1e-3)
+    dyn = on_a_pin(sm.Symbol("m"), friction)
+    with pytest.raises(kc.ModelError, match="no inertial parameters: load 2 depends on reactions"):
+        dyn.identify(*states(dyn, 40), np.zeros((40, 1)))
 
 
 def test_parameters_that_are_zero_in_any_unit() -> None:

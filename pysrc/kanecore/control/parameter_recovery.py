@@ -86,7 +86,7 @@ class _Search:
         """π, (..., 10 n_bodies)."""
         first = self._r[0] if np.ndim(self._r) == 2 else self._r
         found = np.asarray(self._dyn.inertial_parameters(0.0, self._x[0], r=first, p=p))
-        return found.reshape(*p.shape[:-1], -1)
+        return found.reshape(*p.shape[:-1], 10 * len(self._dyn.bodies))
 
     def _lengthen(self, zeros: npt.NDArray[np.intp]) -> None:
         """Steps of parameters that are zero, so long that π shows them, in any units."""

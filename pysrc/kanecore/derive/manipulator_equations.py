@@ -246,6 +246,9 @@ def why_no_regressor(derivation: Derivation) -> str:
     loads = [x for i, load in enumerate(d.loads) if i not in fields for _, v in load.vector for x in v]
     others = [*loads, *d.potentials, *(x for force in d.generalized_forces for x in force.components)]
     if shared := inertial & _symbols(derivation, others):
+        if d.loads_of_reactions:
+            numbers = ", ".join(map(str, d.loads_of_reactions))
+            return f"load {numbers} depends on reactions, and so, not linearly, on masses and inertias"
         names = dict(zip(d.parameters, d.parameter_names, strict=True))
         return (
             f"its loads or potential energies hold {', '.join(sorted(names[i] for i in shared))}, of a mass or an "
