@@ -255,6 +255,29 @@ def test_loops() -> None:
     assert np.linalg.matrix_rank(welded.constraint_jacobian(0.0, x)) == 3
 
 
+@pytest.mark.parametrize("others", [[{"c": 1}], pytest.param([{}, {"b": -1}], marks=pytest.mark.long)])
+def test_mimic_joints_in_a_loop(others: list[dict[str, int]]) -> None:
+    """A parallelogram of which joints are mimics moves as the loop alone makes it; rounding is on the constraints."""
+    rng, found = np.random.default_rng(0), []
+    for mimics in ({"b": -1, "c": 1}, *others):
+        text = four_bar(1.2, 1.0)
+        for name, factor in mimics.items():
+            head = f'<joint name="{name}" type="continuous">'
+            assert head in text
+            text = text.replace(head, f'{head}<mimic joint="a" multiplier="{factor}"/>')
+        dyn = kc.compile(kc.Model.from_urdf(text, loops=[("pin", "end", "point")]), cc="none")
+        factors = np.array([{"q_a": 1, "q_b": -1, "q_c": 1}[name] for name in dyn.coordinate_names])
+        for angle, speed in rng.uniform(-1.0, 1.0, (40, 2)):
+            x = np.concatenate([angle * factors, 3.0 * speed * factors])
+            near = x + rng.normal(size=dyn.n_x) * 10.0 ** rng.uniform(-16, -7)
+            assert_allclose(dyn._project(0.0, near), x, atol=2e-6)
+        efforts = {"tau_a": 2.0, **{name: 0.3 for name in dyn.input_names if name != "tau_a"}}
+        x = dyn.state({name: 0.7 * f for name, f in zip(dyn.coordinate_names, factors, strict=True)})
+        found.append((len(dyn.input_names), dyn.udot(0.0, x, r=efforts)[0]))
+    assert {n for n, _ in found} == {3}
+    assert_allclose([a for _, a in found], found[0][1], rtol=1e-12)
+
+
 @pytest.mark.long
 def test_feet_on_the_ground() -> None:
     """A foot stays where it was put; the multipliers are the forces on the feet in the world's axes."""
