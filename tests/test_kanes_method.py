@@ -232,6 +232,30 @@ def test_system_of_sympy() -> None:
     assert sm.simplify(mass_matrix - system.mass_matrix_full) == sm.zeros(2, 2)
 
 
+@pytest.mark.parametrize("law", ["mu*N", "mu*N*sign(v)", "mu*Abs(N)"])
+def test_friction_of_a_reaction_that_an_auxiliary_speed_tells(law: str) -> None:
+    """F_r holds N as a symbol, as in SymPy; the model for compile finds it with u̇: v̇ = F/m − μ g on the flat."""
+    g, m, mu = sm.symbols("g m mu")
+    x, v, up = me.dynamicsymbols("x v up")
+    F, press = me.dynamicsymbols("F press", positive=True)
+    system = me.System()
+    box = me.Particle("box", mass=m)
+    box.masscenter.set_pos(system.fixed_point, x * system.x)
+    box.masscenter.set_vel(system.frame, v * system.x + up * system.y)
+    system.add_bodies(box)
+    system.q_ind, system.u_ind, system.u_aux, system.kdes = [x], [v], [up], [x.diff() - v]
+    system.apply_uniform_gravity(-g * system.y)
+    friction = sm.sympify(law, {"mu": mu, "N": press, "v": v})
+    system.add_loads(me.Force(box, press * system.y), me.Force(box, (F - friction) * system.x))
+    system.form_eoms(kc.KanesMethod)
+    assert sm.simplify(system.forcing[0] - F + friction) == 0
+    assert sm.simplify(system.eom_method.auxiliary_eqs[0] - press + m * g) == 0
+    model = system.eom_method.model
+    assert model.inputs == (F,)
+    dyn = kc.compile(model, parameters={g: 9.81, m: 2.0, mu: 0.3})
+    assert dyn.udot(0.0, [0.0, 1.0], r=[10.0])[0] == pytest.approx(5.0 - 0.3 * 9.81, rel=1e-14)
+
+
 def test_generators_of_pydy() -> None:
     """Its System integrates what our class formed as it does what SymPy's formed."""
     pydy = pytest.importorskip("pydy.system", reason="pydy is not installed: pip install pydy")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from types import MappingProxyType
@@ -228,18 +228,25 @@ class Model(Expressions):
         del given["self"], given["others"]
         if others:
             raise no_such_argument(next(iter(others)), given)
-        self._begin(Reader(Arguments.of(**given)).read())
+        self._begin(_checked(Reader(Arguments.of(**given)).read()))
 
     @classmethod
     def _of(cls, reading: Reading) -> Model:
         """Model of what a reader gives, without arguments of its own."""
         model = cls.__new__(cls)
-        model._begin(reading)
+        model._begin(_checked(reading))
         return model
 
+    @classmethod
+    def _as_written(cls, **arguments: Any) -> tuple[Model, tuple[Any, ...]]:
+        """Model in which reactions of auxiliary speeds stay inputs, as in SymPy's equations; and these reactions."""
+        reading = _contributing(Reader(Arguments.of(**arguments)).read())
+        model = cls.__new__(cls)
+        model._begin(reading)
+        return model, tuple(symbol for symbol, *_ in _reactions_with_effect(reading))
+
     def _begin(self, reading: Reading) -> None:
-        """Become the model of what a reader gives, checked."""
-        reading = _contributing(reading)
+        """Become the model of a reading with its contributing forces, checked."""
         self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), read_again=None))
         warn_of_impossible(reading.description)
         check_origin(self._derivation.kinematics)
@@ -998,15 +1005,28 @@ def _contributing(reading: Reading) -> Reading:
     )
     if dropped:
         d = without(d, dropped)
-    for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in reading.undeclared]):
-        away = d.auxiliary_names[d.auxiliary.index(speed)]
-        raise ModelError(
-            f"load {load} holds {symbols[force]}, a reaction that the auxiliary speed {away} brings in evidence, and "
-            "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
-            f"List it: reactions=[{function_name(symbols[force])}, ...], one for each auxiliary speed, are found with "
-            f"u̇; or inputs=[{function_name(symbols[force])}, ...]: its value is right where auxiliary_forces vanish"
-        )
     return _naming_left_out(replace(reading, description=d))
+
+
+def _reactions_with_effect(reading: Reading) -> Iterator[tuple[Any, int, str]]:
+    """Undeclared reactions on which the motion depends: the symbol, the number of a load, the auxiliary speed."""
+    d = reading.description
+    for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in reading.undeclared]):
+        symbol = reading.symbols[d.input_names[d.inputs.index(force)]]
+        yield symbol, load, d.auxiliary_names[d.auxiliary.index(speed)]
+
+
+def _checked(reading: Reading) -> Reading:
+    """The reading with its contributing forces; ModelError if one is a reaction on which the motion depends."""
+    reading = _contributing(reading)
+    for force, load, away in _reactions_with_effect(reading):
+        raise ModelError(
+            f"load {load} holds {force}, a reaction that the auxiliary speed {away} brings in evidence, and "
+            "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
+            f"List it: reactions=[{function_name(force)}, ...], one for each auxiliary speed, are found with "
+            f"u̇; or inputs=[{function_name(force)}, ...]: its value is right where auxiliary_forces vanish"
+        )
+    return reading
 
 
 def _naming_left_out(reading: Reading) -> Reading:

@@ -207,7 +207,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         loads = self._forcelist if loads is None else loads
         loads = None if loads == [] else loads
         self._check_given(bodies, loads)
-        described = self._model(list(bodies) or [_nothing(self._inertial)], loads)  # or it raises, and nothing changes
+        described = self._as_written(list(bodies) or [_nothing(self._inertial)], loads)  # or nothing changes
         for name in _OF_BODIES:
             self.__dict__.pop(name, None)
         self._bodylist, self._forcelist, self._described, self._is_formed = bodies, loads, described, True
@@ -228,26 +228,35 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @property
     def model(self) -> Model:
-        """The model of the bodies and loads that are known."""
-        return self._described if self._bodylist else self._model(None, self._forcelist)
+        """The model of the bodies and loads that are known.
 
-    def _model(self, bodies: Sequence[Any] | None, loads: Any) -> Model:
-        return Model(**self._given, bodies=bodies, forcelist=loads)
+        Unknown forces that auxiliary speeds bring in evidence, and on which the motion depends, as N in friction μN,
+        are found with u̇: they are its ``reactions``.
+        """
+        if not self._bodylist:
+            return Model(**self._given, bodies=None, forcelist=self._forcelist)
+        model, reactions = self._described
+        if not reactions:
+            return model
+        return Model(**self._given, bodies=list(self._bodylist), forcelist=self._forcelist, reactions=reactions)
+
+    def _as_written(self, bodies: Sequence[Any], loads: Any) -> tuple[Model, tuple[Any, ...]]:
+        """Model in which all unknown forces stay symbols, as in SymPy's F_r; and those on which the motion depends."""
+        return Model._as_written(**self._given, bodies=bodies, forcelist=loads)
 
     @cached_property
-    def _described(self) -> Model:
-        """Model; if there are forces alone, which have their F_r, with a massless particle."""
-        return self._model(list(self._bodylist or ()), self._forcelist)
+    def _described(self) -> tuple[Model, tuple[Any, ...]]:
+        return self._as_written(list(self._bodylist or ()), self._forcelist)
 
     @cached_property
     def _form(self) -> KanesForm:
-        derivation = Derivation(duplicate(self._described.whole[0]))
+        derivation = Derivation(duplicate(self._described[0].whole[0]))
         rates = self._rates
         return KanesForm(derivation, [derivation.graph.copy(rates.graph, row, {}) for row in rates.dependence])
 
     def _dynamic(self, rows: Rows) -> Any:
         """Matrix that follows from bodies and loads."""
-        graph, names = self._form.derivation.graph, self._rates.names | self._described.whole[1]
+        graph, names = self._form.derivation.graph, self._rates.names | self._described[0].whole[1]
         _, flat = to_sympy(graph, [x for row in rows for x in row], names, nested=True)
         return Matrix(len(rows), len(rows[0]), flat)
 
