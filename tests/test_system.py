@@ -184,7 +184,9 @@ def test_any_actuator_may_stand_among_the_loads() -> None:
     wrapped = me.ForceActuator(sm.Symbol("T"), me.WrappingPathway(*ends, cylinder))
     arguments = (N, [q], [u], [q.diff() - u])
     bob = me.Particle("bob", P, 1)
-    ours = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=[actuator, wrapped]), parameters={"T": 5.0})
+    with pytest.warns(kc.KanecoreWarning, match="load 1, a ForceActuator on a WrappingPathway: the power .* is minus"):
+        model = kc.Model(*arguments, bodies=[bob], forcelist=[actuator, wrapped])
+    ours = kc.compile(model, parameters={"T": 5.0})
     loads = [*actuator.to_loads(), *wrapped.to_loads()]
     theirs = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=loads), parameters={"T": 5.0})
     x = [0.4, 1.3]
@@ -194,6 +196,67 @@ def test_any_actuator_may_stand_among_the_loads() -> None:
     force = -3 * (length - 1) ** 3 - direction @ along
     alone = kc.compile(kc.Model(*arguments, bodies=[bob], forcelist=[actuator]))
     assert alone.forcing(0.0, x) == pytest.approx([force * (direction @ along) / 1.3], rel=1e-13)
+
+
+class Pulling(me.WrappingPathway):
+    """A force that pushes along the pathway is positive, as in SymPy's other pathways."""
+
+    def to_loads(self, force: Any) -> Any:
+        return super().to_loads(-force)
+
+
+def wound(actuator: Any, pathway: Any, radius: Any) -> kc.Model:
+    """A drum with a string around it, from a point of the ground to one of the drum at the angle q."""
+    q, u = me.dynamicsymbols("q u")
+    N, origin = ground()
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    a, b = origin.locatenew("a", radius * N.x), origin.locatenew("b", radius * (sm.cos(q) * N.x + sm.sin(q) * N.y))
+    drum = me.RigidBody("drum", origin, A, 1, (me.inertia(A, 0, 0, 2), origin))
+    load = actuator(pathway(a, b, me.WrappingCylinder(radius, origin, N.z)))
+    return kc.Model(N, [q], [u], [q.diff() - u], bodies=[drum], forcelist=[load], name="wound")
+
+
+@pytest.mark.parametrize("radius", [sm.Rational(1, 2), sm.Symbol("r", positive=True)])
+@pytest.mark.parametrize("kind", ["spring", "damper", pytest.param("muscle", marks=pytest.mark.long)])
+def test_actuators_that_push_where_they_should_pull(kind: str, radius: Any) -> None:
+    """SymPy's wrapping pathway takes the force for a tension: a warning, and none where it is turned round."""
+
+    def make(path: Any) -> Any:
+        if kind == "muscle":
+            from sympy.physics.biomechanics import FirstOrderActivationDeGroote2016, MusculotendonDeGroote2016
+
+            activation = FirstOrderActivationDeGroote2016.with_defaults("m")
+            return MusculotendonDeGroote2016.with_defaults("m", path, activation)
+        return me.LinearSpring(3, path, sm.Rational(1, 10)) if kind == "spring" else me.LinearDamper(3, path)
+
+    name = {"spring": "LinearSpring", "damper": "LinearDamper", "muscle": "MusculotendonDeGroote2016"}[kind]
+    said = rf"load 0, a {name} on .* returns super\(\).to_loads\(-force\)"
+    with pytest.warns(kc.KanecoreWarning, match=said):
+        model = wound(make, me.WrappingPathway, radius)
+    assert "1 contradiction" in model.report()
+    pulls = wound(make, Pulling, radius)
+    assert "0 contradictions" in pulls.report()
+    if kind == "spring":
+        dyn = kc.compile(pulls, parameters={"r": 0.5} if pulls.n_p else {})
+        assert dyn.udot(0.0, [0.8, 0.0])[0] == pytest.approx(-3 * (0.5 * 0.8 - 0.1) * 0.5 / 2, rel=1e-14)
+
+
+def test_a_pathway_of_ones_own_whose_velocity_is_wrong() -> None:
+    class Twice(me.LinearPathway):
+        extension_velocity = property(lambda self: 2 * self.length.diff(me.dynamicsymbols._t))
+
+    q, u = me.dynamicsymbols("q u")
+    N, origin = ground()
+    P = origin.locatenew("P", q * N.x)
+    spring = me.LinearDamper(3, Twice(origin, P))
+    with pytest.warns(kc.KanecoreWarning, match="load 0, a LinearDamper on a Twice: .* is not its force times"):
+        kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)], forcelist=[spring])
+
+
+def test_radius_of_a_wrapping_pathway_that_is_a_float() -> None:
+    with pytest.raises(kc.ModelError, match=r"load 0, a LinearSpring: SymPy cannot form .* write Rational\(1, 2\)"):
+        wound(lambda path: me.LinearSpring(3, path), Pulling, 0.5)
 
 
 def test_muscle_of_sympys_biomechanics() -> None:

@@ -14,6 +14,7 @@ from sympy import Derivative, Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.actuator_powers import WrongPower, wrong_powers
 from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.determined_reactions import with_reactions
 from kanecore.derive.forces.freed_constraints import freed
@@ -247,7 +248,7 @@ class Model(Expressions):
 
     def _begin(self, reading: Reading) -> None:
         """Become the model of a reading with its contributing forces, checked."""
-        self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), read_again=None))
+        self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), actuators=(), read_again=None))
         warn_of_impossible(reading.description)
         check_origin(self._derivation.kinematics)
         self._contradictions = self._contradicting(reading)
@@ -268,15 +269,18 @@ class Model(Expressions):
         model._hold(replace(self._reading, **changes))
         return model
 
-    def _contradicting(self, reading: Reading) -> list[Contradiction]:
-        """Warn of set velocities and accelerations that positions or orientations contradict."""
+    def _contradicting(self, reading: Reading) -> list[Contradiction | WrongPower]:
+        """Warn of set velocities and accelerations that positions contradict, and of loads that pathways do."""
         if reading.read_again is None:
             return []
-        d = reading.description
-        result = contradictions(reading, self._derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self))
-        for contradiction in result:
-            named = d.points if contradiction.kind == "point" else d.frames
-            warn(contradiction.message(named[contradiction.at].name))
+        d, actuators = reading.description, {each.number: each.name for each in reading.actuators}
+        result: list[Contradiction | WrongPower] = [
+            *contradictions(reading, self._derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self)),
+            *wrong_powers(reading),
+        ]
+        for each in result:
+            named = d.points if each.kind == "point" else d.frames
+            warn(each.message(actuators[each.at] if isinstance(each, WrongPower) else named[each.at].name))
         return result
 
     @classmethod

@@ -11,10 +11,31 @@ from kanecore.graph.expression_graph import Graph
 
 from .description import Description
 
-__all__ = ["Reading", "SetAcceleration"]
+__all__ = ["Actuator", "Reading", "SetAcceleration"]
 
 SetAcceleration: TypeAlias = tuple[str, int, int, list[tuple[int, Any]]]
 """An acceleration that the user set: "point" or "frame", its number, the frame that it was set in, SymPy's matrices."""
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """An actuator whose loads SymPy makes, with what tells their power.
+
+    Attributes
+    ----------
+    number : int
+        Of its load.
+    name, pathway : str
+        "load 2, a LinearSpring", and the class of its pathway.
+    force, velocity : SymPy expressions
+        Positive where it pushes; the extension velocity of its pathway.
+    """
+
+    number: int
+    name: str
+    pathway: str
+    force: Any
+    velocity: Any
 
 
 @dataclass(frozen=True)
@@ -49,8 +70,9 @@ class Reading:
     reactions : tuple of int
         Nodes of the inputs that the auxiliary equations determine.
     set_accelerations : sequence of SetAcceleration
+    actuators : sequence of Actuator
     read_again : callable or None
-        Reads the matrices of these into a copy of the graph, for given nodes of q̈; None where no user sets any motion,
+        Reads what stands in both into a copy of the graph, for given nodes of q̈; None where no user sets any motion,
         so that nothing can contradict positions.
     """
 
@@ -71,4 +93,5 @@ class Reading:
     undeclared: frozenset[int] = frozenset()
     reactions: tuple[int, ...] = ()
     set_accelerations: Sequence[SetAcceleration] = ()
+    actuators: Sequence[Actuator] = ()
     read_again: Callable[[Graph, Sequence[int]], Callable[[Any], int]] | None = None

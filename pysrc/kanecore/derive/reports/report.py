@@ -142,7 +142,7 @@ def _measured(derivation: Derivation) -> Iterator[str]:
 
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:
-    """Contradictions of one frame or point."""
+    """Contradictions of one frame, point or load."""
     for contradiction in model._contradictions:
         if (contradiction.kind, contradiction.at) == (kind, at):
             yield f"    contradiction: {contradiction.message(name)}"
@@ -221,6 +221,7 @@ def _loads(model: Described) -> Iterator[str]:
         )
         note = _energy(derivation, number)
         yield f"  load {number}, {' and '.join(where) or 'left out: zero, on the ground, or noncontributing'}{note}"
+        yield from _contradictions(model, "load", number, f"load {number}")
     inertial = dict.fromkeys(load.number for load in d.loads if holds_udot(k, load))
     if inertial:
         yield (

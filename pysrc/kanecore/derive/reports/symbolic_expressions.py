@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kanecore.derive.closed_forms import closed_form
 from kanecore.derive.derivation import Derivation
+from kanecore.derive.forces.actuator_powers import WrongPower
 from kanecore.derive.independent_speeds import dependence, independent
 from kanecore.derive.model_facts import sizes_of
 from kanecore.derive.velocity_contradictions import Contradiction
@@ -85,7 +86,7 @@ class Described(Protocol):
     @property
     def _notes(self) -> tuple[str, ...]: ...
     @property
-    def _contradictions(self) -> list[Contradiction]: ...
+    def _contradictions(self) -> list[Contradiction | WrongPower]: ...
     @property
     def _derivation(self) -> Derivation: ...
 

@@ -15,6 +15,7 @@ from sympy.physics.mechanics import ReferenceFrame as SymFrame
 from kanecore.describe import load_makers
 from kanecore.describe.builder import Builder
 from kanecore.describe.frame_paths import components
+from kanecore.describe.reading import Actuator
 from kanecore.errors import ModelError
 from kanecore.graph.vectors import Components
 
@@ -26,7 +27,7 @@ from .read_frames import FrameReader
 from .read_points import PointReader
 from .symbols import Symbols
 
-__all__ = ["LoadReader", "Loads", "is_tendon", "single_loads"]
+__all__ = ["LoadReader", "Loads", "is_tendon", "powered", "single_loads"]
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,32 @@ def is_tendon(item: Any) -> bool:
     return type(item.pathway) in (LinearPathway, ObstacleSetPathway)
 
 
+def powered(forcelist: Sequence[Any]) -> Iterator[Actuator]:
+    """Actuators along pathways whose loads SymPy makes, with their forces and extension velocities."""
+    for number, item in enumerate(forcelist):
+        if isinstance(item, ForceActuator) and not is_tendon(item):
+            kind, way = type(item).__name__, item.pathway
+            yield Actuator(number, f"load {number}, a {kind}", type(way).__name__, item.force, way.extension_velocity)
+
+
 def _is_whole(item: Any) -> bool:
     """Test whether the loads of an item are formed on the graph."""
     return is_tendon(item) or isinstance(item, (Contact, JointFriction))
 
 
 def _pairs(item: Any, number: int) -> list[tuple[str, Any, Any]]:
-    items = item.to_loads() if isinstance(item, ActuatorBase) else [item]
+    items = _loads_of(item, number) if isinstance(item, ActuatorBase) else [item]
     return [_pair(x, number) for load in items for x in single_loads(load)]
+
+
+def _loads_of(actuator: Any, number: int) -> Sequence[Any]:
+    try:
+        return actuator.to_loads()  # type: ignore[no-any-return]
+    except NotImplementedError as error:
+        raise ModelError(
+            f"load {number}, a {type(actuator).__name__}: SymPy cannot form its loads: {error} A radius of a cylinder "
+            "or a sphere that is a Rational or a symbol works, a Float does not: write Rational(1, 2) for 0.5"
+        ) from None
 
 
 def single_loads(item: Any) -> list[Any]:

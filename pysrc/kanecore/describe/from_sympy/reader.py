@@ -27,7 +27,7 @@ from .kinematical_equations import solve_kinematics
 from .quaternions import Quaternion, find_quaternions
 from .read_bodies import Bodies, BodyReader, JointReader
 from .read_frames import FrameReader
-from .read_loads import LoadReader, Loads
+from .read_loads import LoadReader, Loads, powered
 from .read_outputs import OutputReader, output_points
 from .read_points import PointReader
 from .symbols import Symbols, function_name
@@ -200,6 +200,7 @@ class Reader:
             ).difference(reactions),
             reactions=reactions,
             set_accelerations=tuple(self._set_accelerations()),
+            actuators=tuple(powered(a.forcelist)),
             read_again=symbols.read_again,
         )
 
