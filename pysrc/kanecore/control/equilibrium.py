@@ -113,8 +113,9 @@ def equilibrium(
     Raises
     ------
     ModelError
-        No equilibrium was found; the message names the rates that do not vanish, and their size. Or one was found that
-        no motion reaches: bristles that hold more than friction carries, muscles that are activated below 0 or above 1.
+        No equilibrium was found; the message names the rates that do not vanish, and their size.  Or one was found that
+        no motion reaches: bristles of `Contact` and `JointFriction` that hold more than friction carries, muscles of
+        SymPy that are activated below 0 or above 1.  Of states of one's own no limits are known.
     KeyError
         A name that the model does not have.
     ValueError, TypeError

@@ -52,13 +52,13 @@ def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -
     return result
 
 
-def activations(states: Any, forcelist: Sequence[Any]) -> dict[Any, str]:
-    """Activations of muscles, which lie between 0 and 1, each with the name of its muscle."""
+def activations(states: Any, forcelist: Sequence[Any]) -> dict[Any, tuple[str, Any]]:
+    """Activations of muscles, which lie between 0 and 1, each with the name of its muscle and its excitation."""
     biomechanics = sys.modules.get("sympy.physics.biomechanics")
     if biomechanics is None:
         return {}
     muscles = (biomechanics.ActivationBase, biomechanics.musculotendon.MusculotendonBase)
-    return {item.a: item.name for item in _objects(states, forcelist) if isinstance(item, muscles)}
+    return {item.a: (item.name, item.e) for item in _objects(states, forcelist) if isinstance(item, muscles)}
 
 
 def inputs_of_objects(states: Any, forcelist: Sequence[Any]) -> set[Any]:

@@ -83,8 +83,9 @@ def is_tendon(item: Any) -> bool:
 def powered(forcelist: Sequence[Any]) -> Iterator[Actuator]:
     """Actuators along pathways whose loads SymPy makes, with their forces and extension velocities."""
     for number, item in enumerate(forcelist):
-        if isinstance(item, ForceActuator) and not is_tendon(item):
-            kind, way = type(item).__name__, item.pathway
+        way = getattr(item, "pathway", None)
+        if isinstance(item, ActuatorBase) and way is not None and hasattr(item, "force") and not is_tendon(item):
+            kind = type(item).__name__
             yield Actuator(number, f"load {number}, a {kind}", type(way).__name__, item.force, way.extension_velocity)
 
 

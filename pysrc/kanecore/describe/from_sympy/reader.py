@@ -174,10 +174,12 @@ class Reader:
         symbols.warn_of_misspelt()
         inputs = symbols.complete_inputs(None if a.inputs is None else [*a.inputs, *a.reactions])
         parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
-        for x, name in activations(a.states, a.forcelist).items():
+        for x, (name, e) in activations(a.states, a.forcelist).items():
             if x in (*symbols.q, *symbols.z, *inputs):
-                why = f"the muscle {name} is activated between 0 and 1; hold what leads beyond, fixed={{...}}"
-                self._builder.range(function_name(x), 0.0, 1.0, why)
+                hint = f"fixed={{{function_name(e)!r}: 0.0}} looks for an equilibrium without it"
+                self._builder.range(
+                    function_name(x), 0.0, 1.0, f"the muscle {name} is activated between 0 and 1; {hint}"
+                )
         self._builder.list_in_order([symbols.parameters[s] for s in parameters], [symbols.inputs[x, 0] for x in inputs])
 
     # --------------------------------------------------------------------- results
