@@ -417,14 +417,10 @@ class Attachments:
 
         So has a point of the ground that is located from one on the axis about which a body turns.
         """
-        g = self.graph
-        way: Vector = ()
-        for i in self.path(point):
-            if self.points[i].velocity == ():
-                break
-            way += self.points[i].position
-        else:
+        g, path = self.graph, list(self.path(point))
+        if self.points[path[-1]].velocity != ():
             return False
+        way = tuple(part for i in path for part in self.points[i].position)
         if any(not self.frames[f].oriented and self._piece[f] for axes, _ in way for f in self._chain(axes)):
             return False
         position = components(g, self.frames, way, 0)
