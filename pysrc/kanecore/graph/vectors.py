@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanecore.graph.expression_graph import Graph
+from kanecore.graph.expression_graph import Graph, Op
 
 __all__ = [
     "IDENTITY",
@@ -16,6 +16,7 @@ __all__ = [
     "add",
     "cross",
     "dot",
+    "length",
     "matmul",
     "matvec",
     "neg",
@@ -33,6 +34,16 @@ Vector = tuple[tuple[int, Components], ...]  # ((frame, components in it), ...)
 
 def dot(g: Graph, a: Sequence[int], b: Sequence[int]) -> int:
     return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
+
+
+def length(g: Graph, a: Sequence[int]) -> int:
+    """√(a·a), whose derivative at a = 0 is zero in all units, without a condition, which would double derivatives."""
+    present = [x for x in a if x]
+    if len(present) == 1:
+        return g.call(Op.ABS, present[0])
+    square = dot(g, present, present)
+    sign = g.call(Op.SIGN, square)  # 0 or 1
+    return g.mul(sign, g.sqrt(g.add(square, g.sub(g.one, sign))))
 
 
 def cross(g: Graph, a: Sequence[int], b: Sequence[int]) -> tuple[int, int, int]:

@@ -83,14 +83,14 @@ Array = npt.NDArray[np.float64]
 
 _Reset = Callable[[float, Array], npt.ArrayLike]
 
-# So many changes of the state by one event in a part of the run so short, or in so few units in the last place of t,
-# are chatter, or bounces that come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
-_CHANGES, _SHORT, _UNITS = 4, 1e-9, 1e5
-# So are more of them in a longer part, where the event moves by rounding alone.
-_MANY_CHANGES, _BRIEF = 64, 1e-6
-# And so many: at their pace the run would take millions of them, as where coordinates of 1e3 round what is left.
-_MOST_CHANGES, _PART = 4096, 1e-3
-
+# So many changes of the state by one event in so few units in the last place of t are chatter, or bounces that come ever
+# faster.  Zeros that are less than 1e4 units apart may be taken for one.
+_CHANGES, _UNITS = 4, 1e5
+# So are more of them, in such parts of the longest time between two, from which it became shorter by and by: there the
+# event moves by rounding alone, as where coordinates of 1e3 round what is left.  A time that is _AT_ONCE times shorter
+# than the one before belongs to no such bounces, but to impulses after a time without.
+_OF_LONGEST = ((64, 1e-6), (4096, 1e-2))
+_AT_ONCE = 1e4
 
 _SINGLE = ("compiled", "address", "free_symbols")  # these tell an event, a C function, an expression from a list
 
@@ -136,7 +136,7 @@ class Events:
     def __init__(self, problem: InitialValueProblem, given: Any) -> None:
         self._problem = problem
         listed = as_list(given)
-        self._changes: list[deque[float]] = [deque(maxlen=_MOST_CHANGES) for _ in listed]
+        self._changes = [_Changes(problem.t0) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
         self._counts = [0] * len(listed)
@@ -223,17 +223,35 @@ class Events:
 
     def _see_chatter(self, i: int, t: float) -> None:
         """Raise IntegrationError if changes of the state follow one another ever faster."""
-        changes = self._changes[i]
-        changes.append(t)
-        length = abs(self._problem.t1 - self._problem.t0)
-        soon = max(_SHORT * length, _UNITS * np.spacing(abs(t)))
-        for n, short in ((_CHANGES, soon), (_MANY_CHANGES, _BRIEF * length), (_MOST_CHANGES, _PART * length)):
-            if n <= len(changes) and abs(t - changes[-n]) <= short:
-                raise IntegrationError(
-                    f"event {i} changed the state {n} times between t = {changes[-n]!r} and {t!r}: it chatters, "
-                    "bounces follow one another ever faster, or the motion rests there; let an event of a slow "
-                    "approach be terminal, and go on with a model that rests there"
-                )
+        self._changes[i].add(t)
+        for n, first in self._changes[i].chatter():
+            raise IntegrationError(
+                f"event {i} changed the state {n} times between t = {first!r} and {t!r}: it chatters, "
+                "bounces follow one another ever faster, or the motion rests there; let an event of a slow "
+                "approach be terminal, and go on with a model that rests there"
+            )
+
+
+class _Changes:
+    """Times at which one event changed the state; its chatter is judged by these alone, however long the run may be."""
+
+    def __init__(self, start: float) -> None:
+        self._times = deque([start], maxlen=_OF_LONGEST[-1][0] + 1)
+        self._longest = 0.0
+
+    def add(self, t: float) -> None:
+        last, times = abs(t - self._times[-1]), self._times
+        before = abs(times[-1] - times[-2]) if len(times) > 1 else last
+        self._longest = max(self._longest, last) if before <= _AT_ONCE * last else last
+        times.append(t)
+
+    def chatter(self) -> Iterator[tuple[int, float]]:
+        """How many changes were too fast, and the time of the first of them."""
+        t, count = self._times[-1], len(self._times) - 1
+        limits = ((_CHANGES, _UNITS * float(np.spacing(abs(t)))), *((n, a * self._longest) for n, a in _OF_LONGEST))
+        for n, short in limits:
+            if n <= count and abs(t - self._times[-n]) <= short:
+                yield n, self._times[-n]
 
 
 def as_list(given: Any) -> list[Any]:

@@ -17,10 +17,7 @@ from kanecore.describe.description import Description, Range
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Graph
 
-__all__ = ["Bristle", "Bristles", "speed_of", "utilization", "with_bristles"]
-
-_STILL = 1e-30
-"""Added to s², in m²/s², so that |s| has derivatives at s = 0: bristles slip by 10⁻¹⁵ m/s there."""
+__all__ = ["Bristle", "Bristles", "utilization", "with_bristles"]
 
 _UNUSED = 1e-32
 """Added to the square of a utilization, so that it has derivatives at zero: 10⁻¹⁶ is used there."""
@@ -56,11 +53,6 @@ class Bristles:
     name: str
     each: Sequence[Bristle]
     utilization: int
-
-
-def speed_of(g: Graph, slips: Iterable[int]) -> int:
-    """|s| of the slip along some directions, in m/s, with derivatives at rest as well."""
-    return g.sqrt(g.add(g.sum(map(g.square, slips)), g.constant(_STILL)))
 
 
 def utilization(g: Graph, pulls: Iterable[int], largest: int) -> int:

@@ -25,10 +25,10 @@ from kanecore.describe.joints import Attachments
 from kanecore.describe.load_makers import Contact
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import STATE, Given, Graph, Op
-from kanecore.graph.vectors import ZERO, Components, add, cross, dot, neg, scale, sub
+from kanecore.graph.vectors import ZERO, Components, add, cross, dot, length, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-from .bristles import Bristle, Bristles, speed_of, utilization, with_bristles
+from .bristles import Bristle, Bristles, utilization, with_bristles
 
 __all__ = ["with_contacts"]
 
@@ -238,7 +238,7 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
     if not directions:
         return None, ZERO
     slips = [dot(g, slip, axis) for axis in directions]
-    speed = speed_of(g, slips)
+    speed = length(g, slips)
     wear = g.div(g.mul(contact.bristle_stiffness, speed), _coefficient(g, contact, speed))
     decay = g.div(contact.bristle_stiffness, contact.bristle_damping)
     apart = g.binary(Op.LE, gap.depth, 0)

@@ -17,15 +17,12 @@ from kanecore.describe.load_makers import JointFriction
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.expression_graph import ACCELERATION, STATE, Op
-from kanecore.graph.vectors import ZERO, Components, dot, neg, scale, sub
+from kanecore.graph.vectors import ZERO, Components, dot, length, neg, scale, sub
 from kanecore.graph.zero_tests import equal
 
-from .bristles import Bristle, Bristles, speed_of, utilization, with_bristles
+from .bristles import Bristle, Bristles, utilization, with_bristles
 
 __all__ = ["with_joint_friction"]
-
-_AT_REST = 1e-30
-"""Added to the square of a length, in N² or N² m², so that its root has derivatives at zero."""
 
 
 def with_joint_friction(d: Description) -> Description:
@@ -83,7 +80,7 @@ def _bristle(k: Kinematics, friction: JointFriction, slip: int) -> Bristle:
     """Deflection z of the bristles, and ż = s − σ₀ |s| z."""
     g, name = k.graph, f"{friction.joint}_bristle"
     z = g.symbol(("z", name), STATE)
-    return Bristle(name, z, g.sub(slip, g.mul(g.mul(friction.bristle_stiffness, speed_of(g, [slip])), z)))
+    return Bristle(name, z, g.sub(slip, g.mul(g.mul(friction.bristle_stiffness, length(g, [slip])), z)))
 
 
 def _axis(k: Kinematics, omega: Components, joint: str) -> Components:
@@ -109,4 +106,4 @@ def _across(k: Kinematics, v: Components, axis: Components) -> int:
     """Size of the part of a vector across an axis."""
     g = k.graph
     part = sub(g, v, scale(g, dot(g, v, axis), axis))
-    return g.sqrt(g.add(dot(g, part, part), g.constant(_AT_REST)))
+    return length(g, part)
