@@ -159,7 +159,7 @@ def test_only_homogeneous_constraints_leave_h_alone(offset: Any) -> None:
     s = point_mass()
     (x, y, _), (vx, vy, _), values = s["q"], s["u"], {s["m"]: 1.0} | ({offset: 0.5} if offset else {})
     for rows, normal in (
-        ({"velocity_constraints": [vx - vy - offset]}, [-1.0, 1.0, 0.0]),
+        ({"velocity_constraints": [vx - vy - offset]}, [1.0, -1.0, 0.0]),
         ({"configuration_constraints": [x + 2 * y - offset * time]}, [1.0, 2.0, 0.0]),
     ):
         found = compiled(s, [(s["P"], -s["m"] * 9.81 * s["N"].y)], values, **rows).conserved()

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from kanecore.constraints.consistent_states import consistent_state
 from kanecore.constraints.constraint_state import ConstraintState
-from kanecore.constraints.constraint_values import Constraints, normalise
-from kanecore.errors import ModelError
-from kanecore.rank import null_space
+from kanecore.constraints.constraint_values import Constraints, angles, normalise
+from kanecore.errors import ModelError, StateError
+from kanecore.rank import null_space, pivots
 from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ _NUDGE, _NUDGES = 1e-14, 6  # changes of last digits, and how many times each st
 _TRIALS = 60  # of states near which one on the constraints is looked for
 _SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: damping shows at high speeds, stiction at low ones
 _SPREADS = (0.1, 0.3, 0.05, 1.0)  # of the coordinates' magnitudes: how far from the guess
+_FACTORS = 4.0 ** np.arange(-32, 33)  # of sizes in any unit
 _CLEAR = 1e3  # times the limit for zero: states that decide directions
 _TIMES = (0.0, 0.37, -1.3, 2.9, 0.0, 7.1, 13.0, 41.0)
 
@@ -149,25 +150,52 @@ def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
 
 
 def _start(at: ConstraintState, trial: int) -> ConstraintState:
-    """Start of the search for a state: entries of size 1, or in turn of equal size in the metric of the masses."""
+    """Start of the search for a state: entries of equal size in the metric of the masses.
+
+    Their size is that of the guess, or angles of one radian.  Without both it is that at which forces that depend on
+    the coordinates are as large as others; speeds are as fast as makes forces that depend on them as large.
+    """
     dyn, guess = at.dyn, at.dyn._table_info.get("guess", {})
     center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2
     for place, value in guess.items():
         center[int(place)] = value
     normalise(dyn, numbers)
-    size = np.ones(dyn.n_x)
-    if guess or trial % 2:
-        normal = at.moved(center if guess else numbers)
-        far, fast, q = normal.coordinate_units, normal.speed_units, np.abs(center[: dyn.n_q])
-        moved = far > 0.0
+    normal = at.moved(center if guess else numbers)
+    far, q = normal.coordinate_units, np.abs(center[: dyn.n_q])
+    moved, turns = far > 0.0, angles(normal)
+    size = np.concatenate([np.where(moved, far, 1.0), normal.speed_units, np.ones(dyn.n_z)])
+    if guess:
         largest = np.max(q[moved] / far[moved], initial=0.0) or 1.0 / (np.max(far, initial=0.0) or 1.0)
-        spread = _SPREADS[turn % len(_SPREADS)] if guess else 1.0
-        size = np.concatenate([spread * np.where(moved, q + largest * far, 1.0), largest * fast, np.ones(dyn.n_z)])
-    size[dyn._speeds] *= _SPEEDS[turn % len(_SPEEDS)]
+        size[: dyn.n_q] = _SPREADS[turn % len(_SPREADS)] * np.where(moved, q + largest * far, 1.0)
+    else:
+        size[: dyn.n_q] /= np.where(moved, np.max(far[turns], initial=0.0) or np.max(far, initial=0.0), 1.0)
+        if trial % 2:
+            size[: dyn.n_q][turns] = 1.0
+        if not turns.any():
+            far_away = size * numbers
+            far_away[dyn.n_q :] = 0.0
+            size[: dyn.n_q] *= _balanced(normal, center, center + far_away)
     x = center + size * numbers
     x[dyn._states] = np.abs(x[dyn._states])
     normalise(dyn, x)
+    still = x.copy()
+    still[dyn._speeds] = 0.0
+    x[dyn._speeds] *= _SPEEDS[turn % len(_SPEEDS)] * _balanced(normal, still, x)
     return at.moved(x)
+
+
+def _balanced(at: ConstraintState, start: Array, x: Array) -> float:
+    """Factor of the way from a start to a state at which accelerations change by as much as they are at the start."""
+    states = start + np.multiply.outer(np.append(0.0, _FACTORS), x - start)
+    try:
+        udot = np.asarray(at.dyn.udot(at.t, states, r=at.r, p=at.p))
+    except StateError as error:
+        udot = np.asarray(error.out if error.out is not None else np.full((len(states), at.dyn.n_u), np.nan))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        size, change = (np.max(np.abs(a) / at.speed_units, axis=-1) for a in (udot[:1], udot[1:] - udot[0]))
+        apart = np.abs(np.log(change / size))
+    known = np.isfinite(apart)
+    return float(_FACTORS[np.argmin(np.where(known, apart, np.inf))]) if known.any() else 1.0
 
 
 def _inputs_at(dyn: Kernels, inputs: Array, t: float) -> Array:
@@ -318,9 +346,8 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
         if used:
             reasons["angular_momentum"] = "the positions of the bodies are not known from one fixed point"
         return ()
-    [(tree, origin)], positions = used, motion.positions[:, 0]
-    moved = np.max(np.abs(positions - positions[0]), axis=(0, 2))
-    is_fixed = moved <= NOISE * np.max(np.abs(positions), initial=0.0)
+    [(tree, origin)], positions = used, motion.positions
+    is_fixed = _vanishes(positions - positions[0], (positions,)).all(axis=-1)
     is_fixed &= np.array([place == (tree, origin) for place in start])
     fixed = [(origin, np.zeros_like(motion.positions[..., 0, :]))]
     fixed += [(names[i], motion.positions[..., i, :]) for i in np.flatnonzero(is_fixed)]
@@ -355,7 +382,7 @@ def _axes(rates: Array) -> tuple[Vector, ...]:
         units = np.max(np.abs(values), axis=0)
         clear = np.any(np.abs(values) > _CLEAR * CONSERVED * rounding, axis=1)
         basis = null_space(values[clear], 1.0 / units) / units[:, np.newaxis]
-        for column in np.linalg.qr(basis)[0].T:
+        for column in np.linalg.qr(_simplest(basis))[0].T:
             limit = CONSERVED * rounding + EQUAL * np.abs(values)
             if np.all(np.abs(values @ column) <= limit @ np.abs(column)):
                 directions.append(np.zeros(3))
@@ -363,9 +390,15 @@ def _axes(rates: Array) -> tuple[Vector, ...]:
     return tuple(_readable(direction) for direction in directions)
 
 
+def _simplest(basis: Array) -> Array:
+    """Basis of the same space whose vectors have few components."""
+    return np.asarray(basis @ np.linalg.inv(basis[pivots(basis.T, basis.shape[1])]))
+
+
 def _readable(direction: Array) -> Vector:
-    """Direction or its opposite, so that the largest component is positive; without negative zeros."""
-    sign = 1.0 if direction[np.argmax(np.abs(direction))] > 0.0 else -1.0
+    """Direction or its opposite, so that the first of the largest components is positive; without negative zeros."""
+    size = np.abs(direction)
+    sign = 1.0 if direction[np.argmax(size >= (1.0 - EQUAL) * np.max(size))] > 0.0 else -1.0
     x, y, z = (float(sign * c) if abs(c) > NOISE else 0.0 for c in direction)
     return x, y, z
 
