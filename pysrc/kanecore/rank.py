@@ -24,6 +24,8 @@ from kanecore.tolerances import EPSILON, EQUAL, INDEPENDENT, NOISE, RANK
 __all__ = [
     "NEAR",
     "clear",
+    "connected",
+    "connected_columns",
     "coordinate_units",
     "equilibrated",
     "extents",
@@ -104,10 +106,30 @@ def extents(values: Array, units: Array) -> Array:
 
 
 def clear(entries: Array, scaled: Array) -> Array:
-    """Matrix without entries that are tiny relative to their row or to all, as scaled to equal units."""
+    """Matrix without entries that are tiny relative to their row or to all with which it is connected.
+
+    ``scaled`` are the entries in equal units.
+    """
     size = np.abs(scaled)
-    limit = np.maximum(EQUAL * np.max(size, axis=1, keepdims=True, initial=0.0), NOISE * np.max(size, initial=0.0))
-    return np.where(size > limit, entries, 0.0)
+    largest = size.max(axis=1, keepdims=True, initial=0.0)
+    beside = np.max(np.where(connected_columns(size > 0.0), size.max(axis=0, initial=0.0), 0.0), axis=1, initial=0.0)
+    return np.where(size > np.maximum(EQUAL * largest, NOISE * beside[:, np.newaxis]), entries, 0.0)
+
+
+def connected_columns(present: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Columns with which each row is connected, by entries that are present in rows and columns: (m, n)."""
+    numbers = present.astype(np.float64)
+    return np.asarray(numbers @ connected(numbers.T @ numbers > 0.0) > 0.0)
+
+
+def connected(links: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which of n things are connected, directly or not, by links (n, n) in either direction: (n, n)."""
+    reached = links | links.T | np.eye(len(links), dtype=bool)
+    while True:
+        further = (reached.astype(np.float64) @ reached) > 0.0
+        if (further == reached).all():
+            return reached
+        reached = further
 
 
 def size_of(rows: Array) -> Array:

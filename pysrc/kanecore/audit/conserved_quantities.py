@@ -24,6 +24,7 @@ from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import Constraints, angles, normalise
 from kanecore.errors import ModelError, StateError
 from kanecore.rank import null_space, pivots
+from kanecore.run.last_digits import nudged
 from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ Vector = tuple[float, float, float]
 
 _STATES = 8  # that decide
 _FEWEST = 3  # with fewer there is no verdict
-_NUDGE, _NUDGES = 1e-14, 6  # changes of last digits, and how many times each state is looked at with others
 _TRIALS = 60  # of states near which one on the constraints is looked for
 _SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: damping shows at high speeds, stiction at low ones
 _SPREADS = (0.1, 0.3, 0.05, 1.0)  # of the coordinates' magnitudes: how far from the guess
@@ -214,17 +214,11 @@ class _Place:
     """A state with copies in which all numbers change in their last digits: kernels return (1 + 6, ...) results."""
 
     def __init__(self, state: ConstraintState, rng: np.random.Generator) -> None:
-        def nudged(values: Any) -> Array:
-            array = np.asarray(values, dtype=np.float64)
-            factors = 1.0 + _NUDGE * rng.uniform(-1.0, 1.0, (1 + _NUDGES, *array.shape))
-            factors[0] = 1.0
-            return np.asarray(array * factors)
-
         self.dyn = state.dyn
-        self._state = nudged(state.t), nudged(state.x)
-        self._values: dict[str, Any] = {"r": nudged(state.r), "p": nudged(state.p)}
+        self._state = nudged(state.t, rng), nudged(state.x, rng)
+        self._values: dict[str, Any] = {"r": nudged(state.r, rng), "p": nudged(state.p, rng)}
         udot = np.asarray(state.dyn.udot(*self._state, **self._values))
-        self._udot = udot + (nudged(udot[0]) - udot[0])  # where it is constant as well
+        self._udot = udot + (nudged(udot[0], rng) - udot[0])  # where it is constant as well
 
     def __call__(self, kernel: Callable[..., Any], *after: Array) -> Array:
         """The results of a kernel."""

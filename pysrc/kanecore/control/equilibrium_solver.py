@@ -15,7 +15,8 @@ M + Gᵀ G is regular wherever u̇ is determined.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,10 +25,11 @@ import numpy.typing as npt
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import normalise
 from kanecore.control.error_states import ErrorStates
-from kanecore.control.minimal_states import constraint_slopes, error_sizes, error_units
+from kanecore.control.minimal_states import constraint_slopes, error_units
 from kanecore.control.modes import balance
 from kanecore.errors import NonFiniteError, SingularError
-from kanecore.rank import clear, equilibrated, null_space, size_of
+from kanecore.rank import clear, connected, equilibrated, null_space, size_of
+from kanecore.run.last_digits import nudged
 from kanecore.tolerances import EPSILON, NOISE, RANK, REACHED, SOLVED
 
 __all__ = ["ACCURACY", "Balance", "Iterate", "changes", "feasible", "rate_slopes", "weights"]
@@ -92,6 +94,8 @@ class Balance:
         Which coordinates are angles.
     by_forces : bool
         Whether steps solve for forces in place of u̇.
+    together : ndarray of bool, (n_errors + n_inputs, n_errors + n_inputs)
+        Which of the unknowns rates connect: what is not connected says nothing of how large another is.
     """
 
     rates: Numbers
@@ -100,10 +104,11 @@ class Balance:
     inputs: Numbers
     angles: npt.NDArray[np.bool_]
     by_forces: bool = False
+    together: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
         """Take steps from a state on the constraints, each of which lessens F; return first and last iterate."""
-        first = iterate = Iterate(self, start)
+        first = iterate = Iterate(replace(self, together=_together(start, self.inputs)), start)
         for _ in range(_ITERATIONS):
             scale = iterate.scale
             size = iterate.norm(scale)
@@ -122,8 +127,8 @@ class Balance:
 class Iterate:
     """State on the constraints with the residual F there, and J = ∂F/∂v in columns of equal units."""
 
-    def __init__(self, sought: Balance, state: ConstraintState) -> None:
-        self.sought, self.state = sought, state
+    def __init__(self, sought: Balance, state: ConstraintState, first: Iterate | None = None) -> None:
+        self.sought, self.state, self._first = sought, state, first or self
         self.errors = ErrorStates(state.dyn)
         self.columns = self.errors.columns(state.x)
 
@@ -142,10 +147,14 @@ class Iterate:
     @cached_property
     def slopes(self) -> Array:
         """J."""
+        return clear(self._as_computed, self._as_computed / self._row_units[:, np.newaxis])
+
+    @cached_property
+    def _as_computed(self) -> Array:
+        """J with its rounding."""
         held = self.columns[self.sought.held]
         held = np.hstack([held, np.zeros((len(held), len(self.sought.inputs)))])
-        slopes = np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units
-        return clear(slopes, slopes / self._row_units[:, np.newaxis])
+        return np.asarray(np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units)
 
     @cached_property
     def sides(self) -> Array:
@@ -172,7 +181,8 @@ class Iterate:
             return self.slopes
         n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
         directions = self.columns[:, :n_q]
-        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, self.sizes[:n_q])
+        sizes = np.where(self.sizes > 0.0, self.sizes, self.unknown_units[: len(self.sizes)])[:n_q]
+        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, sizes)
         moved = changes(self.state, self._speeds, self.residual[rows], directions, sizes)
         moved *= self.unknown_units[:n_q]
         changed = self._inertia @ slopes[rows]
@@ -244,19 +254,29 @@ class Iterate:
 
     def _terms(self, sizes: Array) -> Array:
         """Magnitude of the terms of F, for errors of the given sizes."""
-        terms = np.abs(self.slopes) @ self._extents(sizes)
-        # values below REACHED of the largest equation of their kind are rounding, also without terms
-        for rows in self._kinds:
-            units, largest = self._row_units[rows], np.maximum(terms, np.abs(self.residual))[rows]
-            terms[rows] += REACHED / SOLVED * units * np.max(largest / units, initial=0.0)
+        terms = np.abs(self._as_computed) @ self._extents(sizes)
+        terms[: len(self.sought.rates)] += self._rounded
         return np.asarray(terms)
+
+    @cached_property
+    def _rounded(self) -> Array:
+        """Magnitude of the terms of rates, found from what changes of all numbers by `NOISE` change.
+
+        They count as `REACHED` of `SOLVED`: what is smaller is rounding, and no sum that nearly vanishes.
+        """
+        state = self.state
+        rng = np.random.default_rng(0)
+        t, x, r, p = (nudged(a, rng) for a in (state.t, state.x, state.r, state.p))
+        rates = np.asarray(state.dyn.rhs(t, x, r=r, p=p)) @ self.errors.rows(state.x)[self.sought.rates].T
+        return np.asarray(REACHED / SOLVED / NOISE * np.max(np.abs(rates[1:] - rates[:1]), axis=0))
 
     def _extents(self, sizes: Array) -> Array:
         """Reference magnitude of each unknown, in its unit, for errors of the given sizes."""
-        of_errors, of_inputs = np.split(self.unknown_units, [len(self.errors.names)])
+        n = len(self.errors.names)
+        of_errors, of_inputs = np.split(self.unknown_units, [n])
         errors = sizes / of_errors
-        inputs = np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + np.max(errors, initial=0.0)
-        return np.concatenate([errors, inputs])
+        beside = np.max(np.where(self.sought.together[n:, :n], errors, 0.0), axis=1, initial=0.0)
+        return np.concatenate([errors, np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + beside])
 
     def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
         """Mask of the entries of F that do not vanish, after steps from the first state."""
@@ -265,8 +285,11 @@ class Iterate:
     def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
         """Mask of entries of F that vanish only beside terms larger than at first: far away, or next to a pole."""
         before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
+        rounding[: len(self.sought.rates)] += SOLVED * self._rounded
         small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
-        return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * before)))
+        # terms may vanish at first by symmetry: then those of other equations say how large terms were
+        largest = first._row_units * np.max(np.maximum(before, np.abs(first.residual)) / first._row_units, initial=0.0)
+        return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * largest)))
 
     def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
         """Mask of entries of F that are rounding beside their first terms, though a next step would lessen them.
@@ -282,18 +305,41 @@ class Iterate:
 
     def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
         """Places in x, and rates, of moving entries, relative to the magnitudes at the first state."""
-        state, asked = self.state, set(self.sought.rates.tolist())
+        state, asked, n = self.state, set(self.sought.rates.tolist()), len(self.errors.names)
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
-        large = first._fastest * (np.abs(self.columns) @ first.sizes)
+        large = np.abs(self.columns) @ (np.abs(first._rate_slopes[:, :n]) @ first.sizes)
         for place in np.flatnonzero(np.abs(xdot) > SOLVED * large):
             if not asked.issuperset(self.errors.of_places([int(place)]).tolist()):
                 yield int(place), float(xdot[place])
 
     @cached_property
     def sizes(self) -> Array:
-        """Reference magnitude of each error; of an angle at least one radian."""
+        """Reference magnitude of each error: its value plus the largest with which it is connected, in its unit.
+
+        Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at least
+        as one radian.  Where all are zero the search's first step tells how large they are.
+        """
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
-        return error_sizes(self.errors, self.unknown_units[: len(self.errors.names)], self.errors.values(x))
+        units, values = self.unknown_units[: len(self.errors.names)], self.errors.values(x)
+        beside = self._largest(values / units)
+        if not beside.all():
+            beside = np.where(beside > 0.0, beside, self._largest(self._first._reach / units))
+        return np.asarray(values + beside * units)
+
+    @cached_property
+    def _reach(self) -> Array:
+        """How far the step of least norm that solves for u̇ moves each error."""
+        rows = size_of(self.slopes)
+        step = np.linalg.lstsq(self.slopes @ self.allowed / rows[:, np.newaxis], self.residual / rows, rcond=RANK)[0]
+        return np.asarray(np.abs(self.unknown_units * (self.allowed @ step))[: len(self.errors.names)])
+
+    def _largest(self, values: Array) -> Array:
+        """The largest of those with which each is connected, and which count beside it."""
+        n_q, end = self.errors.n_coordinates, self.errors.end_of_speeds
+        counts = self.sought.together[: len(values), : len(values)].copy()
+        counts[:n_q, n_q:] = counts[:, end:] = counts[end:] = False
+        counts[range(len(values)), range(len(values))] = True
+        return np.asarray(np.max(np.where(counts, values, 0.0), axis=1, initial=0.0))
 
     @cached_property
     def miss(self) -> float:
@@ -309,7 +355,7 @@ class Iterate:
         r = np.array(state.r)
         r[self.sought.inputs] += change[n:]
         try:
-            following = Iterate(self.sought, feasible(state, state.x + self.columns @ change[:n], r))
+            following = Iterate(self.sought, feasible(state, state.x + self.columns @ change[:n], r), self._first)
             return following if np.isfinite(following.residual).all() else None
         except (NonFiniteError, SingularError):
             return None
@@ -333,6 +379,16 @@ class Iterate:
     @cached_property
     def _rate_slopes(self) -> Array:
         return rate_slopes(self.state, self.sought.inputs)
+
+
+def _together(start: ConstraintState, inputs: Numbers) -> npt.NDArray[np.bool_]:
+    """Which errors and inputs rates connect, at any of some states nearby."""
+    n = len(ErrorStates(start.dyn).names)
+    links = np.zeros((n + len(inputs), n + len(inputs)), dtype=bool)
+    for x in (start.x, *start.nearby.x):
+        with suppress(SingularError, FloatingPointError):
+            links[:n] |= rate_slopes(start.moved(x), inputs) != 0.0
+    return connected(links)
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:

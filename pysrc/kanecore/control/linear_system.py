@@ -22,6 +22,8 @@ from kanecore.control.minimal_states import Reduction, output_slopes, reduction
 from kanecore.control.modes import Mode, balance, in_units, modes_of, rounded, unreached
 from kanecore.rank import clear
 from kanecore.run.call_arguments import leading, vectors
+from kanecore.run.last_digits import nudged
+from kanecore.tolerances import CONSERVED
 
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
@@ -107,6 +109,7 @@ class LinearSystem:
     input_names: tuple[str, ...]
     output_names: tuple[str, ...]
     _reduction: Reduction
+    _rounding: Array
 
     @property
     def state_names(self) -> tuple[str, ...]:
@@ -159,7 +162,7 @@ class LinearSystem:
         )
         a = np.ascontiguousarray(self.A[np.ix_(rest, rest)])
         b, c = np.ascontiguousarray(self.B[rest]), np.ascontiguousarray(self.C[:, rest])
-        return replace(self, A=a, B=b, C=c, _reduction=fewer)
+        return replace(self, A=a, B=b, C=c, _reduction=fewer, _rounding=self._rounding[rest])
 
     # -------------------------------------------------------------------------------------------------- modes
 
@@ -180,12 +183,12 @@ class LinearSystem:
         Their states are those in wᵀ z.  Entries below 1e-9 of A, or of B, with states in the metric of the masses,
         count as zero.
         """
-        return unreached(self.A, self.B, self._units, self.state_names)
+        return unreached(self.A, self.B, self._units, self.state_names, self._rounding)
 
     @cached_property
     def unobservable(self) -> tuple[Mode, ...]:
         """Unobservable modes: A v = λ v, C v = 0, with v as their vector; without outputs all."""
-        return unreached(self.A.T, self.C.T, 1.0 / self._units, self.state_names)
+        return unreached(self.A.T, self.C.T, 1.0 / self._units, self.state_names, np.zeros_like(self.C.T))
 
     @property
     def _units(self) -> Array:
@@ -298,7 +301,8 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     # every direction: a unit of one of z, then of one of r
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
-    sizes = np.concatenate([part.sizes, np.maximum(np.abs(state.r), 1.0)])
+    a, b = rates @ part.tangent, _input_slopes(dyn, part, slopes)
+    sizes = np.concatenate([part.sizes, _input_sizes(state, part, a, b)])
     dudot = slopes[dyn._speeds] @ np.vstack([dx, dr])
     outputs, n = output_slopes(state, dx, dr, dudot, sizes), len(part.units)
     return LinearSystem(
@@ -306,14 +310,37 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
         t=float(t),
         x=state.x.copy(),
         r=np.array(state.r),
-        A=rates @ part.tangent,
-        B=rates @ part.input_tangent + part.rows @ slopes[:, dyn.n_x :],
+        A=a,
+        B=b,
         C=np.ascontiguousarray(outputs[:, :n]),
         D=np.ascontiguousarray(outputs[:, n:]),
         input_names=dyn.input_names,
         output_names=dyn.output_names,
         _reduction=part,
+        _rounding=_rounding(state, part),
     )
+
+
+def _input_slopes(dyn: Kernels, part: Reduction, slopes: Array) -> Array:
+    """B, from [∂ẋ/∂x, ∂ẋ/∂r]: (..., n, n_r)."""
+    return np.asarray(part.rows @ (slopes[..., : dyn.n_x] @ part.input_tangent + slopes[..., dyn.n_x :]))
+
+
+def _input_sizes(state: ConstraintState, part: Reduction, a: Array, b: Array) -> Array:
+    """Large changes of inputs: of their values, or as much as changes rates as large changes of states do."""
+    of_states = float(np.max(np.abs(a) @ part.sizes / part.units, initial=0.0))
+    of_inputs = np.max(np.abs(b) / part.units[:, np.newaxis], axis=0, initial=0.0)
+    acts = (of_inputs > 0.0) & (of_states > 0.0)
+    return np.maximum(np.abs(np.asarray(state.r)), np.where(acts, of_states / np.where(acts, of_inputs, 1.0), 1.0))
+
+
+def _rounding(state: ConstraintState, part: Reduction) -> Array:
+    """Bound for entries of B that are rounding of zero, as where constraints hold what an input pushes."""
+    rng = np.random.default_rng(0)
+    t, x, r, p = (nudged(a, rng) for a in (state.t, state.x, state.r, state.p))
+    slopes = np.asarray(state.dyn._linearize(t, x, r=r, p=p))
+    columns = _input_slopes(state.dyn, part, slopes)
+    return np.asarray(CONSERVED * np.max(np.abs(columns[1:] - columns[:1]), axis=0))
 
 
 def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:

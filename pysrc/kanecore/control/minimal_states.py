@@ -30,6 +30,7 @@ __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "outp
 Array = npt.NDArray[np.float64]
 
 _NOTHING = 1e-30  # in the metric of the masses; a nanometre of an atom is larger
+_UNCERTAIN = 1e2  # times what two steps of differences tell apart: a smaller derivative is rounding of zero
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,9 @@ def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) 
             x = _where_defined(dyn._project, state.t, x, r, state.p)
         return _where_defined(dyn.outputs, state.t, x, r, state.p)
 
-    return np.ascontiguousarray(derivative(along, sizes).value.T)
+    slope = derivative(along, sizes)
+    clear = np.abs(slope.value) > _UNCERTAIN * slope.uncertainty
+    return np.ascontiguousarray(np.where(clear, slope.value, 0.0).T)
 
 
 def _where_defined(kernel: Any, t: float, x: Array, r: Array, p: Any) -> Array:

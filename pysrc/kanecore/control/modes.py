@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.rank import pivots
+from kanecore.rank import connected, pivots
 from kanecore.tolerances import EPSILON, EQUAL, NOISE
 
 __all__ = ["Mode", "balance", "in_units", "modes_of", "rounded", "unreached"]
@@ -97,13 +97,28 @@ def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]
     return _sorted(*_eigen(scaled, scaled), units, names)
 
 
-def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
-    """The modes wᵀ A = λ wᵀ, wᵀ B = 0."""
+def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...], rounding: Array) -> tuple[Mode, ...]:
+    """The modes wᵀ A = λ wᵀ, wᵀ B = 0; columns of B within their ``rounding``, (n, m), are zero."""
     scaled = in_units(a, units)
-    columns = b / units[:, np.newaxis]
-    sizes = np.max(np.abs(columns), axis=0, initial=0.0)
-    clear = sizes > NOISE * np.max(sizes, initial=0.0)  # others are rounding of an input without effect
-    columns = columns[:, clear] / sizes[clear]
+    columns, noise = (np.abs(m) / units[:, np.newaxis] for m in (b, rounding))
+    sizes = np.max(columns, axis=0, initial=0.0)
+    acts = sizes > np.max(noise, axis=0, initial=0.0)
+    columns = (b / units[:, np.newaxis])[:, acts] / sizes[acts]
+    # states that neither A nor an input connects say nothing of how small a rate of others is
+    together = connected((scaled != 0.0) | (np.abs(columns) @ np.abs(columns.T) > 0.0))
+    parts = [np.flatnonzero(row) for i, row in enumerate(together) if np.argmax(row) == i]
+    found = [_unreached(scaled[np.ix_(part, part)], columns[part]) for part in parts]
+    values = np.concatenate([each for each, _ in found] or [np.zeros(0, dtype=np.complex128)])
+    vectors = np.zeros((len(units), len(values)), dtype=np.complex128)
+    first = 0
+    for part, (_, own) in zip(parts, found, strict=True):
+        vectors[part, first : first + own.shape[1]] = own
+        first += own.shape[1]
+    return _sorted(values, vectors, 1.0 / units, names)
+
+
+def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128], Eigen]:
+    """The λ and w of one part, in equal units and columns of equal size."""
     basis, size = _null_rows(columns, _norm(columns)), _norm(scaled)
     while basis.shape[1]:
         moved = scaled.T @ basis
@@ -116,7 +131,7 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...]) -> tuple
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
     values, vectors = _eigen(np.where(np.abs(within) > NOISE * size, within, 0.0), scaled)
-    return _sorted(values, basis @ vectors, 1.0 / units, names)
+    return values, basis @ vectors
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:

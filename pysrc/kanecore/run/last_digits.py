@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers with other last digits: what a result changes by with these is the size of its rounding, in any unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.tolerances import NOISE
+
+__all__ = ["nudged"]
+
+_COPIES = 6
+
+
+def nudged(values: Any, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Values as they are, then copies that are changed by up to `NOISE` of each: (1 + 6, ...)."""
+    array = np.asarray(values, dtype=np.float64)
+    factors = 1.0 + NOISE * rng.uniform(-1.0, 1.0, (1 + _COPIES, *array.shape))
+    factors[0] = 1.0
+    return np.asarray(array * factors)
