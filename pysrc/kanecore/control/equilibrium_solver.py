@@ -316,8 +316,8 @@ class Iterate:
     def sizes(self) -> Array:
         """Reference magnitude of each error: its value plus the largest with which it is connected, in its unit.
 
-        Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at least
-        as one radian.  Where all are zero the search's first step tells how large they are.
+        Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at
+        least as one radian.  Where all are zero the search's first step tells how large they are.
         """
         x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
         units, values = self.unknown_units[: len(self.errors.names)], self.errors.values(x)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from kanecore.binding.given_values import broadcast_shapes
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
-from kanecore.rank import size_of
+from kanecore.rank import connected, size_of
 from kanecore.run.call_arguments import columns_of, leading, real_array
 from kanecore.run.points_and_frames import TORQUE, numbers
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
@@ -225,6 +225,9 @@ def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) ->
     return values
 
 
+_REFINED = 2  # steps, since a singular value decomposition rounds by the largest of all unknowns
+
+
 @dataclass(frozen=True)
 class _Known:
     """Given values: u̇ and τ by the number of the speed."""
@@ -266,19 +269,27 @@ class _Equations:
         values = np.array([*udot.values(), *tau.values()])
         solution[given] = values / scale[given]
         unknown = np.delete(np.arange(len(scale)), given)
-        of_rows, s, of_columns = np.linalg.svd(matrix[:, unknown])
-        rank = int(np.sum(s > RANK * np.max(s, initial=0.0)))
-        rest = right - matrix @ solution
-        solution[unknown] = of_columns[:rank].T @ ((of_rows[:, :rank].T @ rest) / s[:rank])
-        free = np.zeros((len(scale), len(unknown) - rank))
-        free[unknown] = of_columns[rank:].T
-        self._require_unique(free)
-        self._require_agreement(solution, of_rows[:, rank:], given)
-        solution, free = solution * scale, (free * scale[:, np.newaxis])[2 * n :]
+        rest, free, opposed = right - matrix @ solution, list[Array](), list[tuple[Numbers, Array]]()
+        for rows, columns in _parts(matrix[:, unknown]):
+            part, places = matrix[np.ix_(rows, unknown[columns])], unknown[columns]
+            of_rows, s, of_columns = np.linalg.svd(part)
+            rank = int(np.sum(s > RANK * np.max(s, initial=0.0)))
+            for _ in range(1 + _REFINED):
+                left = rest[rows] - part @ solution[places]
+                solution[places] += of_columns[:rank].T @ ((of_rows[:, :rank].T @ left) / s[:rank])
+            free.append(np.zeros((len(scale), len(places) - rank)))
+            free[-1][places] = of_columns[rank:].T
+            opposed.append((rows, of_rows[:, rank:]))
+        directions = np.hstack(free)
+        self._require_unique(directions)
+        for rows, combinations in opposed:
+            self._require_agreement(solution, rows, combinations, given)
+        undetermined = (np.abs(directions[2 * n :]) > EQUAL).any(axis=1)
+        solution, directions = solution * scale, (directions * scale[:, np.newaxis])[2 * n :]
         solution[given] = values
         # λ of least norm in the rows as written
-        solution[2 * n :] -= free @ np.linalg.lstsq(free, solution[2 * n :], rcond=RANK)[0]
-        return solution, (np.abs(free) > EQUAL * np.max(np.abs(free), initial=0.0)).any(axis=1)
+        solution[2 * n :] -= directions @ np.linalg.lstsq(directions, solution[2 * n :], rcond=RANK)[0]
+        return solution, undetermined
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array, Array]:
@@ -304,9 +315,9 @@ class _Equations:
                 f"{np.linalg.matrix_rank(free[moving], tol=EQUAL)} more of them"
             )
 
-    def _require_agreement(self, solution: Array, opposed: Array, given: Numbers) -> None:
-        """Raise ModelError unless the given values agree with the equations."""
-        matrix, right, _ = self._scaled
+    def _require_agreement(self, solution: Array, rows: Numbers, opposed: Array, given: Numbers) -> None:
+        """Raise ModelError unless the given values agree with some equations, whose unknowns no others have."""
+        matrix, right = self._scaled[0][rows], self._scaled[1][rows]
         rest, terms = matrix @ solution - right, np.abs(matrix) @ np.abs(solution) + np.abs(right)
         if not (np.abs(rest) > CONTRADICTORY * terms + NOISE * np.max(terms, initial=0.0)).any():
             return
@@ -322,6 +333,16 @@ class _Equations:
     def _label(self, column: int) -> str:
         n = len(self.units)
         return f"{'udot' if column < n else 'tau'} of {self.dyn.speed_names[column % n]}"
+
+
+def _parts(matrix: Array) -> list[tuple[Numbers, Numbers]]:
+    """Rows and columns that nonzero entries connect; a column of zeros is a part without rows."""
+    m, n = matrix.shape
+    links = np.zeros((m + n, m + n), dtype=bool)
+    links[:m, m:] = matrix != 0.0
+    together = connected(links)
+    parts = [np.flatnonzero(row) for i, row in enumerate(together) if np.argmax(row) == i]
+    return [(part[part < m], part[part >= m] - m) for part in parts]
 
 
 def _written(value: Array) -> str:

@@ -83,8 +83,8 @@ Array = npt.NDArray[np.float64]
 
 _Reset = Callable[[float, Array], npt.ArrayLike]
 
-# So many changes of the state by one event in so few units in the last place of t are chatter, or bounces that come ever
-# faster.  Zeros that are less than 1e4 units apart may be taken for one.
+# So many changes of the state by one event in so few units in the last place of t are chatter, or bounces that come
+# ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
 _CHANGES, _UNITS = 4, 1e5
 # So are more of them, in such parts of the longest time between two, from which it became shorter by and by: there the
 # event moves by rounding alone, as where coordinates of 1e3 round what is left.  A time that is _AT_ONCE times shorter
