@@ -29,10 +29,19 @@ _HINTS = {
 
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
+    """An argument as an array; ValueError if it is none, or a mask hides some of its numbers."""
     try:
-        return np.asarray(value)
+        array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
+    mask = getattr(value, "mask", None)
+    if isinstance(mask, np.ndarray) and mask.any():
+        first = tuple(map(int, np.argwhere(mask)[0]))
+        raise ValueError(
+            f"{name} is a masked array that hides {int(mask.sum())} of its numbers, the first at {list(first)}: "
+            "leave out the rows that hold them, or fill them in"
+        )
+    return array
 
 
 def require_real(name: str, array: npt.NDArray[Any]) -> None:

@@ -12,23 +12,19 @@ taken (`kanecore.control.physical_inertia`).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.constraints.constraint_values import Constraints
-from kanecore.control.inverse_dynamics import all_values
 from kanecore.control.parameter_recovery import realised
 from kanecore.control.physical_inertia import is_physical, least_change, nearest_physical, sizes, solid
+from kanecore.control.regression_equations import Equations, Found
 from kanecore.errors import unknown_name, warn
 from kanecore.kernels import OF_BODY
-from kanecore.rank import equilibrated, independent_columns, speed_units
 from kanecore.run.call_arguments import real_array
-from kanecore.tolerances import EPSILON, RANK
 
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels
@@ -41,16 +37,6 @@ Numbers = npt.NDArray[np.intp]
 OF_JOINT = ("viscous", "dry", "rotor")
 ROTOR = OF_JOINT.index("rotor")
 
-_AT_ONCE = 1024  # states with rows in memory at the same time
-_NOTHING = 1e-12
-"""A column that is smaller than this is rounding, and taken for zero.
-
-It is compared with three things: for bodies, with the largest column of the same unit; for joints, with itself before
-the equations are projected to the allowed motions; and, times what is usual for its parameter, with the terms of the
-equations.
-"""
-_STILL = 1e-6  # of the largest terms, in the metric of the masses: floor for the terms of a speed at rest
-_CLEAN = 1e2  # times ε and the condition: coefficients that are smaller, by the largest of a column, are rounding
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
 _WIDTH = 79
 
@@ -200,7 +186,7 @@ def identify(
     """
     if not (isinstance(tolerance, int | float | np.number) and 0.0 < tolerance < 1.0):
         raise ValueError(f"tolerance is {tolerance!r}; it must be a number between 0 and 1")
-    equations = _Equations.of(dyn, x, udot, r, t, _chosen(dyn, joints), deviations)
+    equations = Equations.of(dyn, x, udot, r, t, _chosen(dyn, joints), deviations)
     first = None if equations.r is None else equations.r[0]
     start = np.asarray(dyn.inertial_parameters(equations.times(0), equations.x[0], r=first))
     near = start if prior is None else _prior(prior, start.shape)
@@ -226,7 +212,7 @@ def identify(
         standard_errors=found.errors,
         rank=len(base),
         condition=found.condition,
-        residual=equations.residual(np.concatenate([(inertial - start).ravel(), theta])),
+        residual=np.sqrt(np.mean(equations.rests(np.concatenate([(inertial - start).ravel(), theta])) ** 2, axis=0)),
         n_states=len(equations.x),
         inertial_parameters=inertial,
         physical=physical,
@@ -235,7 +221,7 @@ def identify(
     )
 
 
-def _full(dyn: Kernels, near: Array, chosen: Numbers, found: _Found, base: Array) -> tuple[Array, Array, bool]:
+def _full(dyn: Kernels, near: Array, chosen: Numbers, found: Found, base: Array) -> tuple[Array, Array, bool]:
     """π and θ with these base parameters, and whether π is physical.
 
     Among θ that are no base parameters, rotors may take a share of their bodies' inertia; friction stays zero.
@@ -290,207 +276,6 @@ def _chosen(dyn: Kernels, joints: str | Sequence[str] | Mapping[str, Sequence[An
 
 def _prior(given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
     return real_array("prior", given, shape, meaning="ten of each body")
-
-
-@dataclass(frozen=True)
-class _Found:
-    """Base parameters, as changes from those of the model.
-
-    Attributes
-    ----------
-    absent : ndarray of bool
-        Columns of bodies that are zero at all states.
-    weights : ndarray
-        The residual at other base parameters is larger by the square of ``weights @ difference``.
-    """
-
-    independent: tuple[int, ...]
-    matrix: Array
-    change: Array
-    errors: Array
-    condition: float
-    absent: npt.NDArray[np.bool_]
-    weights: Array
-
-
-@dataclass(frozen=True)
-class _Equations:
-    """Y δπ + Y_j θ = −e at all states."""
-
-    dyn: Kernels
-    x: Array
-    udot: Array
-    r: Array | None
-    t: Array
-    chosen: Numbers
-    deviations: Array | None
-
-    @classmethod
-    def of(cls, dyn: Kernels, x: Any, udot: Any, r: Any, t: Any, chosen: Numbers, deviations: Any) -> _Equations:
-        every = "a row for each state"
-        states = real_array("x", x, (None, dyn.n_x), meaning=every, finite=False)
-        rates = real_array("udot", udot, (None, dyn.n_u), meaning=every, finite=False)
-        if not len(states):
-            raise ValueError("x has no rows: give the states at which the generalized forces were measured")
-        n = len(states)
-        times = real_array("t", t, finite=False)
-        inputs = None if r is None else all_values(dyn, "input", r)
-        parts = {"udot": rates, "t": times, **({} if inputs is None else {"r": inputs})}
-        for name, array in parts.items():
-            if name == "udot" or array.ndim == (1 if name == "t" else 2):
-                if len(array) != n:
-                    raise ValueError(f"x has {n} rows and {name} has {len(array)}: give one for each state")
-            elif array.ndim > (0 if name == "t" else 1):
-                raise ValueError(f"{name} has shape {array.shape}, and x has shape {states.shape}")
-        for name, array in {"x": states, **parts}.items():
-            finite = np.isfinite(array)
-            if not finite.all():
-                row = f" in row {int(np.argwhere(~finite)[0][0])}" if array.ndim and len(array) == n else ""
-                raise ValueError(f"{name} holds a number that is not finite{row}")
-        if inputs is not None:
-            inputs = np.broadcast_to(inputs, (n, dyn.n_r))
-        given = None
-        if deviations is not None:
-            given = real_array("deviations", deviations, (dyn.n_u,), meaning="one for each speed")
-            if not (given > 0.0).all():
-                raise ValueError(f"deviations is {given.tolist()}; they must be positive")
-        return cls(dyn, states, rates, inputs, times, chosen, given)
-
-    def times(self, k: Any) -> Any:
-        """Times of one state, or of several."""
-        return self.t[k] if self.t.ndim else float(self.t)
-
-    @property
-    def some(self) -> Constraints:
-        return Constraints(self.dyn, self.times(slice(None)), self.x, self.r)
-
-    def _places(self) -> Iterator[slice]:
-        """Some states at a time."""
-        return (slice(first, first + _AT_ONCE) for first in range(0, len(self.x), _AT_ONCE))
-
-    def _parts(self) -> Iterator[tuple[Array, Array, Constraints]]:
-        """[Y, Y_j] and e, some states at a time."""
-        for k in self._places():
-            at = self.times(k), self.x[k], self.udot[k]
-            r = None if self.r is None else self.r[k]
-            columns = np.asarray(self.dyn.regressor(*at, r=r))
-            if len(self.chosen):
-                more = np.asarray(self.dyn.joint_regressor(*at, r=r))[..., self.chosen]
-                columns = np.concatenate([columns, more], axis=-1)
-            missing = np.asarray(self.dyn.inverse_dynamics(*at, r=r))
-            finite = np.isfinite(columns).all(axis=(-2, -1)) & np.isfinite(missing).all(axis=-1)
-            if not finite.all():
-                row = k.start + int(np.argmin(finite))
-                raise ValueError(f"the equations are not finite at the state in row {row}")
-            yield columns, missing, Constraints(self.dyn, at[0], at[1], r)
-
-    @cached_property
-    def _terms(self) -> Array:
-        """Magnitude of the terms of each speed's equation, |M| |u̇| + |f|, root mean square."""
-        total, mass = np.zeros(self.dyn.n_u), np.zeros((self.dyn.n_u, self.dyn.n_u))
-        for k in self._places():
-            at = self.times(k), self.x[k]
-            r = None if self.r is None else self.r[k]
-            matrix = np.abs(self.dyn.mass_matrix(*at, r=r))
-            terms = np.einsum("kij,kj->ki", matrix, np.abs(self.udot[k])) + np.abs(self.dyn.forcing(*at, r=r))
-            mass += np.sum(matrix, axis=0)
-            with np.errstate(over="ignore"):
-                total += np.sum(terms**2, axis=0)
-        if not np.isfinite(total).all():
-            raise ValueError("x and udot are so large that squares of the generalized forces are not finite")
-        terms = np.sqrt(total / len(self.x))
-        units = speed_units(mass / len(self.x), np.zeros((0, self.dyn.n_u)))
-        terms = np.maximum(terms, _STILL * np.max(terms * units, initial=0.0) / units)
-        return np.where(terms > 0.0, terms, 1.0)
-
-    @property
-    def _sizes(self) -> Array:
-        """Divisors of the equations of the speeds."""
-        return self._terms if self.deviations is None else self.deviations
-
-    @staticmethod
-    def _allowed(at: Constraints, sizes: Array) -> Array | None:
-        """Orthonormal columns: motions that the constraints allow, of speeds times sizes; None if all are."""
-        if not at.dyn.n_constraints:
-            return None
-        _, s, of_columns = np.linalg.svd(equilibrated(at.rows, 1.0 / sizes))
-        rank = np.sum(s > RANK * np.max(s, axis=-1, keepdims=True, initial=0.0), axis=-1)
-        lost = np.arange(len(sizes)) < rank[:, np.newaxis]
-        return np.asarray(np.swapaxes(np.where(lost[..., np.newaxis], 0.0, of_columns), -1, -2))
-
-    def _triangle(self) -> tuple[Array, Array, Array, int]:
-        """R of the QR factorization of all rows and −e, and the number of rows that count.
-
-        Between these two: the norms of columns before projection, and their root mean squares where each row is divided
-        by its terms alone.
-        """
-        sizes, shares = self._sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
-        n = self.dyn.n_bodies * 10 + len(self.chosen)
-        triangle, norms, count = np.zeros((0, n + 1)), np.zeros(n), 0
-        for columns, missing, at in self._parts():
-            rows = np.concatenate([columns, -missing[..., np.newaxis]], axis=-1) / sizes[:, np.newaxis]
-            norms += np.sum(rows[..., :-1] ** 2, axis=(0, 1))
-            shares += np.sum((columns / self._terms[:, np.newaxis]) ** 2, axis=(0, 1))
-            allowed = self._allowed(at, sizes)
-            if allowed is None:
-                count += rows.shape[0] * rows.shape[1]
-            else:
-                count += int(np.sum(allowed.any(axis=-2)))
-                rows = np.swapaxes(allowed, -1, -2) @ rows
-            triangle = np.asarray(np.linalg.qr(np.concatenate([triangle, rows.reshape(-1, n + 1)]), mode="r"))
-        triangle = np.vstack([triangle, np.zeros((max(0, n + 1 - len(triangle)), n + 1))])
-        return triangle, np.sqrt(norms), np.sqrt(shares / len(self.x)), count
-
-    def least_squares(self, start: Array, tolerance: float) -> _Found:
-        """Base parameters; ValueError if the equations are no more than these."""
-        triangle, before, shares, count = self._triangle()
-        size = np.linalg.norm(triangle[:, :-1], axis=0)
-        limit = before.copy()
-        of_bodies = limit[: start.size].reshape(-1, 10)
-        for kind in (slice(0, 1), slice(1, 4), slice(4, 10)):
-            of_bodies[:, kind] = np.max(of_bodies[:, kind], initial=0.0)
-        there = (size > _NOTHING * limit) & (size > 0.0)
-        there[: start.size] &= shares[: start.size] * sizes(solid(start)).ravel() > _NOTHING
-        scaled = np.where(there, triangle[:, :-1] / np.where(there, size, 1.0), 0.0)
-        independent = independent_columns(scaled, tolerance, start.size)
-        rank = len(independent)
-        if count <= rank:
-            raise ValueError(
-                f"{len(self.x)} states give {count} equations, and {rank} base parameters or more follow from them: "
-                "give more states, of a motion in which all joints move"
-            )
-        chosen = scaled[:, independent]
-        q, upper = np.linalg.qr(chosen)
-        condition = float(np.linalg.cond(chosen)) if rank else 1.0
-        inverse = np.linalg.inv(upper)
-        weights = inverse @ (q.T @ scaled)
-        largest = np.max(np.abs(weights), axis=0, initial=1.0, keepdims=True)
-        weights[np.abs(weights) <= _CLEAN * EPSILON * condition * largest] = 0.0
-        matrix = weights * size / size[independent][:, np.newaxis]
-        matrix[:, independent] = np.eye(rank)
-        right = triangle[:, -1]
-        change = inverse @ (q.T @ right)
-        variance = float(np.sum((right - chosen @ change) ** 2)) / (count - rank)
-        errors = np.sqrt(variance) * np.linalg.norm(inverse, axis=1)
-        return _Found(
-            independent=tuple(map(int, independent)),
-            matrix=matrix,
-            change=change / size[independent],
-            errors=errors / size[independent],
-            condition=condition,
-            absent=before[: start.size] == 0.0,
-            weights=upper * size[independent],
-        )
-
-    def residual(self, change: Array) -> Array:
-        """Residual of each speed's equation after a change of [π, θ], in the motions that constraints allow."""
-        total = np.zeros(self.dyn.n_u)
-        for columns, missing, at in self._parts():
-            rest = missing + columns @ change
-            if (allowed := self._allowed(at, self._sizes)) is not None:
-                rest = np.einsum("kij,klj,kl->ki", allowed, allowed, rest / self._sizes) * self._sizes
-            total += np.sum(rest**2, axis=0)
-        return np.asarray(np.sqrt(total / len(self.x)))
 
 
 def _combination(columns: Sequence[str], row: Array, own: int) -> str:

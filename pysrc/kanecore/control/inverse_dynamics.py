@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.binding.given_values import broadcast_shapes
+from kanecore.binding.given_values import as_array, broadcast_shapes
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
 from kanecore.rank import connected, size_of
@@ -212,12 +212,13 @@ def solve_inverse(
 
 def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
     """Copy of inputs or parameters (..., n), so that all kernels, also later calls, use the same values."""
-    current = np.array(dyn._values(what))
+    current, name = np.array(dyn._values(what)), "r" if what == "input" else "p"
     if given is None:
         return current
     if not isinstance(given, Mapping):
-        return np.array(given, dtype=np.float64)
-    named = {i: np.asarray(value, dtype=np.float64) for i, value in dyn._by_number(what, given, f"{what}s").items()}
+        return np.array(as_array(name, given), dtype=np.float64)
+    numbers = dyn._by_number(what, given, f"{what}s")
+    named = {i: np.asarray(as_array(f"{name}[{i}]", value), dtype=np.float64) for i, value in numbers.items()}
     values = np.empty((*broadcast_shapes(*(value.shape for value in named.values())), len(current)))
     values[...] = current
     for i, value in named.items():
