@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from kanecore.control.parameter_recovery import realised
 from kanecore.control.physical_inertia import is_physical, least_change, nearest_physical, sizes, solid
+from kanecore.control.recording_faults import robust_weights, warn_of_lag, warn_of_rows
 from kanecore.control.regression_equations import Equations, Found
 from kanecore.errors import unknown_name, warn
 from kanecore.kernels import OF_BODY
@@ -61,7 +62,8 @@ class Identification:
     base : ndarray, (rank,)
         Their values.
     standard_errors : ndarray, (rank,)
-        Standard errors of these values, if the residual of the equations is independent noise.
+        Standard errors of these values, if the residual of the equations is independent noise with one variance for the
+        equation of each speed.
     rank : int
         Number of identified base parameters; ``Model.base_parameters`` gives the number for motions that excite all of
         them.
@@ -129,6 +131,7 @@ def identify(
     prior: npt.ArrayLike | None = None,
     deviations: npt.ArrayLike | None = None,
     tolerance: float = 1e-5,
+    loss: Literal["linear", "soft_l1"] = "linear",
 ) -> Identification:
     """Base parameters, friction and rotors from measured motion, and physical inertial parameters that have them.
 
@@ -160,17 +163,26 @@ def identify(
     tolerance : float
         A column is independent if the others leave more than this fraction of it. Smaller remainders, for example from
         an axis that a file gives with five digits, cannot be measured.
+    loss : {"linear", "soft_l1"}
+        "soft_l1" takes Σ 2 √(1 + (ê/σ)²) in place of the sum of squares, as SciPy's ``least_squares`` does, so that
+        rows far outside the others count little. σ is the spread of each equation's residual ê, by its median.
 
     Returns
     -------
     Identification
+
+    Warns
+    -----
+    KanecoreWarning
+        Rows lie far outside the others, or hide base parameters; the efforts are late or early; no physical π was
+        found.
 
     Raises
     ------
     ModelError
         The model has no `regressor`.
     ValueError, TypeError
-        Another shape, numbers that are not finite, fewer equations than base parameters.
+        Another shape, numbers that are not finite or that a mask hides, fewer equations than base parameters.
     KeyError
         There is no such kind of column, coordinate or input.
 
@@ -186,13 +198,19 @@ def identify(
     """
     if not (isinstance(tolerance, int | float | np.number) and 0.0 < tolerance < 1.0):
         raise ValueError(f"tolerance is {tolerance!r}; it must be a number between 0 and 1")
+    if loss not in ("linear", "soft_l1"):
+        raise ValueError(f"loss is {loss!r}; it must be 'linear' or 'soft_l1'")
     equations = Equations.of(dyn, x, udot, r, t, _chosen(dyn, joints), deviations)
     first = None if equations.r is None else equations.r[0]
     start = np.asarray(dyn.inertial_parameters(equations.times(0), equations.x[0], r=first))
     near = start if prior is None else _prior(prior, start.shape)
     columns = [f"{body}.{name}" for body in dyn.bodies for name in OF_BODY]
     columns += [f"{dyn.coordinate_names[k // 3]}.{OF_JOINT[k % 3]}" for k in equations.chosen]
+    if loss == "soft_l1":
+        equations = robust_weights(equations, start, tolerance)
     found = equations.least_squares(start, tolerance)
+    warn_of_rows(equations, found, start, tolerance)
+    warn_of_lag(equations, found.independent)
     before = np.concatenate([start.ravel(), np.zeros(len(equations.chosen))])
     base = found.matrix @ before + found.change
     inertial, theta, physical = _full(dyn, near, equations.chosen, found, base)
@@ -202,6 +220,7 @@ def identify(
     matrix, of_joints = np.split(found.matrix[of_bodies], [start.size], axis=1)
     values = base[of_bodies] - of_joints @ theta
     weights = found.weights[: len(values), : len(values)]  # those of joints come last, and stay
+    rests = replace(equations, weights=None).rests(np.concatenate([(inertial - start).ravel(), theta]))
     return Identification(
         model=dyn.name,
         columns=tuple(columns),
@@ -212,7 +231,7 @@ def identify(
         standard_errors=found.errors,
         rank=len(base),
         condition=found.condition,
-        residual=np.sqrt(np.mean(equations.rests(np.concatenate([(inertial - start).ravel(), theta])) ** 2, axis=0)),
+        residual=np.sqrt(np.mean(rests**2, axis=0)),
         n_states=len(equations.x),
         inertial_parameters=inertial,
         physical=physical,

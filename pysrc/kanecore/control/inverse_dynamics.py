@@ -290,7 +290,7 @@ class _Equations:
         solution[given] = values
         # λ of least norm in the rows as written
         solution[2 * n :] -= directions @ np.linalg.lstsq(directions, solution[2 * n :], rcond=RANK)[0]
-        return solution, undetermined
+        return solution, np.asarray(undetermined)
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array, Array]:

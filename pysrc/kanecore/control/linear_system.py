@@ -331,7 +331,8 @@ def _input_sizes(state: ConstraintState, part: Reduction, a: Array, b: Array) ->
     of_states = float(np.max(np.abs(a) @ part.sizes / part.units, initial=0.0))
     of_inputs = np.max(np.abs(b) / part.units[:, np.newaxis], axis=0, initial=0.0)
     acts = (of_inputs > 0.0) & (of_states > 0.0)
-    return np.maximum(np.abs(np.asarray(state.r)), np.where(acts, of_states / np.where(acts, of_inputs, 1.0), 1.0))
+    beside = np.where(acts, of_states / np.where(acts, of_inputs, 1.0), 1.0)
+    return np.asarray(np.maximum(np.abs(np.asarray(state.r)), beside))
 
 
 def _rounding(state: ConstraintState, part: Reduction) -> Array:

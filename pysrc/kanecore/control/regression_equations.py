@@ -177,7 +177,7 @@ class Equations:
         return np.where(terms > 0.0, terms, 1.0)
 
     @property
-    def _sizes(self) -> Array:
+    def sizes(self) -> Array:
         """Divisors of the equations of the speeds."""
         return self._terms if self.deviations is None else self.deviations
 
@@ -197,7 +197,7 @@ class Equations:
         Between these two: the norms of columns before projection, and their root mean squares where each row is divided
         by its terms alone.
         """
-        sizes, shares = self._sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
+        sizes, shares = self.sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
         n = self.dyn.n_bodies * 10 + len(self.chosen)
         triangle, norms, count = np.zeros((0, n + 1)), np.zeros(n), 0
         for columns, missing, at in self.parts():
@@ -254,14 +254,16 @@ class Equations:
         )
 
     def _standard_errors(self, chosen: Numbers, scale: Array, inverse: Array, change: Array, count: int) -> Array:
-        """Standard errors of the chosen parameters times ``scale``, by one variance for each speed.
+        """Standard errors of the chosen parameters times ``scale``, with one variance a speed.
 
-        ``inverse`` is that of R in X = Q R, so that A = R⁻¹ R⁻ᵀ and the rows of X R⁻¹ are orthonormal.
+        ``inverse`` is that of R in X = Q R, so that A = R⁻¹ R⁻ᵀ and the rows of X R⁻¹ are orthonormal.  Where states
+        have weights w of soft_l1, the noise is that of w² ê, which far rows do not enlarge, and A is divided by the mean
+        of the derivative of w² ê, w⁶, beside that of w² (Huber, *Robust Statistics*, 1981, section 7.6).
         """
-        n, sizes = self.dyn.n_u, self._sizes[:, np.newaxis]
+        n, sizes = self.dyn.n_u, self.sizes[:, np.newaxis]
         squares, leverages = np.zeros(n), np.zeros((n, len(chosen), len(chosen)))
         shares = np.zeros((n, n))  # Σ_k P_il² − 2 P_il (X A Xᵀ)_il
-        for columns, missing, at in self.parts():
+        for k, (columns, missing, at) in zip(self._places(), self.parts(), strict=True):
             own = columns[..., chosen] / (scale * sizes)
             rest = missing / sizes[:, 0] + own @ change
             allowed = self._allowed(at, sizes[:, 0])
@@ -269,22 +271,46 @@ class Equations:
             rest, own = (projector @ rest[..., np.newaxis])[..., 0], projector @ own @ inverse
             hat = own @ np.swapaxes(own, -1, -2)
             shares += np.sum(np.broadcast_to(projector, hat.shape) * (projector - 2.0 * hat), axis=0)
+            if self.weights is not None:
+                rest, own = rest * self.weights[k, np.newaxis], own / self.weights[k, np.newaxis, np.newaxis]
             squares += np.sum(rest**2, axis=0)
             leverages += np.moveaxis(own, 0, 2) @ np.moveaxis(own, 0, 1)
         flat = leverages.reshape(n, -1)
         expected = shares + flat @ flat.T
-        variances = np.maximum(np.linalg.lstsq(expected, squares, rcond=RANK)[0], 0.0)
+        variances = _not_negative(expected, squares)
         pooled = float(np.sum(squares)) / (count - len(chosen))
         variances = np.where(np.diag(expected) > _LEFT, variances, pooled)
         covariance = inverse @ np.tensordot(variances, leverages, 1) @ inverse.T
-        return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+        slope = 1.0
+        if self.weights is not None:  # of the equations of a state one decides about its weight
+            slope = float((np.sum(self.weights**6) / np.sum(self.weights**2) + n - 1) / n)
+        return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)) / slope)
 
     def rests(self, change: Array) -> Array:
         """Residuals of all equations after a change of [π, θ], in the motions that constraints allow: (N, n_u)."""
         found = []
         for columns, missing, at in self.parts():
-            rest = missing + columns @ change
-            if (allowed := self._allowed(at, self._sizes)) is not None:
-                rest = np.einsum("kij,klj,kl->ki", allowed, allowed, rest / self._sizes) * self._sizes
-            found.append(rest)
+            found.append(self.project((missing + columns @ change)[..., np.newaxis], at)[..., 0])
         return np.concatenate(found)
+
+    def missing(self, r: Array) -> Array:
+        """The residual e with other inputs, in the motions that constraints allow: (N, n_u)."""
+        at = Constraints(self.dyn, self.times(slice(None)), self.x, r)
+        found = np.asarray(self.dyn.inverse_dynamics(at.t, at.x, self.udot, r=r))
+        return self.project(found[..., np.newaxis], at)[..., 0]
+
+    def project(self, columns: Array, at: Constraints) -> Array:
+        """Columns of equations, (..., n_u, n), in the motions that constraints allow."""
+        allowed, sizes = self._allowed(at, self.sizes), self.sizes[:, np.newaxis]
+        return columns if allowed is None else allowed @ (np.swapaxes(allowed, -1, -2) @ (columns / sizes)) * sizes
+
+
+def _not_negative(matrix: Array, values: Array) -> Array:
+    """The least-squares solution; what would be negative is zero."""
+    kept = np.ones(len(values), dtype=bool)
+    while True:
+        found = np.zeros(len(values))
+        found[kept] = np.linalg.lstsq(matrix[:, kept], values, rcond=RANK)[0]
+        if not (found < 0.0).any():
+            return found
+        kept &= found >= 0.0
