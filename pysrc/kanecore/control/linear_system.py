@@ -19,7 +19,7 @@ from kanecore.constraints.consistent_states import feasible_state, normalized
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.control.error_states import ErrorStates
 from kanecore.control.minimal_states import Reduction, output_slopes, reduction
-from kanecore.control.modes import Mode, balance, in_units, modes_of, rounded, unreached
+from kanecore.control.modes import Mode, balance, eigenvalues, in_units, modes_of, unreached
 from kanecore.rank import clear
 from kanecore.run.call_arguments import leading, vectors
 from kanecore.run.last_digits import nudged
@@ -169,7 +169,7 @@ class LinearSystem:
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
         """Eigenvalues of A: (n,), the one with the largest real part first."""
-        values = rounded(np.linalg.eigvals(self._scaled), self._scaled)
+        values = eigenvalues(self._scaled)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> tuple[Mode, ...]:

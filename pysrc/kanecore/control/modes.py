@@ -17,11 +17,12 @@ import numpy.typing as npt
 from kanecore.rank import connected, pivots
 from kanecore.tolerances import EPSILON, EQUAL, NOISE
 
-__all__ = ["Mode", "balance", "in_units", "modes_of", "rounded", "unreached"]
+__all__ = ["Mode", "balance", "eigenvalues", "in_units", "modes_of", "unreached"]
 
 Array = npt.NDArray[np.float64]
 Eigen = npt.NDArray[np.float64] | npt.NDArray[np.complex128]
 
+_NONE = np.zeros(0, dtype=np.complex128)
 _SWEEPS = 5  # of balancing: halves and doubles of units would do
 _SHOWN = 0.2  # of the largest part of a mode, in the metric of the masses: a smaller one is not named
 _NAMES = 3  # at most
@@ -94,7 +95,22 @@ def in_units(a: Array, units: Array) -> Array:
 def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]:
     """All modes, the fastest growing first."""
     scaled = in_units(a, units)
-    return _sorted(*_eigen(scaled, scaled), units, names)
+    parts = _parts(scaled != 0.0)
+    within = [scaled[np.ix_(part, part)] for part in parts]
+    return _sorted(*_joined(parts, [_eigen(matrix, matrix) for matrix in within]), units, names)
+
+
+def _joined(
+    parts: list[npt.NDArray[np.intp]], found: list[tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]]
+) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
+    """Eigenvalues and vectors of all states, from those of parts."""
+    values = np.concatenate([each for each, _ in found] or [_NONE])
+    vectors = np.zeros((sum(map(len, parts)), len(values)), dtype=np.complex128)
+    first = 0
+    for part, (_, own) in zip(parts, found, strict=True):
+        vectors[part, first : first + own.shape[1]] = own
+        first += own.shape[1]
+    return values, vectors
 
 
 def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...], rounding: Array) -> tuple[Mode, ...]:
@@ -104,20 +120,12 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...], rounding
     sizes = np.max(columns, axis=0, initial=0.0)
     acts = sizes > np.max(noise, axis=0, initial=0.0)
     columns = (b / units[:, np.newaxis])[:, acts] / sizes[acts]
-    # states that neither A nor an input connects say nothing of how small a rate of others is
-    together = connected((scaled != 0.0) | (np.abs(columns) @ np.abs(columns.T) > 0.0))
-    parts = [np.flatnonzero(row) for i, row in enumerate(together) if np.argmax(row) == i]
+    parts = _parts((scaled != 0.0) | (np.abs(columns) @ np.abs(columns.T) > 0.0))
     found = [_unreached(scaled[np.ix_(part, part)], columns[part]) for part in parts]
-    values = np.concatenate([each for each, _ in found] or [np.zeros(0, dtype=np.complex128)])
-    vectors = np.zeros((len(units), len(values)), dtype=np.complex128)
-    first = 0
-    for part, (_, own) in zip(parts, found, strict=True):
-        vectors[part, first : first + own.shape[1]] = own
-        first += own.shape[1]
-    return _sorted(values, vectors, 1.0 / units, names)
+    return _sorted(*_joined(parts, found), 1.0 / units, names)
 
 
-def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128], Eigen]:
+def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
     """The λ and w of one part, in equal units and columns of equal size."""
     basis, size = _null_rows(columns, _norm(columns)), _norm(scaled)
     while basis.shape[1]:
@@ -131,7 +139,7 @@ def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
     values, vectors = _eigen(np.where(np.abs(within) > NOISE * size, within, 0.0), scaled)
-    return values, basis @ vectors
+    return values, np.asarray(basis @ vectors)
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
@@ -141,15 +149,59 @@ def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
     return np.asarray(next(parts) + 1j * next(parts))
 
 
+def eigenvalues(matrix: Array) -> npt.NDArray[np.complex128]:
+    """Eigenvalues; those of the null space, such as a body's free motion, are zero, and not scattered by rounding."""
+    return np.concatenate([_values_of(matrix[np.ix_(part, part)]) for part in _parts(matrix != 0.0)] or [_NONE])
+
+
+def _values_of(matrix: Array) -> npt.NDArray[np.complex128]:
+    """Eigenvalues of one part."""
+    _, inside, outside = _split(matrix)
+    return rounded(np.concatenate([np.zeros(inside.shape[1]), np.linalg.eigvals(outside.T @ matrix @ outside)]), matrix)
+
+
+def _parts(links: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
+    """States that links connect: others say nothing of how small a rate of these is."""
+    together = connected(links)
+    return [np.flatnonzero(row) for i, row in enumerate(together) if np.argmax(row) == i]
+
+
+def _split(matrix: Array) -> tuple[Array, Array, Array]:
+    """A on its generalized null space, an orthonormal basis of that, and one of what is orthogonal to it.
+
+    Vectors v with A v = 0, then those with A v in the space of these, and so on, to rounding of A: the eigenvalues of a
+    chain of two are the roots of what rounding leaves (Kublanovskaya, *USSR Computational Mathematics and Mathematical
+    Physics* 6, 1966).
+    """
+    size, inside, outside = _norm(matrix), np.zeros((len(matrix), 0)), np.eye(len(matrix))
+    while outside.shape[1]:
+        more = outside @ _null_rows((outside.T @ matrix @ outside).T, size, NOISE)
+        if not more.shape[1]:
+            break
+        inside = np.hstack([inside, more])
+        outside = np.linalg.qr(inside, mode="complete")[0][:, inside.shape[1] :]
+    return inside.T @ matrix @ inside, inside, outside
+
+
 def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
     """Eigenvalues and vectors of a matrix, or of a part of a whole one: of equal ones all that (A − λ)^k v = 0 has."""
-    values, vectors = np.linalg.eig(matrix)
-    values, vectors = rounded(values, whole), vectors.astype(np.complex128)
+    null, inside, outside = _split(matrix)
+    values, beside = np.linalg.eig(outside.T @ matrix @ outside)
+    vectors = outside @ beside.astype(np.complex128)
+    for i, value in enumerate(values):  # of A itself: the part in the null space follows
+        shift = null - value * np.eye(len(null))
+        vectors[:, i] -= inside @ np.linalg.solve(shift, inside.T @ (matrix @ vectors[:, i]))
+        vectors[:, i] /= np.linalg.norm(vectors[:, i])
+    values = rounded(np.concatenate([np.zeros(len(null)), values]), whole)
+    vectors = np.hstack([inside.astype(np.complex128), vectors])
     for value in np.unique(values.real[values.imag == 0.0]):
         equal = np.flatnonzero(values == value)
         if len(equal) > 1:
-            power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
-            basis = np.linalg.svd(power)[2][-len(equal) :]
+            if len(null) and value == 0.0 and len(equal) == len(null):
+                basis = inside.T
+            else:
+                power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
+                basis = np.linalg.svd(power)[2][-len(equal) :]
             # a basis whose vectors hold few states
             vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
     return values, vectors
@@ -159,10 +211,10 @@ def _norm(matrix: Array) -> float:
     return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
 
 
-def _null_rows(matrix: Array, size: float) -> Array:
+def _null_rows(matrix: Array, size: float, tolerance: float = EQUAL) -> Array:
     """Orthonormal basis of the w with wᵀ M = 0, relative to a size."""
     of_rows, s, _ = np.linalg.svd(matrix)
-    return np.asarray(of_rows[:, int(np.sum(s > EQUAL * size)) :])
+    return np.asarray(of_rows[:, int(np.sum(s > tolerance * size)) :])
 
 
 def _sorted(

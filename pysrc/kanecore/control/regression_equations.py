@@ -257,8 +257,8 @@ class Equations:
         """Standard errors of the chosen parameters times ``scale``, with one variance a speed.
 
         ``inverse`` is that of R in X = Q R, so that A = R⁻¹ R⁻ᵀ and the rows of X R⁻¹ are orthonormal.  Where states
-        have weights w of soft_l1, the noise is that of w² ê, which far rows do not enlarge, and A is divided by the mean
-        of the derivative of w² ê, w⁶, beside that of w² (Huber, *Robust Statistics*, 1981, section 7.6).
+        have weights w of soft_l1, the noise is that of w² ê, which far rows do not enlarge, and A is divided by the
+        mean of its derivative, w⁶, beside that of w² (Huber, *Robust Statistics*, 1981, section 7.6).
         """
         n, sizes = self.dyn.n_u, self.sizes[:, np.newaxis]
         squares, leverages = np.zeros(n), np.zeros((n, len(chosen), len(chosen)))

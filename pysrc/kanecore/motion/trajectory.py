@@ -179,8 +179,8 @@ class Trajectory:
         run = self._run
         if run.steps is None or run.states is None or run.dense is None:
             raise ValueError(
-                "this run did not keep its steps, which sol(t) and the drifts need: simulate with dense_output=True, "
-                "or put all times that are needed into t_eval"
+                "this run did not keep its steps, which sol(t), energy_drift and constraint_drift need: simulate with "
+                "dense_output=True; for states alone put their times into t_eval and read sol.x"
             )
         return run.steps, run.states, run.dense
 
