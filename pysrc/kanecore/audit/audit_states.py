@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.constraints.constraint_values import Constraints, angles, normalise
+from kanecore.constraints.constraint_values import Constraints, normalise, radians
 from kanecore.errors import KanecoreError, KanecoreWarning, ModelError, StateError
 from kanecore.rank import equilibrated, size_of
 from kanecore.run.call_arguments import state_vector
@@ -255,16 +255,17 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
     sizes = np.ones(dyn.n_x)
     try:
         at = Constraints(dyn, 0.0, x, r)
-        angle, far = angles(at), at.coordinate_units
+        radian, far = radians(at), at.coordinate_units
     except KanecoreError:
         return sizes
-    radians = 1.0 / far[angle & (far > 0.0)]
-    if not radians.size:
+    moved, angle = far > 0.0, radian > 0.0
+    if not (angle & moved).any():
         sizes[: dyn.n_q] = 1.0 if start is None else np.max(np.abs(start[: dyn.n_q]), initial=0.0) or 1.0
     else:
-        other = ~angle & (far > 0.0)
-        sizes[: dyn.n_q][other] = far[other] * np.median(radians)
-        sizes[dyn._speeds] = at.speed_units * np.median(radians)
+        sizes[: dyn.n_q][angle] = radian[angle]
+        typical = np.median(radian[angle & moved] / far[angle & moved])
+        sizes[: dyn.n_q][~angle & moved] = far[~angle & moved] * typical
+        sizes[dyn._speeds] = at.speed_units * typical
     return sizes
 
 

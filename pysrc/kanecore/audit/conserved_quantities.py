@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from kanecore.constraints.consistent_states import consistent_state
 from kanecore.constraints.constraint_state import ConstraintState
-from kanecore.constraints.constraint_values import Constraints, angles, normalise
+from kanecore.constraints.constraint_values import Constraints, normalise, radians
 from kanecore.errors import ModelError, StateError
 from kanecore.rank import null_space, pivots
 from kanecore.run.last_digits import nudged
@@ -162,15 +162,19 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
     normalise(dyn, numbers)
     normal = at.moved(center if guess else numbers)
     far, q = normal.coordinate_units, np.abs(center[: dyn.n_q])
-    moved, turns = far > 0.0, angles(normal)
+    moved, radian = far > 0.0, radians(normal)
+    turns = radian > 0.0
     size = np.concatenate([np.where(moved, far, 1.0), normal.speed_units, np.ones(dyn.n_z)])
     if guess:
         largest = np.max(q[moved] / far[moved], initial=0.0) or 1.0 / (np.max(far, initial=0.0) or 1.0)
         size[: dyn.n_q] = _SPREADS[turn % len(_SPREADS)] * np.where(moved, q + largest * far, 1.0)
     else:
-        size[: dyn.n_q] /= np.where(moved, np.max(far[turns], initial=0.0) or np.max(far, initial=0.0), 1.0)
+        largest = np.min(radian[turns & moved] / far[turns & moved], initial=np.inf)
+        if not np.isfinite(largest):
+            largest = 1.0 / (np.max(far, initial=0.0) or 1.0)
+        size[: dyn.n_q] *= np.where(moved, largest, 1.0)
         if trial % 2:
-            size[: dyn.n_q][turns] = 1.0
+            size[: dyn.n_q][turns] = radian[turns]
         if not turns.any():
             far_away = size * numbers
             far_away[dyn.n_q :] = 0.0

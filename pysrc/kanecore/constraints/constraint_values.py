@@ -3,7 +3,7 @@
 
 Every numerical check of constraints begins here.  `kanecore.constraints.constraint_state` adds what needs the
 surroundings of a state, `kanecore.constraints.allowed_motions` Kane's nonholonomic quantities.  Here it is also decided
-which coordinates are angles: those that turn frames.  Their reference magnitude is one, in all units of length.
+which coordinates are angles: those that turn frames.  Their reference magnitude is one radian, in all units.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kanecore.binding.kernel_methods import Kernels
 
-__all__ = ["Constraints", "Level", "angles", "normalise", "residuals"]
+__all__ = ["Constraints", "Level", "normalise", "radians", "residuals"]
 
 Array = npt.NDArray[np.float64]
 
@@ -287,16 +287,21 @@ def frozen(array: Array) -> Array:
     return array
 
 
-_TURN = 0.3  # rad
+def radians(at: Constraints) -> Array:
+    """How much of each coordinate turns frames by one radian at one state, (n_q,); 0 of one that turns none.
 
-
-def angles(at: Constraints) -> npt.NDArray[np.bool_]:
-    """Test for each coordinate whether it turns a frame at one state, (n_q,); False in a model without frames."""
+    So a coordinate may be an angle in any unit.
+    """
     dyn = at.dyn
-    if not dyn.n_frames:
-        return np.zeros(dyn.n_q, dtype=bool)
-    moved = np.repeat(at.x[np.newaxis], dyn.n_q, axis=0)
-    moved[range(dyn.n_q), range(dyn.n_q)] += _TURN
+    if not dyn.n_frames or not dyn.n_u:
+        return np.zeros(dyn.n_q)
     values: dict[str, Any] = at.values
-    turned = np.asarray(dyn.orientations(at.t, moved, **values)) - np.asarray(dyn.orientations(at.t, at.x, **values))
-    return np.asarray(np.max(np.abs(turned).reshape(dyn.n_q, -1), axis=1, initial=0.0) > RANK)
+    turning = np.asarray(dyn.partial_angular_velocities(at.t, at.x, **values))  # (n_frames, n_u, 3)
+    units, far = at.speed_units, at.coordinate_units
+    far = np.where(far > 0.0, far, 1.0)
+    speeds = np.linalg.pinv(at.rates[0] * units / far[:, np.newaxis], rcond=RANK)  # in units, of each coordinate's rate
+    turning = np.moveaxis(turning, -1, 1) * units
+    turned, terms = turning @ speeds / far, np.abs(turning) @ np.abs(speeds) / far
+    turned = np.where(np.abs(turned) > NOISE * terms, turned, 0.0)
+    fastest = np.max(np.linalg.norm(turned, axis=1), axis=0, initial=0.0)
+    return np.divide(1.0, fastest, out=np.zeros_like(fastest), where=fastest > 0.0)

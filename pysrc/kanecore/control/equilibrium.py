@@ -16,7 +16,7 @@ from kanecore.constraints.consistent_states import (
     state_of,
 )
 from kanecore.constraints.constraint_state import ConstraintState
-from kanecore.constraints.constraint_values import angles
+from kanecore.constraints.constraint_values import radians
 from kanecore.control.equilibrium_solver import Balance, Iterate, feasible, rate_slopes
 from kanecore.control.error_states import ErrorStates
 from kanecore.control.minimal_states import constraint_slopes, error_units
@@ -169,7 +169,7 @@ def _posed(
     values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
     changing = np.array(sorted(free), dtype=np.intp)
     rates = _needed(start, changing) if steady is None else _named_rates(dyn, steady)
-    sought = Balance(rates, places, values, changing, np.append(angles(start), np.zeros(dyn.n_u + dyn.n_z, dtype=bool)))
+    sought = Balance(rates, places, values, changing, np.append(radians(start), np.zeros(dyn.n_u + dyn.n_z)))
     x = start.x.copy()
     x[places] = values
     try:

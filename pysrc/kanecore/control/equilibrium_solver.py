@@ -90,8 +90,8 @@ class Balance:
         These values.
     inputs : ndarray of int
         Inputs that may change.
-    angles : ndarray of bool, (n_x,)
-        Which coordinates are angles.
+    radians : ndarray, (n_x,)
+        How much of a coordinate is one radian; 0 of one that is no angle, and of a speed.
     by_forces : bool
         Whether steps solve for forces in place of u̇.
     together : ndarray of bool, (n_errors + n_inputs, n_errors + n_inputs)
@@ -102,7 +102,7 @@ class Balance:
     held: Numbers
     values: Array
     inputs: Numbers
-    angles: npt.NDArray[np.bool_]
+    radians: Array
     by_forces: bool = False
     together: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
@@ -182,7 +182,8 @@ class Iterate:
         n_q, rows, slopes = self.errors.n_coordinates, self._kinds[1], self.slopes.copy()
         directions = self.columns[:, :n_q]
         sizes = np.where(self.sizes > 0.0, self.sizes, self.unknown_units[: len(self.sizes)])[:n_q]
-        sizes = np.where(directions[self.sought.angles].any(axis=0), 1.0, sizes)
+        turned = np.max(np.abs(directions) * self.sought.radians[:, np.newaxis], axis=0, initial=0.0)
+        sizes = np.where(turned > 0.0, turned, sizes)
         moved = changes(self.state, self._speeds, self.residual[rows], directions, sizes)
         moved *= self.unknown_units[:n_q]
         changed = self._inertia @ slopes[rows]
@@ -319,7 +320,7 @@ class Iterate:
         Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at
         least as one radian.  Where all are zero the search's first step tells how large they are.
         """
-        x = np.where(self.sought.angles, np.maximum(np.abs(self.state.x), 1.0), self.state.x)
+        x = np.maximum(np.abs(self.state.x), self.sought.radians)
         units, values = self.unknown_units[: len(self.errors.names)], self.errors.values(x)
         beside = self._largest(values / units)
         if not beside.all():

@@ -139,7 +139,7 @@ def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
     values, vectors = _eigen(np.where(np.abs(within) > NOISE * size, within, 0.0), scaled)
-    return values, np.asarray(basis @ vectors)
+    return values, np.asarray(basis @ vectors, dtype=np.complex128)
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
