@@ -578,3 +578,27 @@ def test_complex_inputs_are_refused() -> None:
     dyn = kc.load("cart_pole")
     with pytest.raises(TypeError, match=r"must (return|be) real numbers"):
         dyn.simulate((0.0, 0.1), np.zeros(dyn.n_x), inputs=lambda t, x: [1j])
+
+
+@pytest.mark.parametrize("end", [1e2, 1e5, 1e9])
+def test_chatter_is_not_judged_by_the_length_of_the_run(ball, end):
+    """A thousand bounces between walls in half a second pass; those that come ever faster end where they did."""
+    N, O, (x, v) = me.ReferenceFrame("N"), me.Point("O"), me.dynamicsymbols("x v")  # noqa: E741
+    O.set_vel(N, 0)
+    P = O.locatenew("P", x * N.x)
+    puck = kc.compile(kc.Model(N, [x], [v], [x.diff() - v], bodies=[me.Particle("P", P, 1)]), cc="none")
+    hits = []
+
+    def back(t, state):
+        hits.append(t)
+        return [state[0], -state[1] if len(hits) < 1000 else state[1]]
+
+    walls = [kc.Event(lambda t, y: y[0], direction=-1, reset=back)]
+    walls += [kc.Event(lambda t, y: y[0] - 5e-4, direction=1, reset=back)]
+    assert puck.simulate((0.0, end), [2e-4, 1.0], events=walls, max_step=end / 10).success
+    assert len(hits) in (1000, 1001)
+    dyn, (z,), (w,), _ = ball
+    event = kc.Event(z - 1000, direction=-1, reset={w: -0.9 * w})  # height is rounded to 1e-13
+    with pytest.raises(kc.IntegrationError, match="ever faster") as caught:
+        dyn.simulate((0.0, end), [1005.0, 0.0], events=event)
+    assert caught.value.trajectory.t[-1] == pytest.approx(19.0, rel=1e-3)

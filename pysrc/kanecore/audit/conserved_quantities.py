@@ -377,9 +377,8 @@ def _axes(rates: Array) -> tuple[Vector, ...]:
     rest = np.flatnonzero(~zero)
     if len(rest) > 1:
         values, rounding = rates[:, 0, rest], _rounding(rates[..., rest])
-        units = np.max(np.abs(values), axis=0)
         clear = np.any(np.abs(values) > _CLEAR * CONSERVED * rounding, axis=1)
-        basis = null_space(values[clear], 1.0 / units) / units[:, np.newaxis]
+        basis = null_space(values[clear], np.ones(len(rest)))
         for column in np.linalg.qr(_simplest(basis))[0].T:
             limit = CONSERVED * rounding + EQUAL * np.abs(values)
             if np.all(np.abs(values @ column) <= limit @ np.abs(column)):

@@ -26,6 +26,7 @@ __all__ = ["robust_weights", "spread", "warn_of_lag", "warn_of_rows"]
 Array = npt.NDArray[np.float64]
 
 _SUSPECTED, _FAR = 5.0, 30.0  # times the spread of the others
+_LIKEWISE = 10.0  # the same, of rows that are named beside one that is far
 _BEYOND = 1e5  # times the median of the others: below the default tolerance they are lost beside such a number
 _MOST = 0.2  # of the rows: more are no exceptions
 _NAMED = 3
@@ -73,7 +74,8 @@ def warn_of_rows(equations: Equations, found: Found, start: Array, tolerance: fl
         return
     outside = _outside(equations.rests(_full(other)), equations.terms, ~suspected)
     more = len(other.independent) - len(found.independent)
-    far = suspected & ((outside > _FAR).any(axis=1) | (beyond if more else False))
+    least = _LIKEWISE if (outside[suspected] > _FAR).any() else np.inf
+    far = suspected & ((outside > least).any(axis=1) | (beyond if more else False))
     if weighted and not more:
         return
     rows = np.flatnonzero(far)

@@ -43,7 +43,8 @@ def length(g: Graph, a: Sequence[int]) -> int:
         return g.call(Op.ABS, present[0])
     square = dot(g, present, present)
     sign = g.call(Op.SIGN, square)  # 0 or 1
-    return g.mul(sign, g.sqrt(g.add(square, g.sub(g.one, sign))))
+    at_zero = g.call(Op.ABS, g.sub(g.one, sign))  # a number of its own: sums of three terms are taken in any order
+    return g.mul(sign, g.sqrt(g.add(square, at_zero)))
 
 
 def cross(g: Graph, a: Sequence[int], b: Sequence[int]) -> tuple[int, int, int]:
