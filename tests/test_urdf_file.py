@@ -25,6 +25,8 @@ SHOWN = ["rover", "walker, floating"]
 
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+END = "</robot>"
+ORIGIN = '<origin xyz="0.1 0.2 -0.1"/>'
 PAIR = f'<robot name="r">\n<link name="a"/>\n<link name="b">{INERTIAL}</link>\n'
 
 
@@ -299,6 +301,54 @@ def test_feet_on_the_ground() -> None:
     )
 
 
+CARRIED = PAIR + joint("j", "a", "b", more='<origin rpy="0.3 0.2 0.1"/><axis xyz="0 0.6 0.8"/>')
+CARRIED += f'<link name="c">{INERTIAL.replace("<mass", ORIGIN + "<mass")}</link>'
+SEAT = '<origin xyz="0.5 -0.3 0.2" rpy="0.4 -0.2 0.7"/>'
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+@pytest.mark.parametrize("by_element", [False, True])
+def test_reactions_of_welds(parameters: bool, by_element: bool) -> None:
+    """A body that floats and is welded loads the joint before as one that is fixed; its multipliers are the weld's."""
+    fixed = compiled(kc.Model.from_urdf(CARRIED + joint("k", "b", "c", "fixed", SEAT) + END, parameters=True))
+    text, loops = CARRIED + joint("k", "a", "c", "floating"), []
+    if by_element:
+        end = SEAT.replace("<origin", "").replace("/>", "")
+        text += f'<loop_joint name="seat" type="fixed"><link1 link="b" {end}/><link2 link="c"/></loop_joint>'
+    else:
+        text += '<link name="seat"/>' + joint("l", "b", "seat", "fixed", SEAT)
+        loops = [("seat", "c", "weld")]
+    dyn = compiled(kc.Model.from_urdf(text + END, loops=loops, parameters=parameters))
+    start = {"q_j": 0.6, "u_j": 1.3, "q_k_e0": 1.0}
+    x = dyn.consistent(0.0, start | {"q_k_x": -0.3, "q_k_y": 0.5, "q_k_z": 0.3}, None)
+    own = [x[0], x[dyn.n_q]]
+    effort = dyn.input_names.index("tau_j")
+    r = 2.0 * np.eye(dyn.n_r)[effort]
+    whole = fixed.reactions(0.0, own, r=[2.0], named=True)
+    parts = dyn.reactions(0.0, x, r=r, named=True)
+    assert_allclose(parts["j"], whole["j"], rtol=0, atol=1e-8)
+    assert_allclose(parts["k"], 0.0, atol=1e-8)
+    turned = fixed.orientations(0.0, own, named=True)["c"]
+    held = np.asarray(dyn.multipliers(0.0, x, r=r)).reshape(2, 3) @ turned.T
+    force, torque = whole["k"][:3], whole["k"][3:]  # at the mass centre
+    arm = turned @ [0.1, 0.2, -0.1]
+    assert_allclose(np.ravel(held), [*force, *(torque + np.cross(arm, force))], rtol=0, atol=1e-8)
+
+
+def test_reactions_of_feet() -> None:
+    """Those of the robot without loops, pushed by the multipliers."""
+    path, feet = ROBOTS / "walker.urdf", ["left foot", "right foot"]
+    free = compiled(kc.Model.from_urdf(path, floating_base=True, forces=feet))
+    x = free.state({"q_base_e0": 1.0, "q_left hip": 0.3, "q_right hip": -0.2})
+    loops = [(link, free.position(link, 0.0, x), "point") for link in feet]
+    dyn = compiled(kc.Model.from_urdf(path, floating_base=True, loops=loops))
+    efforts = np.random.default_rng(2).normal(size=dyn.n_r)
+    forces = dyn.multipliers(0.0, x, r=efforts)
+    held = dyn.reactions(0.0, x, r=efforts)
+    assert_allclose(held, free.reactions(0.0, x, r=[*efforts, *forces]), rtol=0, atol=1e-8)
+    assert np.max(np.abs(held)) > 10.0
+
+
 def test_runs_in_simulation() -> None:
     dyn = compiled(kc.Model.from_urdf(ROBOTS / "walker.urdf", floating_base=True))
     sol = dyn.simulate((0, 0.5), {"q_base_e0": 1.0, "u_base_rz": 1.0, "u_left hip": 2.0})
@@ -309,7 +359,6 @@ def test_runs_in_simulation() -> None:
 
 # ------------------------------------------------------------------------------------------------------ broken files
 
-END = "</robot>"
 BROKEN = [
     ("<robot><link", "line 1: this is no XML"),
     ("<sdf/>", "line 1: the file begins with <sdf>"),

@@ -446,7 +446,6 @@ class Model(Expressions):
         return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
 
     @classmethod
-    @no_collection()
     def from_urdf(
         cls,
         source: str | PathLike[str],
@@ -487,13 +486,15 @@ class Model(Expressions):
             A mimic joint shares its leader's coordinate: q = multiplier q_other + offset.  With False it has its own
             and moves independently.
         damping : bool
-            Joints lose damping · u.
+            Joints lose damping · u.  Springs of joints, stiffness · (rest − q), act without it.
         friction : float, optional
             Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
         loops : list of (link, link, "point" or "weld"), or (link, (x, y, z), "point")
-            Closes loops, which a URDF has not: the origins of two links coincide; with "weld" their axes as well.
-            With three numbers the origin of a link stays at this place in the world, as a foot does: the multipliers
-            are the components of the force on it, in the axes of the world.
+            Closes loops, which a URDF has not, beside those that the file closes by elements of its own: the origins
+            of two links coincide; with "weld" their axes as well.  The multipliers are the components of the force, and
+            of the torque, on the second link, in the axes of the first.  With three numbers the origin of a link stays
+            at this place in the world, as a foot does: the multipliers are the components of the force on it, in the
+            axes of the world.  ``dyn.reactions`` counts these forces in.
         contacts : mapping of link to mapping of str to float, or "collision", optional
             Links whose origins touch the ground, the plane z = 0 of the world, as a `Contact` with the numbers
             ``radius``, ``stiffness``, ``exponent``, ``dissipation``, ``mu``, ``transition_velocity``, ``smooth``.
@@ -511,22 +512,29 @@ class Model(Expressions):
         OSError
             The file cannot be read.
 
+        Warns
+        -----
+        KanecoreWarning
+            An element of the file, beyond URDF, is not read and may act on the motion, such as the inertia of a rotor:
+            one warning each, with its line and what to write instead.  Pictures, sensors and plugins do not act.
+
         Examples
         --------
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
-        reading = described_robot(
-            read_urdf(source, mimic, collisions=contacts is not None),
-            floating_base=floating_base,
-            gravity=gravity,
-            parameters=parameters,
-            damping=damping,
-            friction=friction,
-            loops=loops,
-            contacts=contacts,
-            forces=forces,
-        )
-        return cls._of(reading)
+        with no_collection():
+            reading = described_robot(
+                read_urdf(source, mimic, collisions=contacts is not None),
+                floating_base=floating_base,
+                gravity=gravity,
+                parameters=parameters,
+                damping=damping,
+                friction=friction,
+                loops=loops,
+                contacts=contacts,
+                forces=forces,
+            )
+            return cls._of(reading)
 
     @classmethod
     def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:

@@ -17,15 +17,16 @@ import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
+from kanecore.describe.joints import GROUND, Attachments
 from kanecore.describe.load_makers import Contact, Surface
 from kanecore.describe.reading import Reading
 from kanecore.errors import ModelError, unknown_name, warn
-from kanecore.graph.expression_graph import Op
-from kanecore.graph.vectors import Components, Matrix, Vector, cross, dot
+from kanecore.graph.expression_graph import Graph, Op
+from kanecore.graph.vectors import Components, Matrix, Vector, cross, dot, neg
 from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .ground_contacts import ALL_SHAPES, laws, touching
-from .urdf_file import BEYOND, Inertial, Joint, Pose, Robot, finite, product
+from .urdf_file import BEYOND, Closure, Inertial, Joint, LineSpring, Pose, Robot, finite, product
 
 __all__ = ["described_robot"]
 
@@ -48,6 +49,14 @@ class _Place:
     carrier: str  # the link that the frame was made for
     own_frame: int = -1  # of the link itself, as it is named
     own_point: int = -1
+
+
+@dataclass(frozen=True)
+class _End:
+    """A frame and a point of a link, at which it is joined to another one."""
+
+    frame: int
+    point: int
 
 
 @dataclass
@@ -85,8 +94,13 @@ def described_robot(
         assembly.add(joint)
     assembly.warn_of_massless()
     assembly.add_bodies()
+    for closure in robot.closures:
+        assembly.close_by(closure)
     for number, loop in enumerate(loops):
         assembly.close(number, loop)
+    assembly.attach()
+    for spring in robot.springs:
+        assembly.stretch(spring)
     assembly.touch(contacts)
     assembly.push(forces)
     return Reading(assembly.description(), values=assembly.values, folder=robot.folder, notes=tuple(assembly.notes()))
@@ -125,6 +139,7 @@ class _Assembly:
         self._carried: dict[str, _Carried] = {}
         self._world = 0  # the point at rest
         self._states: dict[str, tuple[int, int]] = {}  # nodes of q and u of joints that have one each
+        self._actions: list[tuple[str, str, int, int, Vector]] = []  # of rows of loops, as Builder.attach takes them
 
     def description(self) -> Description:
         """Description; joints that follow from points get the name of the file's joint that moves the link."""
@@ -136,6 +151,12 @@ class _Assembly:
         """Notes on parts that the description lacks."""
         if not any(self._gravity):
             yield "no gravity"
+        losses = {"damping": self._damping, "friction": self._friction is not None}
+        for loss, read in losses.items():
+            joints = [joint.name for joint in self._robot.joints if getattr(joint, loss)]
+            if joints and not read:
+                how = "damping=True" if loss == "damping" else "friction=0.01, the speed over which it turns,"
+                yield f"{loss} of {len(joints)} joints, such as {joints[0]}, is ignored: {how} reads it"
         n = self._robot.n_collisions
         if n and not self._collides:
             elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
@@ -208,7 +229,7 @@ class _Assembly:
             reaction = b.point(f"{joint.name} origin", parent.point, position)
             position = (*position, (frame, self._axis_vector(k, sign, q)))
         point = b.point(joint.child, parent.point, position)
-        effort = self._effort(joint, u)
+        effort = self._effort(joint, q, u)
         load = ((frame, self._axis_vector(k, sign, effort)),)
         opposite = ((frame, self._axis_vector(k, -sign, effort)),)
         if turns:
@@ -341,10 +362,13 @@ class _Assembly:
             self._state(next(other for other in self._robot.joints if other.name == joint.mimic.joint))
         return self._states[joint.mimic.joint]
 
-    def _effort(self, joint: Joint, u: int) -> int:
-        """Effort of the actuator, less the joint's damping and friction."""
+    def _effort(self, joint: Joint, q: int, u: int) -> int:
+        """Effort of the actuator and of the joint's spring, less its damping and friction."""
         b, g = self.builder, self.builder.graph
         effort = b.input(f"tau_{joint.name}")
+        if joint.stiffness:
+            stretched = g.sub(q, _number(b, joint.rest))
+            effort = g.sub(effort, g.mul(g.constant(joint.stiffness), stretched))
         if self._damping and joint.damping:
             effort = g.sub(effort, g.mul(g.constant(joint.damping), u))
         if self._friction is not None and joint.friction:
@@ -447,28 +471,77 @@ class _Assembly:
             )
         first, second, kind = loop
         if isinstance(second, str):
-            self._join(self._known(first), self._known(second), f"{kind} of {first} and {second}", kind == "weld")
+            ends = [_End(place.own_frame, place.own_point) for place in map(self._known, (first, second))]
+            self._join(ends, f"{kind} of {first} and {second}", "" if kind == "point" else "xyz")
         else:
             self._pin(number, loop)
+
+    def close_by(self, closure: Closure) -> None:
+        """Close a loop by a joint of the file, whose rows begin with its name."""
+        ends = [self._end(link, pose, closure.name) for link, pose in closure.ends]
+        turned = "" if closure.kind == "point" else "xyz"
+        if closure.axis is not None:  # of axes whose z is that of the joint
+            turned, own = "xy", _own_axes(closure.axis, k=2)
+            ends = [_End(self._turned(end.frame, own.T, f"{closure.name} axes"), end.point) for end in ends]
+        self._join(ends, closure.name, turned)
+
+    def stretch(self, spring: LineSpring) -> None:
+        """Add a spring and damper on the line between two points."""
+        b, g = self.builder, self.builder.graph
+        points = [self._end(link, pose, spring.name).point for link, pose in spring.ends]
+        length, rate = b.line()
+        stretched = g.sub(length, _number(b, spring.rest))
+        pull = g.add(g.mul(_number(b, spring.stiffness), stretched), g.mul(_number(b, spring.damping), rate))
+        b.tendon(points, g.neg(pull), kind="spring")
+
+    def _end(self, link: str, pose: Pose, name: str) -> _End:
+        """A pose in the axes of a link."""
+        place, point = self._known(link), self._known(link).own_point
+        if pose.position.any():
+            vector = _vector(self.builder, place.own_frame, pose.position)
+            point = self.builder.point(f"{name} on {link}", point, vector)
+        return _End(self._turned(place.own_frame, pose.rotation, f"{name} on {link}"), point)
+
+    def _turned(self, frame: int, rotation: Array, name: str) -> int:
+        """A frame that is fixed in another one."""
+        if np.array_equal(rotation, np.eye(3)):
+            return frame
+        turned = self.builder.frame(name, frame, _numbers(self.builder, rotation))
+        self.builder.angular_velocity(turned, ())
+        return turned
 
     def _known(self, link: Any) -> _Place:
         if not isinstance(link, str) or link not in self._places:
             raise ModelError(unknown_name("link is called", str(link), self._places).args[0])
         return self._places[link]
 
-    def _join(self, first: _Place, second: _Place, name: str, weld: bool) -> None:
-        """Make the origins of two links coincide; if welded, their axes as well."""
-        b, g = self.builder, self.builder.graph
-        between = [g.sub(y, x) for x, y in zip(self._position(first), self._position(second), strict=True)]
-        turned = self._orientation(first.own_frame)
-        for k in range(3):  # in the axes of the first link
-            row = dot(g, [turned[i][k] for i in range(3)], between)
-            b.constraint("configuration", row, f"{name}, {'xyz'[k]}")
-        if weld:
-            other = self._orientation(second.own_frame)
-            for i, j in ((2, 1), (0, 2), (1, 0)):
-                row = dot(g, [turned[k][j] for k in range(3)], [other[k][i] for k in range(3)])
-                b.constraint("configuration", row, f"{name}, {'xyz'[3 - i - j]} rotation")
+    def _join(self, ends: Sequence[_End], name: str, turned: str) -> None:
+        """Make two points coincide, and axes agree as well: rows of rotations about axes of the frames.
+
+        A row of points is a component of the second from the first, in the axes of the first; its multiplier is that of
+        the force on the second.  A row of rotations is the product of two axes, which are normal to each other; its
+        multiplier is that of the torque on the second.
+        """
+        b, g, (first, second) = self.builder, self.builder.graph, ends
+        p, q = self._position(first.point), self._position(second.point)
+        between = [g.sub(y, x) for x, y in zip(p, q, strict=True)]
+        own = self._orientation(first.frame)
+        for k in range(3):
+            axis = [own[i][k] for i in range(3)]
+            row = f"{name}, {'xyz'[k]}"
+            b.constraint("configuration", dot(g, axis, between), row)
+            self._actions.append((row, "force", second.point, first.point, ((first.frame, _axis_nodes(g, k)),)))
+            # the row turns with the first: where the points are apart, its force on it acts at the second point
+            self._actions.append((row, "torque", first.frame, 0, ((0, cross(g, _triple(axis), _triple(between))),)))
+        other = self._orientation(second.frame)
+        for about, i, j, sign in (("x", 2, 1, -1), ("y", 2, 0, 1), ("z", 0, 1, 1)):
+            if about not in turned:
+                continue
+            a, c = _triple([own[k][j] for k in range(3)]), _triple([other[k][i] for k in range(3)])
+            a = a if sign > 0 else neg(g, a)
+            row = f"{name}, {about} rotation"
+            b.constraint("configuration", dot(g, a, c), row)
+            self._actions.append((row, "torque", second.frame, first.frame, ((0, cross(g, c, a)),)))
 
     def _pin(self, number: int, loop: Any) -> None:
         """Pin the origin of a link to a place in the world, by forces in the world's axes."""
@@ -484,8 +557,24 @@ class _Assembly:
                 f'loops[{number}] is {loop!r}; a link comes with another one, or with three finite numbers and "point"'
             )
         b, g = self.builder, self.builder.graph
-        for axis, x, value in zip("xyz", self._position(link), numbers.tolist(), strict=True):
-            b.constraint("configuration", g.sub(x, _number(b, float(value))), f"{name}, {axis}")
+        for k, (x, value) in enumerate(zip(self._position(link.own_point), numbers.tolist(), strict=True)):
+            row = f"{name}, {'xyz'[k]}"
+            b.constraint("configuration", g.sub(x, _number(b, float(value))), row)
+            self._actions.append((row, "force", link.own_point, self._world, ((0, _axis_nodes(g, k)),)))
+
+    def attach(self) -> None:
+        """Say on which bodies the rows of loops act, for reactions."""
+        b = self.builder
+        owners = Attachments(b.graph, b.frames, b.points, b.bodies) if self._actions else None
+        for row, kind, child, parent, vector in self._actions:
+            assert owners is not None
+            owner = owners.body_at if kind == "force" else owners.body_of
+            below, above = (owner(child), child), (owner(parent), parent)
+            if below[0] == GROUND:
+                below, above = above, below
+                vector = tuple((frame, neg(b.graph, v)) for frame, v in vector)
+            if below[0] != GROUND:
+                b.attach(row, kind, below, above, vector)
 
     def _orientation(self, frame: int) -> list[list[int]]:
         """The rotation of a frame, v_inertial = R v."""
@@ -500,11 +589,11 @@ class _Assembly:
             rows = [[dot(g, row, column) for column in zip(*m, strict=True)] for row in rows]
         return rows
 
-    def _position(self, place: _Place) -> list[int]:
-        """The position of a link, in inertial axes."""
+    def _position(self, point: int) -> list[int]:
+        """The position of a point, in inertial axes."""
         b, g = self.builder, self.builder.graph
         parts: list[list[int]] = [[], [], []]
-        for frame, components in b.position(place.own_point):
+        for frame, components in b.position(point):
             turned = self._orientation(frame)
             for i in range(3):
                 parts[i].append(dot(g, turned[i], components))
@@ -577,6 +666,16 @@ def _own_axes(axis: Array, k: int | None = None) -> Array:
     x = np.cross(helper, axis)
     x /= math.sqrt(product(x, x))
     return np.array([x, np.cross(axis, x), axis])
+
+
+def _triple(nodes: Sequence[int]) -> Components:
+    x, y, z = nodes
+    return x, y, z
+
+
+def _axis_nodes(g: Graph, k: int) -> Components:
+    """Coordinate axis k."""
+    return _triple([g.one if i == k else 0 for i in range(3)])
 
 
 def _number(b: Builder, value: float) -> int:

@@ -12,7 +12,7 @@ import os
 import re
 import reprlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -23,13 +23,23 @@ import numpy.typing as npt
 
 from kanecore.errors import ModelError, unknown_name
 
+from .unread_elements import CLOSURES, SINGLE, SPRINGS, warn_of_unread
 from .xml_reader import LARGEST, Element, read_xml
 
-__all__ = ["BEYOND", "Inertial", "Joint", "Link", "Mimic", "Pose", "Robot", "Visual", "finite", "product", "read_urdf"]
+__all__ = [
+    *("BEYOND", "Closure", "Inertial", "Joint", "LineSpring", "Link", "Mimic", "Pose", "Robot", "Visual", "finite"),
+    *("product", "read_urdf"),
+]
 
 Array = npt.NDArray[np.float64]
 
-TYPES = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed")
+TYPES = (*SINGLE, "planar", "floating", "fixed")
+_INSTEAD = {
+    "universal": ": write two revolute joints, with a link without mass between them",
+    "screw": ": write a revolute and a prismatic joint, of which one is the <mimic> of the other",
+} | dict.fromkeys(
+    ("ball", "spherical"), ": write three revolute joints, with links without mass between them, about axes that differ"
+)
 
 # Products of several such numbers, as of a mass and two distances, are numbers; a multiple of it is no size of a robot.
 BEYOND = 1e50
@@ -141,6 +151,8 @@ class Joint:
         A unit vector, in the axes of the child.
     damping, friction : float
         N m s and N m, or N s/m and N.
+    stiffness, rest : float
+        A spring holds the joint by stiffness · (rest − q): N m and rad, or N/m and m.
     """
 
     name: str
@@ -153,6 +165,35 @@ class Joint:
     mimic: Mimic | None
     damping: float
     friction: float
+    stiffness: float = 0.0
+    rest: float = 0.0
+
+
+Ends = tuple[tuple[str, Pose], tuple[str, Pose]]  # two links, with a pose in the axes of each
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A joint that closes a loop: the origins of two poses coincide.
+
+    ``kind`` is "point" for that alone, "weld" if their axes agree as well, "axis" if one axis of both does.
+    """
+
+    name: str
+    ends: Ends
+    kind: str
+    axis: Array | None = None
+
+
+@dataclass(frozen=True)
+class LineSpring:
+    """A spring and damper on the line between two points: stiffness · (length − rest) + damping · rate pulls."""
+
+    name: str
+    ends: Ends
+    stiffness: float
+    damping: float
+    rest: float
 
 
 @dataclass(frozen=True)
@@ -170,6 +211,8 @@ class Robot:
         Each joint follows the one that carries its parent; joints of one parent are in the order of the file.
     n_collisions : int
         The elements ``collision`` of all links, which are read for contacts alone.
+    closures : tuple of Closure
+    springs : tuple of LineSpring
     """
 
     name: str
@@ -179,12 +222,15 @@ class Robot:
     joints: tuple[Joint, ...]
     folder: str | None = None
     n_collisions: int = 0
+    closures: tuple[Closure, ...] = ()
+    springs: tuple[LineSpring, ...] = ()
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool = False) -> Robot:
     """Robot of a file, or of a text that begins with ``<``; without ``mimic`` all joints move independently.
 
-    Elements ``collision`` are read with ``collisions``.
+    Elements ``collision`` are read with ``collisions``.  Beyond URDF closed loops and springs of Drake, Gazebo, Isaac
+    Sim and RaiSim are read; what else acts on the motion, or may, is warned of.
 
     Raises
     ------
@@ -229,29 +275,36 @@ class _Reading:
 
     def robot(self) -> Robot:
         for element in self._top.children:
-            if ":" in element.tag:
+            if element.tag.startswith("xacro:"):
                 raise self._wrong(element, f"<{element.tag}> is xacro: run xacro on the file first")
         links = {link.name: link for link in map(self._link, self._once("link"))}
-        joints = [self._joint(element, links) for element in self._once("joint")]
+        joints = [self._joint(element, links) for element in self._once("joint", "drake:joint")]
         if not links:
             raise self._wrong(self._top, "there is no link")
         root = self._root(links, joints)
         self._check_mimics(joints)
         name = self._top.attributes.get("name", "") or "robot"
         n = sum(len(element.all("collision")) for element in self._top.all("link"))
-        return Robot(name, self._where, root, links, tuple(_from_root(root, joints)), n_collisions=n)
+        closures, springs = tuple(self._closures(links)), tuple(self._line_springs(links))
+        warn_of_unread(self._top, self._where, {joint.name: joint.kind for joint in joints})
+        return Robot(
+            *(name, self._where, root, links, tuple(_from_root(root, joints))),
+            n_collisions=n,
+            closures=closures,
+            springs=springs,
+        )
 
     def _wrong(self, element: Element, message: str) -> ModelError:
         return ModelError(f"{self._where}, line {element.line}: {message}")
 
-    def _once(self, tag: str) -> list[Element]:
+    def _once(self, *tags: str) -> list[Element]:
         """The links, or the joints, each with a name of its own."""
         lines: dict[str, int] = {}
-        elements = self._top.all(tag)
+        elements = [element for element in self._top.children if element.tag in tags]
         for element in elements:
             name = self._attribute(element, "name")
             if name in lines:
-                raise self._wrong(element, f"a {tag} named {name!r} stands in line {lines[name]} as well")
+                raise self._wrong(element, f"a {tags[0]} named {name!r} stands in line {lines[name]} as well")
             lines[name] = element.line
         return elements
 
@@ -284,6 +337,13 @@ class _Reading:
         if any(map(_vanishes, text.split())):
             raise self._wrong(element, f"{name} of <{element.tag}> is {text!r}; write 0 for what is so small")
         return values
+
+    def _child_numbers(self, element: Element, tag: str, count: int, default: Sequence[float] = ()) -> list[float]:
+        """Numbers of an element of Drake: the attribute ``value`` of a child."""
+        child = element.first(tag)
+        if child is None and not default:
+            raise self._wrong(element, f"<{element.tag}> has no <{tag}>")
+        return list(default) if child is None else self._numbers(child, "value", count)
 
     def _loss(self, dynamics: Element | None, name: str, joint: str) -> float:
         """The damping or the friction of a joint."""
@@ -371,15 +431,16 @@ class _Reading:
     def _joint(self, element: Element, links: dict[str, Link]) -> Joint:
         name, kind = self._attribute(element, "name"), self._attribute(element, "type")
         if kind not in TYPES:
-            raise self._wrong(element, f"joint {name!r} is of type {kind!r}; it must be one of {', '.join(TYPES)}")
+            raise self._wrong(
+                element,
+                f"joint {name!r} is of type {kind!r}; it must be one of {', '.join(TYPES)}{_INSTEAD.get(kind, '')}",
+            )
         ends = []
         for side in ("parent", "child"):
             end = element.first(side)
             if end is None:
                 raise self._wrong(element, f"joint {name!r} has no {side}: write <{side} link=...>")
-            ends.append(self._attribute(end, "link"))
-            if ends[-1] not in links:
-                raise self._wrong(end, unknown_name("link is called", ends[-1], links).args[0])
+            ends.append(self._known_link(end, "link", links))
         dynamics = element.first("dynamics")
         return Joint(
             name,
@@ -389,10 +450,39 @@ class _Reading:
             ends[1],
             self._pose(element.first("origin")),
             self._axis(element.first("axis"), name, kind),
-            self._mimic(element.first("mimic")) if self._mimics and kind != "fixed" else None,
+            self._mimic(element.first("mimic") or element.first("drake:mimic"))
+            if self._mimics and kind != "fixed"
+            else None,
             self._loss(dynamics, "damping", name),
             self._loss(dynamics, "friction", name),
+            *(self._spring(name, dynamics) if kind in SINGLE else (0.0, 0.0)),
         )
+
+    def _known_link(self, element: Element, attribute: str, links: dict[str, Link]) -> str:
+        """Name of a link that an element names."""
+        link = self._attribute(element, attribute)
+        if link not in links:
+            raise self._wrong(element, unknown_name("link is called", link, links).args[0])
+        return link
+
+    def _spring(self, joint: str, dynamics: Element | None) -> tuple[float, float]:
+        """Stiffness and rest position of a joint, by attributes of <dynamics>, or elements of <gazebo>."""
+        given: list[tuple[Element, float, float]] = []
+        for stiffness, rest in SPRINGS:
+            if dynamics is not None and stiffness in dynamics.attributes:
+                given.append((dynamics, self._number(dynamics, stiffness), self._number(dynamics, rest, 0.0)))
+        for block in self._top.all("gazebo"):
+            k, at = block.first("springStiffness"), block.first("springReference")
+            if block.attributes.get("reference") == joint and k is not None:
+                given.append((k, self._text_number(k), 0.0 if at is None else self._text_number(at)))
+        if len({spring[1:] for spring in given}) > 1:
+            lines = ", ".join(str(element.line) for element, *_ in given)
+            raise self._wrong(given[-1][0], f"joint {joint!r} has several springs, in lines {lines}: leave one")
+        return given[0][1:] if given else (0.0, 0.0)
+
+    def _text_number(self, element: Element) -> float:
+        """The number that is the text of an element."""
+        return self._number(Element(element.tag, {"text": element.text}, element.line), "text")
 
     def _axis(self, element: Element | None, name: str, kind: str) -> Array:
         axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
@@ -412,6 +502,55 @@ class _Reading:
             self._number(element, "multiplier", 1.0),
             self._number(element, "offset", 0.0),
         )
+
+    # ------------------------------------------------------------------------------------ loops and line springs
+
+    def _ends(self, element: Element, links: dict[str, Link]) -> Ends:
+        """Two links with poses, <link1 link=... xyz=... rpy=.../> and <link2 .../>."""
+        return self._end(element, "link1", links), self._end(element, "link2", links)
+
+    def _end(self, element: Element, side: str, links: dict[str, Link]) -> tuple[str, Pose]:
+        end = element.first(side)
+        if end is None:
+            raise self._wrong(element, f"<{element.tag}> has no {side}: write <{side} link=... xyz=...>")
+        return self._known_link(end, "link", links), self._pose(end)
+
+    def _drake_ends(self, element: Element, links: dict[str, Link]) -> Ends:
+        """Two bodies with points of Drake's elements, <TAG_body_A name=.../> and <TAG_p_AP value=.../>."""
+        return self._drake_end(element, "A", "P", links), self._drake_end(element, "B", "Q", links)
+
+    def _drake_end(self, element: Element, body: str, point: str, links: dict[str, Link]) -> tuple[str, Pose]:
+        named = element.first(f"{element.tag}_body_{body}")
+        if named is None:
+            raise self._wrong(element, f"<{element.tag}> has no <{element.tag}_body_{body}>")
+        place = self._child_numbers(element, f"{element.tag}_p_{body}{point}", 3)
+        return self._known_link(named, "name", links), Pose(np.eye(3), np.array(place))
+
+    def _closures(self, links: dict[str, Link]) -> Iterator[Closure]:
+        """Joints that close loops: <loop_joint> of Isaac Sim and older Drake, <drake:ball_constraint>."""
+        for element in self._top.all("loop_joint"):
+            name, kind = self._attribute(element, "name"), self._attribute(element, "type")
+            axis = element.first("axis")
+            if kind not in CLOSURES or (CLOSURES[kind] == "axis" and axis is None):
+                continue  # warned of
+            along = self._axis(axis, name, kind) if CLOSURES[kind] == "axis" else None
+            yield Closure(name, self._ends(element, links), CLOSURES[kind], along)
+        for number, element in enumerate(self._top.all("drake:ball_constraint")):
+            yield Closure(f"ball constraint {number}", self._drake_ends(element, links), "point")
+
+    def _line_springs(self, links: dict[str, Link]) -> Iterator[LineSpring]:
+        """Springs between points: <linear_spring_damper> of older Drake, <drake:linear_spring_damper>."""
+        for element in self._top.all("force_element"):
+            for spring in element.all("linear_spring_damper"):
+                k, c, rest = (self._number(spring, name, 0.0) for name in ("stiffness", "damping", "rest_length"))
+                name = element.attributes.get("name", "spring")
+                yield LineSpring(name, self._ends(spring, links), k, c, rest)
+        for spring in self._top.all("drake:linear_spring_damper"):
+            [k], [c], [rest] = (
+                self._child_numbers(spring, f"{spring.tag}_{name}", 1)
+                for name in ("stiffness", "damping", "free_length")
+            )
+            yield LineSpring("spring", self._drake_ends(spring, links), k, c, rest)
 
     # --------------------------------------------------------------------------------------------- the tree
 
@@ -453,11 +592,10 @@ class _Reading:
                     raise ModelError(f"{self._where}, line {joint.line}: joint {joint.name!r} mimics itself")
                 seen.add(name)
                 leader = by_name[name]
-            single = ("revolute", "continuous", "prismatic")
-            if joint.mimic is not None and not {joint.kind, leader.kind} <= set(single):
+            if joint.mimic is not None and not {joint.kind, leader.kind} <= set(SINGLE):
                 raise ModelError(
                     f"{self._where}, line {joint.line}: joint {joint.name!r} ({joint.kind}) mimics {leader.name!r} "
-                    f"({leader.kind}); only {', '.join(single)} joints mimic each other"
+                    f"({leader.kind}); only {', '.join(SINGLE)} joints mimic each other"
                 )
 
 

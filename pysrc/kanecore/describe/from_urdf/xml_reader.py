@@ -22,7 +22,7 @@ _DEEPEST = 100
 
 @dataclass
 class Element:
-    """An element, without its text.
+    """An element.
 
     Attributes
     ----------
@@ -31,12 +31,15 @@ class Element:
     line : int
         Where it begins.
     children : list of Element
+    text : str
+        Its own, without that of its children.
     """
 
     tag: str
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """The children of one kind."""
@@ -84,6 +87,9 @@ def read_xml(text: bytes | str, where: str) -> Element:
     def end(tag: str) -> None:
         path.pop()
 
+    def write(text: str) -> None:
+        path[-1].text += text
+
     def refuse(name: str, *rest: object) -> None:
         raise ModelError(
             f"{where}, line {parser.CurrentLineNumber}: it declares a document type, {name}, whose entities are not "
@@ -103,7 +109,7 @@ def read_xml(text: bytes | str, where: str) -> Element:
         )
 
     parser.XmlDeclHandler = declare
-    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, write
     parser.StartDoctypeDeclHandler = refuse
     try:
         parser.Parse(text, True)
