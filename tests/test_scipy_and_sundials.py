@@ -216,3 +216,19 @@ def test_a_package_that_is_missing(spring: CompiledModel, monkeypatch: pytest.Mo
         words = f"'{method}' comes from {package}: pip install 'kanecore[stiff]'"
         with pytest.raises(ImportError, match=re.escape(words)):
             spring.simulate((0.0, 1.0), [1.0, 0.0], method=method)
+
+
+@without_sundials
+def test_states_before_the_last_step_of_cvode() -> None:
+    """SUNDIALS has none, and the package pairs the time with another state; there is an error instead."""
+    equations = scipy_and_sundials.Equations(lambda t, x: np.array([x[1], -100.0 * x[0]]), None)
+    steps = scipy_and_sundials.Steps(1e-6, np.full(2, 1e-9), 0.0, np.inf)
+    stepper = scipy_and_sundials.stepper_of("cvode", equations, (0.0, np.array([1.0, 0.0])), 2.0, steps)
+    for _ in range(20):
+        before = stepper.t
+        assert stepper.step()
+    reached = stepper.t
+    within = stepper.within(np.array([before, 0.5 * (before + reached)]))
+    assert within[:, 0] == pytest.approx(np.cos(10.0 * np.array([before, 0.5 * (before + reached)])), abs=1e-4)
+    with pytest.raises(kc.KanecoreError, match=r"cvode went to t = .* no state at t = 0.001, .* method='bdf'"):
+        stepper.within(np.array([0.001]))

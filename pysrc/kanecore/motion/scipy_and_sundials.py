@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.errors import KanecoreError
+
 __all__ = ["OUTSIDE_METHODS", "Equations", "Stepper", "Steps", "require_package", "stepper_of"]
 
 Array = npt.NDArray[np.float64]
@@ -173,6 +175,16 @@ class _Cvode:
         return bool(reached.success)
 
     def within(self, times: Array) -> Array:
-        states = [np.array(self._solver.step(float(t), method="normal").y) for t in times]
-        self._solver.step(self.t, method="normal")  # else the next step would lead back to here
+        states = [self._at(float(t)) for t in times]
+        self._at(self.t)  # else the next step would lead back to here
         return np.array(states)
+
+    def _at(self, t: float) -> Array:
+        """The state at a time within the last step; where SUNDIALS finds none, the package returns another's with t."""
+        reached = self._solver.step(t, method="normal")
+        if not reached.success:
+            raise KanecoreError(
+                f"cvode went to t = {self.t!r}, and has no state at t = {t!r}, within its last step: SUNDIALS says "
+                f"{str(reached.message)!r}; take method='bdf', which has the same formulas"
+            )
+        return np.array(reached.y)
