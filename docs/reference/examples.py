@@ -555,6 +555,15 @@ for k in range(3):
     x = dyn.step(0.02 * k, x, 0.02, r=[-5.0 * x[0]])
 x
 
+# %% CompiledModel.discretize
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+x1, A, B = dyn.discretize(np.tile(dyn.state(theta=0.1), (50, 1)), [2.0], 0.02)
+A.shape, B[0]
+
 # %% CompiledModel.periodic
 import sympy as sm
 import sympy.physics.mechanics as me
@@ -1297,6 +1306,13 @@ found = dyn.rollout_vjp(
     by_parameters=True,
 )
 found.x0, found.parameters
+
+# %% Discretization
+import kanecore as kc
+
+dyn = kc.load("free_body")
+step = dyn.discretize(dyn.state(w1=2.0), None, 0.1)
+step.A[3:7, 3:7]  # of the quaternion
 
 # %% PeriodicMotion
 import sympy as sm

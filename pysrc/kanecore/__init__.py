@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kanecore.kanes_method.kanes_method import KanesMethod
     from kanecore.model import Model
     from kanecore.motion.batch_simulation import Trajectories
+    from kanecore.motion.derivatives.discretization import Discretization
     from kanecore.motion.derivatives.rollout_gradients import RolloutGradient
     from kanecore.motion.events import Event
     from kanecore.motion.parameter_sweeps import Sweep, sweep
@@ -65,6 +66,7 @@ __all__ = [
     "CompileError",
     "CompiledModel",
     "Contact",
+    "Discretization",
     "Event",
     "ForceSystem",
     "HeightField",
@@ -121,6 +123,7 @@ _HOMES = {
     "CompileError": "kanecore.errors",
     "CompiledModel": "kanecore.compiled_model",
     "Contact": "kanecore.describe.from_sympy.contacts",
+    "Discretization": "kanecore.motion.derivatives.discretization",
     "Event": "kanecore.motion.events",
     "ForceSystem": "kanecore.describe.from_sympy.force_systems",
     "Identification": "kanecore.control.identification",

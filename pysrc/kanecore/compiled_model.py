@@ -54,6 +54,7 @@ from kanecore.export.jax_function import jax
 from kanecore.export.scipy_and_numba import lowlevel_callable, numba
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
+from kanecore.motion.derivatives.discretization import discretize
 from kanecore.motion.derivatives.rollout_gradients import rollout_vjp
 from kanecore.motion.impact import impact
 from kanecore.motion.periodic_motion import periodic
@@ -621,6 +622,7 @@ class CompiledModel(Kernels):
     rollout = rollout
     rollout_vjp = rollout_vjp
     step = step
+    discretize = discretize
 
     # Control --------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from kanecore.statuses import BY_NUMBER, NUMBER_OF
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
 
-__all__ = ["RolloutStatus", "read", "rollout", "step", "steps_of", "times"]
+__all__ = ["RolloutStatus", "held_over_step", "read", "rollout", "step", "steps_of", "times"]
 
 Array = npt.NDArray[Any]
 
@@ -171,12 +171,16 @@ def step(
         stepped = _motion.one_step(dyn, method == "euler", t, x, dt, r, p)
         if stepped is not None:
             return stepped
-    if not isinstance(r, Mapping) and r is not None and np.ndim(r) > 1:
-        r = np.asarray(r)[..., np.newaxis, :]
-    elif isinstance(r, Mapping):
-        r = {name: np.asarray(value)[..., np.newaxis] if np.ndim(value) else value for name, value in r.items()}
-    states = rollout(dyn, x, r, dt=dt, steps=1, t0=t, method=method, parameters=p, threads=threads)
+    inputs = held_over_step(r)
+    states = rollout(dyn, x, inputs, dt=dt, steps=1, t0=t, method=method, parameters=p, threads=threads)
     return np.ascontiguousarray(states[..., 1, :])
+
+
+def held_over_step(r: Any) -> Any:
+    """Inputs of rows, (..., n_r) or by name, as those of a rollout of one step, (..., 1, n_r)."""
+    if isinstance(r, Mapping):
+        return {name: np.asarray(value)[..., np.newaxis] if np.ndim(value) else value for name, value in r.items()}
+    return np.asarray(r)[..., np.newaxis, :] if r is not None and np.ndim(r) > 1 else r
 
 
 # -------------------------------------------------------------------------------------------------- arguments

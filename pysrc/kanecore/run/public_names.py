@@ -22,7 +22,7 @@ TABLES = {
     "angular_momentum body_momenta speed_momenta generalized_momenta momentum_matrix conserved",
     "Constraints": "check consistent configuration_residual configuration_jacobian velocity_residual "
     "constraint_jacobian constraint_bias speed_matrices",
-    "Motion": "state simulate rollout rollout_vjp step periodic impact",
+    "Motion": "state simulate rollout rollout_vjp step discretize periodic impact",
     "Control and derivatives": "linearize linear_system equilibrium solve_inverse jvp vjp rhs_hessian "
     "rhs_parameter_jacobian rhs_time_derivative output_jacobian sparsity",
     "Identification and audit": "identify regressor joint_regressor inertial_parameters audit",

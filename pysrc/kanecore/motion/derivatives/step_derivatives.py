@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kanecore._motion import Tableau
     from kanecore.binding.kernel_methods import Kernels
 
-__all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of"]
+__all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of", "slopes_of_unit"]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.intp]
@@ -189,12 +189,12 @@ class Flow:
         """∂ of `returned` with respect to (x, p, r): (N, n, n + n_direct)."""
         unit = self.problem.dyn.unit
         result = np.zeros((len(x), self.n, self.n + self.n_direct))
-        result[..., : self.n] = _slopes_of_unit(unit, x)
+        result[..., : self.n] = slopes_of_unit(unit, x)
         if self._projects:
             x = _normalized(self.problem.dyn, x)
             result = self.direct(self._slopes_of_projection(t, x, r), result)
             x = np.asarray(self.problem.dyn._project(t, x, r=r, p=self.problem.p))
-            result = _slopes_of_unit(unit, x) @ result
+            result = slopes_of_unit(unit, x) @ result
         return result
 
     def _slopes_of_projection(self, t: Array, x: Array, r: Array) -> Array:
@@ -238,9 +238,9 @@ def _normalized(dyn: Kernels, x: Array) -> Array:
     return x
 
 
-def _slopes_of_unit(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
-    """∂ of `_normalized` with respect to x: (N, n, n)."""
-    result = np.zeros((*x.shape, x.shape[-1]))
+def slopes_of_unit(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
+    """∂ of states with unit quaternions of norm 1 with respect to those without, (..., n, n)."""
+    result = np.zeros((*x.shape, x.shape[-1]), x.dtype)
     result[...] = np.eye(x.shape[-1])
     for quaternion in unit:
         places = list(quaternion)
@@ -340,7 +340,7 @@ class StepSlopes:
     def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
         """End with its unit quaternions divided by their norms, as adaptive methods do first."""
         dyn = self._flow.problem.dyn
-        return (_normalized(dyn, x), _slopes_of_unit(dyn.unit, x) @ columns) if dyn.unit else (x, columns)
+        return (_normalized(dyn, x), slopes_of_unit(dyn.unit, x) @ columns) if dyn.unit else (x, columns)
 
     def _semi_implicit(self) -> tuple[Array, Array]:
         """Differentiate Euler's method that advances the speeds first, and the coordinates by the new ones."""

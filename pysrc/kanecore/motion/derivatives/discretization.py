@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Discrete systems x₁ = f(x, r) of one step with held inputs, and their matrices A = ∂f/∂x, B = ∂f/∂r."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.motion.derivatives.step_derivatives import slopes_of_unit
+from kanecore.motion.rollout import held_over_step, read, rollout
+
+if TYPE_CHECKING:
+    from kanecore.binding.kernel_methods import Kernels, _Values
+
+__all__ = ["Discretization", "discretize"]
+
+Array = npt.NDArray[Any]
+
+_STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))  # of the classical method: reach, weight
+
+
+class Discretization(NamedTuple):
+    """A step of `discretize`: dx₁ = A dx + B dr.
+
+    Attributes
+    ----------
+    x1 : ndarray, (..., n_x)
+        The state after the step.
+    A : ndarray, (..., n_x, n_x)
+        By the state before it.
+    B : ndarray, (..., n_x, n_r)
+        By the inputs, which are held over the step.
+    """
+
+    x1: Array
+    A: Array
+    B: Array
+
+
+def discretize(
+    dyn: Kernels, x: _Values, r: _Values | None, dt: float, *, t: float = 0.0, p: _Values | None = None
+) -> Discretization:
+    """The state one step later and its derivatives, x₁ = f(x, r), A = ∂f/∂x, B = ∂f/∂r, at many states at once.
+
+    The step is that of `step`: the way to unit quaternions and constraints, the classical method of order 4 with held
+    inputs, and that way once more.  A and B are the exact derivatives of all of it, not another approximation of those
+    of the motion: the stages k = ẋ(y, r) obey dk = ∂ẋ/∂x dy + ∂ẋ/∂r dr.
+
+    Parameters
+    ----------
+    x : array_like, (..., n_x), or mapping by name
+        States at the start.  Unit quaternions and constraints as for `rollout`: they must hold within 1e-6, and a step
+        begins at the next state on them, so that changes of x off them change nothing.
+    r : array_like, (..., n_r), or mapping by name, or None
+        Inputs, held over the step; None: the current values.  Rates of prescribed motions are inputs of their own.
+    dt : float
+        The step, s; below zero backwards in time.
+    t : float
+        Time at the start.
+    p : array_like, (..., n_p), or mapping by name, optional
+        For this call only; default: the current values.
+
+    Returns
+    -------
+    Discretization
+        Named tuple (x1, A, B).  With constraints, and unit quaternions, A has no full rank: it leads from changes
+        along them at x to changes along them at x₁.
+
+    Raises
+    ------
+    IntegrationError
+        Rows failed, as in `rollout`.
+    SingularError, NonFiniteError
+        There is no derivative at a state on the way.
+    ValueError, TypeError, KeyError
+        As for `rollout`.
+
+    Examples
+    --------
+    ``x1, A, B = dyn.discretize(X, R, 0.02)`` at all nodes of a horizon.
+    """
+    states = rollout(dyn, x, held_over_step(r), dt=dt, steps=1, t0=t, parameters=p)
+    begin, after = states[..., 0, :], np.ascontiguousarray(states[..., 1, :])
+    rows = read(dyn, x, held_over_step(r), p, (float(t), float(dt), 1))
+    r, p, n = np.ascontiguousarray(rows.wide(rows.r, 2)[..., 0, :]), rows.p, dyn.n_x
+    start = np.broadcast_to(np.eye(n, n + dyn.n_r, dtype=dyn.dtype), (*begin.shape, n + dyn.n_r))
+    start = _brought_back(dyn, t, begin, r, p, start)
+    slope, total = np.zeros_like(begin), np.zeros_like(begin)
+    change = np.zeros((*begin.shape, n + dyn.n_r), dyn.dtype)
+    sum_of_changes = np.zeros_like(change)
+    for reach, weight in _STAGES:
+        time, place = t + reach * dt, begin + reach * dt * slope
+        slopes = np.asarray(dyn._linearize(time, place, r=r, p=p))
+        moved = start + reach * dt * change
+        change = slopes[..., :n] @ moved
+        change[..., n:] += slopes[..., n:]
+        slope = np.asarray(dyn.rhs(time, place, r=r, p=p))
+        total += weight * slope
+        sum_of_changes += weight * change
+    end, columns = begin + dt * total, start + dt * sum_of_changes
+    columns = _brought_back(dyn, t + dt, end, r, p, columns)
+    return Discretization(after, columns[..., :n], columns[..., n:])
+
+
+def _brought_back(dyn: Kernels, t: float, x: Array, r: Array, p: Array, columns: Array) -> Array:
+    """Derivatives after the way back to unit quaternions and constraints at a state before it."""
+    if not (dyn.n_configuration + dyn.n_velocity):
+        return slopes_of_unit(dyn.unit, x) @ columns if dyn.unit else columns
+    n, solution = dyn.n_x, dyn.n_u + dyn.n_constraints
+    weights = np.zeros((*x.shape, solution + n), dyn.dtype)  # a row each, behind what the kernel keeps free
+    weights[..., :, solution:] = np.eye(n)
+    slopes = np.asarray(
+        dyn._project_gradient(t, x[..., np.newaxis, :], weights, r=r[..., np.newaxis, :], p=p[..., np.newaxis, :])
+    )
+    result = slopes[..., :n] @ columns
+    result[..., n:] += slopes[..., n : n + dyn.n_r]
+    return result
