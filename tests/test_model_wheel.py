@@ -70,6 +70,8 @@ def test_same_bits(dyn: kc.CompiledModel, wheel: Path, tmp_path: Path, monkeypat
     copy = pickle.loads(pickle.dumps(loaded))
     assert copy.parameters["m"] == 1.0
     assert copy.rhs(0.0, X).tobytes() == loaded.rhs(0.0, X).tobytes()
+    with pytest.raises(kc.ModelError, match="comes from a wheel, without its description"):
+        _ = loaded.model
     with pytest.raises(kc.ModelError, match="comes from a wheel"):
         kc.build_wheel(loaded, tmp_path, name="again", version="1")
 

@@ -63,6 +63,19 @@ def test_groups_are_those_that_there_were(options: dict[str, Any]) -> None:
     assert pickle.loads(pickle.dumps(again)).info["kernels"] == ["core"]  # opened when it is called
 
 
+def test_models_lead_back_to_their_description() -> None:
+    """To the model that was compiled, that of the gallery; of a pickle to one with the same names and expressions."""
+    described = cart_pole.build()
+    dyn = kc.compile(described, parameters=cart_pole.PARAMETERS)
+    assert dyn.model is described
+    loaded = kc.load("cart_pole").model
+    again = pickle.loads(pickle.dumps(dyn)).model
+    for model in (loaded, again):
+        assert model.coordinates == described.coordinates
+        assert model.symbolic("mass_matrix", nested=True) == described.symbolic("mass_matrix", nested=True)
+    assert kc.compile(again, parameters=cart_pole.PARAMETERS).speed_names == dyn.speed_names
+
+
 @pytest.mark.compiler
 def test_unpickled_models_are_exported(tmp_path: Path) -> None:
     dyn = kc.compile(slider(), parameters={"m": 1.0, "g": 9.81})

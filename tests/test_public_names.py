@@ -82,6 +82,7 @@ def test_names_of_a_compiled_model_work(cart: kc.CompiledModel) -> None:
         *OF_COMPILED,
         "sizes",
         "jvp",
+        "model",
         "vjp",
         "discretize",
         "inertia_wrenches",

@@ -804,6 +804,12 @@ import kanecore as kc
 dyn = kc.load("cart_pole")
 sorted(dyn.source)
 
+# %% CompiledModel.model
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.model.symbolic("mass_matrix", nested=True)
+
 # %% CompiledModel.parameters
 import kanecore as kc
 

@@ -119,6 +119,7 @@ def compile(
     )
     dyn = _derived(source, {}, functions, cc=cc, cflags=cflags, cache=cache, verbose=verbose)
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
+    dyn._described_by = lambda: model
     if wanted := _groups(kernels):
         dyn.build(*wanted)
     return dyn

@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from kanecore._native import _Values
     from kanecore.describe.description import Description
     from kanecore.live.live_page import LivePage
+    from kanecore.model import Model as DescribedModel
 
 __all__ = ["CompiledModel", "LiveValues", "SingleModel", "class_of"]
 
@@ -193,6 +194,8 @@ class CompiledModel(Kernels):
         The functions in C that the libraries call, in the order in which they know them.
     describe : callable, optional
         ``describe()`` returns the description that the libraries were derived from, for `export_c` and its like.
+    described_by : callable, optional
+        ``described_by()`` returns the `Model` that it was compiled from.
 
     Notes
     -----
@@ -212,6 +215,7 @@ class CompiledModel(Kernels):
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
         describe: Callable[[], Description] | None = None,
+        described_by: Callable[[], DescribedModel] | None = None,
     ) -> None:
         first = "all" if "all" in libraries else "core"
         super().__init__(libraries[first], {name: f.addresses for name, f in functions.items()})
@@ -220,7 +224,7 @@ class CompiledModel(Kernels):
         self._source = dict(source)
         self._builder, self._lane_builder = builder, lane_builder
         self._info = merged(self._table_info, info or {})
-        self._origin, self._describe = origin, describe
+        self._origin, self._describe, self._described_by = origin, describe, described_by
         self._built = set(GROUPS) if first == "all" else {first}
         self._built_lanes: set[str] = set()
         self._building = RLock()
@@ -275,6 +279,28 @@ class CompiledModel(Kernels):
     @property
     def _baked(self) -> Collection[str]:
         return tuple(self._info.get("baked", ()))
+
+    @property
+    def model(self) -> DescribedModel:
+        """The `Model` that it was compiled from, for its expressions, its report, and models made of it.
+
+        One that was unpickled gets a model with the same names, made of its description.  It needs SymPy.
+
+        Raises
+        ------
+        ModelError
+            It comes from a wheel, without its description.
+        """
+        if self._described_by is None:
+            if self._describe is None:
+                raise ModelError(
+                    f"{self.name!r} comes from a wheel, without its description: ask where it was compiled"
+                )
+            from kanecore.export.exported_library import model_of
+
+            made = model_of(self)
+            self._described_by = lambda: made
+        return self._described_by()
 
     # States by name -------------------------------------------------------------------------------------
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanecore.build.c_compiler import integrators as folders
 from kanecore.describe.description import Description
@@ -24,6 +25,9 @@ from kanecore.errors import ModelError
 from kanecore.program.bytecode_format import Code
 from kanecore.whole_files import whole_file
 
+if TYPE_CHECKING:
+    from kanecore.model import Model
+
 __all__ = [
     "LIBRARIES",
     "CompiledModel",
@@ -31,6 +35,7 @@ __all__ = [
     "headers",
     "in_one_file",
     "library_of",
+    "model_of",
     "on_machine",
     "sources",
     "with_values",
@@ -121,6 +126,15 @@ def description_of(dyn: CompiledModel, what: str) -> Description:
         )
     description: Description = dyn._describe()
     return description
+
+
+def model_of(dyn: CompiledModel) -> Model:
+    """Model with the names of a compiled one, made of its description without warnings, which were given before."""
+    from kanecore.model import Model
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Model._of_description(dyn._describe(), {})
 
 
 def with_values(numbers: Mapping[str, float]) -> dict[str, float]:

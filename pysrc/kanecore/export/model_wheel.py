@@ -16,7 +16,6 @@ import os
 import platform
 import re
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -30,7 +29,7 @@ from kanecore.emit.kernel_groups import Groups, lanes_of
 from kanecore.emit.sources import version
 from kanecore.emit.sources import version as own_version
 from kanecore.errors import CompileError
-from kanecore.export.exported_library import LIBRARIES, description_of, library_of, with_values, write_archive
+from kanecore.export.exported_library import LIBRARIES, description_of, library_of, model_of, with_values, write_archive
 from kanecore.export.platform_tags import platform_tag, suffix
 from kanecore.kernels import GROUPS
 from kanecore.prebuilt import FACTS
@@ -430,18 +429,8 @@ def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
     return (
         f"# {name}\n\nThe model `{_one_line(dyn.name)}`, compiled. It needs {needs}.\n\n"
         f"```python\nimport {module}\n\ndyn = {module}.load()\nprint(dyn.parameters)\n```\n\n"
-        f"{names}{table}\n## Report\n\n```text\n{_report(dyn)}\n```\n"
+        f"{names}{table}\n## Report\n\n```text\n{model_of(dyn).report()}\n```\n"
     )
-
-
-def _report(dyn: CompiledModel) -> str:
-    """Report of the description; its warnings were given when the model was compiled."""
-    from kanecore.model import Model
-
-    assert dyn._describe is not None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return Model._of_description(dyn._describe(), {}).report()
 
 
 def _record(contents: Mapping[str, bytes], itself: str) -> str:

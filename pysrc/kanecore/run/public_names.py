@@ -27,7 +27,7 @@ TABLES = {
     "rhs_parameter_jacobian rhs_time_derivative output_jacobian sparsity",
     "Identification and audit": "identify regressor joint_regressor inertial_parameters audit",
     "Other programs": "export_c export_fmu casadi jax numba lowlevel_callable address prepare prepared build source",
-    "Values and facts": "parameters inputs name info sizes dtype n_q n_u n_z n_x n_p n_r n_constraints "
+    "Values and facts": "parameters inputs model name info sizes dtype n_q n_u n_z n_x n_p n_r n_constraints "
     "coordinate_names speed_names state_names parameter_names input_names output_names constraint_names points "
     "frames bodies joints",
 }
