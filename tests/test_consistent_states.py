@@ -149,3 +149,21 @@ def starts_of_gallery(name: str, count: int, seconds: float) -> None:
         assert sol.t[-1] == end
         assert np.isfinite(sol.x).all()
         assert sol.constraint_drift < 1e-7
+
+
+def test_states_of_many_rows() -> None:
+    """Each as in a call of its own, with times and inputs of its own; an error names the row."""
+    dyn = kc.load("four_bar")
+    middle = dyn.consistent(0.0, [0.8, 1.0, 1.2, 0.3, 0.0, 0.0])
+    rows = middle + 0.1 * np.random.default_rng(2).normal(size=(2, 3, dyn.n_x))
+    for keep in ("independent", None, [dyn.coordinate_names[0]]):
+        found = dyn.consistent(0.0, rows, keep)
+        assert found.shape == rows.shape
+        for place in np.ndindex(2, 3):
+            np.testing.assert_array_equal(found[place], dyn.consistent(0.0, rows[place], keep))
+    r = np.ones((3, dyn.n_r))
+    assert dyn.consistent([0.0, 1.0, 2.0], middle, r=r).shape == (3, dyn.n_x)
+    with pytest.raises(ValueError, match="leading axes do not broadcast"):
+        dyn.consistent([0.0, 1.0], rows)
+    with pytest.raises(kc.ModelError, match=r"^x\[0, 1\]: .* cannot all stay at t = 0"):
+        dyn.consistent(0.0, [[middle, rows[0, 0]]], dyn.coordinate_names)

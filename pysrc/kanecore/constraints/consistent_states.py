@@ -9,7 +9,7 @@ ones, or the nearest state.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from kanecore.constraints.constraint_values import normalise
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import extents
-from kanecore.run.call_arguments import real_array, state_vector
+from kanecore.run.call_arguments import leading, real_array, state_vector
 from kanecore.tolerances import EQUAL, FEASIBLE, SOLVED
 
 if TYPE_CHECKING:
@@ -70,19 +70,20 @@ _NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let mo
 
 def consistent(
     dyn: Kernels,
-    t: float,
+    t: npt.ArrayLike,
     x: _Values,
     keep: str | Iterable[Any] | None = "independent",
     *,
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """A state on the constraints, from one that need not be: (n_x,).
+    """States on the constraints, from ones that need not be: (..., n_x).
 
     Parameters
     ----------
-    t : float
-    x : array_like, (n_x,), or mapping by name
+    t : float, or array_like (...)
+    x : array_like, (..., n_x), or mapping by name
+        Rows are independent of each other, and those of measured motion may be far from the constraints.
     keep : {"independent", None}, or iterable of names
         ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
         Where they do not follow from these, as at a dead point, all may move, and a KanecoreWarning says which of q_ind
@@ -90,20 +91,38 @@ def consistent(
         Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change; unit
         quaternions keep the norm 1, by those of their components that are not named.
         None: all may move, in steps of least change, weighted by mass.
-    r, p : optional
-        Inputs and parameters, as for the kernels.
+    r : array_like, (..., n_r), or mapping by name, optional
+        Inputs, as for the kernels.
+    p : array_like, (n_p,), or mapping by name, optional
+        Parameters, of all rows.
 
     Raises
     ------
     ModelError
-        No state on the constraints was found near x, or for the ones that stay; with the residuals by name. Or named
-        components of a unit quaternion leave no norm of 1.
+        No state on the constraints was found near x, or for the ones that stay; with the residuals by name, and the
+        row. Or named components of a unit quaternion leave no norm of 1.
     SingularError
         The mass matrix of the motions that the constraints allow is singular.
     ValueError, TypeError, KeyError
         As for the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
     """
-    return consistent_state(state_of(dyn, t, x, r, p), _kept(dyn, keep)).x.copy()
+    kept, states = _kept(dyn, keep), dyn._as_state(x, "x")
+    inputs = None if r is None else dyn._rows("input", r, "r")
+    shape = leading(t=np.shape(t), x=np.shape(states)[:-1], r=() if inputs is None else inputs.shape[:-1])
+    if not shape:
+        return consistent_state(state_of(dyn, cast("float", t), x, r, p), kept).x.copy()
+    times = np.broadcast_to(real_array("t", t), shape)
+    states = np.broadcast_to(real_array("x", states), (*shape, dyn.n_x))
+    rows = None if inputs is None else np.broadcast_to(inputs, (*shape, dyn.n_r))
+    result = np.empty((*shape, dyn.n_x))
+    for place in np.ndindex(shape):
+        values = None if rows is None else rows[place]
+        try:
+            result[place] = consistent_state(state_of(dyn, times[place], states[place], values, p), kept).x
+        except (ModelError, SingularError) as error:
+            error.args = (f"x[{', '.join(map(str, place))}]: {error.args[0]}", *error.args[1:])
+            raise
+    return result
 
 
 def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None:
