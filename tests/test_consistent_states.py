@@ -165,5 +165,5 @@ def test_states_of_many_rows() -> None:
     assert dyn.consistent([0.0, 1.0, 2.0], middle, r=r).shape == (3, dyn.n_x)
     with pytest.raises(ValueError, match="leading axes do not broadcast"):
         dyn.consistent([0.0, 1.0], rows)
-    with pytest.raises(kc.ModelError, match=r"^x\[0, 1\]: .* cannot all stay at t = 0"):
-        dyn.consistent(0.0, [[middle, rows[0, 0]]], dyn.coordinate_names)
+    with pytest.raises(kc.ModelError, match=r"^x\[0, 0\]: .* cannot all stay at t = 0"):
+        dyn.consistent(0.0, rows[:1, 1:], dyn.coordinate_names)

@@ -118,7 +118,7 @@ def consistent(
     for place in np.ndindex(shape):
         values = None if rows is None else rows[place]
         try:
-            result[place] = consistent_state(state_of(dyn, times[place], states[place], values, p), kept).x
+            result[place] = consistent_state(state_of(dyn, float(times[place]), states[place], values, p), kept).x
         except (ModelError, SingularError) as error:
             error.args = (f"x[{', '.join(map(str, place))}]: {error.args[0]}", *error.args[1:])
             raise
