@@ -389,7 +389,7 @@ def test_rates_of_states_with_branches() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
-        ({"kernel": "mass_matrix"}, ValueError, "kernel is 'mass_matrix'; .* 'rhs'"),
+        ({"kernel": "mass_matrx"}, KeyError, "did you mean 'mass_matrix'"),
         ({"name": "a b"}, ValueError, "name is 'a b', .* no identifier of C"),
         ({"name": 1}, TypeError, "must be a text"),
         ({"wrt": "xq"}, ValueError, "wrt holds 'q'; .* 't', 'x', 'r', 'p'"),

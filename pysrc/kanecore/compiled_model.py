@@ -821,18 +821,23 @@ class CompiledModel(Kernels):
         export_c(self, folder, kernels, real, prefix, integrators)
 
     def casadi(self, kernel: str = "rhs", *, name: str | None = None, wrt: Iterable[str] = ("t", "x", "r", "p")) -> Any:
-        """The equations of motion as a function of CasADi, f(t, x, r, p) = ẋ, with exact derivatives.
+        """A kernel as a function of CasADi, by default that of the equations of motion, f(t, x, r, p) = ẋ.
 
-        It is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
+        ``"rhs"`` is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
         adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have the sparsity
         of the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in
-        ``map``, also in threads, and in ``integrator``.
+        ``map``, also in threads, and in ``integrator``.  Other kernels are CasADi's own expressions, SX, which it
+        differentiates any number of times: residuals, M, f, G and outputs of a program that solves for u̇ and λ itself.
 
         Parameters
         ----------
-        kernel : {"rhs"}
+        kernel : str
+            ``"rhs"``, or a kernel of t, x, r and p whose result is a number, vector or matrix and is not solved for:
+            ``"mass_matrix"``, ``"forcing"``, ``"constraint_jacobian"``, ``"constraint_bias"``,
+            ``"configuration_residual"``, ``"velocity_residual"``, ``"qdot"``, ``"outputs"``, ``"kinetic_energy"``,
+            ``"positions"``, ...
         name : str, optional
-            Name of the function, an identifier of C; default: the model's, and ``_rhs``.
+            Name of the function, an identifier of C; default: the model's, ``_`` and the kernel's.
         wrt : sequence of {"t", "x", "r", "p"}
             The arguments by which derivatives are wanted; by the others they are zero.  CasADi's ``map`` computes all
             that there are: ``wrt="xr"`` saves time where parameters and t are numbers.
@@ -841,18 +846,22 @@ class CompiledModel(Kernels):
         -------
         casadi.Function
             The same function for the same arguments.  Its inputs are t, x (n_x,), r (n_r,) and p (n_p,), in the orders
-            of `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,).
+            of `coordinate_names` and `speed_names`, `input_names`, `parameter_names`; the output is xdot (n_x,), or the
+            result of the kernel, which has its name.
 
         Raises
         ------
         ImportError
             CasADi is missing: ``pip install 'kanecore[casadi]'``.
         CompileError
-            There is no compiler, or it refused.
+            There is no compiler, or it refused; of ``"rhs"``.
         ModelError
-            The model calls C functions by address, its description is not known, or it has no derivatives.
+            The model calls C functions by address, its description is not known, or it has no derivatives; a kernel is
+            solved for, as outputs with u̇ are, or holds a function given by data.
+        KeyError
+            There is no such kernel.
         ValueError, TypeError
-            Another kernel; a name that is no identifier, or that C has; another argument.
+            A name that is no identifier, or that C has; another argument.
 
         Notes
         -----
@@ -865,7 +874,7 @@ class CompiledModel(Kernels):
 
         Examples
         --------
-        ``f = dyn.casadi(); nlp_rates = f.map(100)(0, X, R, p)``
+        ``f = dyn.casadi(); nlp_rates = f.map(100)(0, X, R, p)``; ``phi = dyn.casadi("configuration_residual")``
         """
         from kanecore.export.casadi_function import casadi_function
 

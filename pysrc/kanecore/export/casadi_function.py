@@ -23,6 +23,7 @@ from kanecore.program.straight_line import straight_line
 from kanecore.statuses import NUMBER_OF
 
 from .c_names import checked_function, default_prefix
+from .casadi_expressions import expression_function
 from .c_source import filled
 from .exported_library import CompiledModel, library_of
 
@@ -52,19 +53,19 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
         import casadi
     except ImportError as error:
         raise ImportError("dyn.casadi needs the package casadi: pip install 'kanecore[casadi]'") from error
-    if kernel != "rhs":
-        raise ValueError(f"kernel is {kernel!r}; functions of CasADi are made of 'rhs'")
-    chosen = f"{default_prefix(dyn.name)}_rhs" if name is None else checked_function(name)
+    chosen = f"{default_prefix(dyn.name)}_{kernel}" if name is None else checked_function(name)
     variables = list(wrt)
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
     wanted = tuple(variable in variables for variable in VARIABLES)
     with dyn._building:
-        made = dyn._casadi_functions
-        if (chosen, wanted) not in made:
+        made, key = dyn._casadi_functions, (kernel, chosen, wanted)
+        if key not in made and kernel == "rhs":
             path = compile_library(text(dyn, chosen, variables), name=chosen).path
-            made[chosen, wanted] = _function(casadi, chosen, path, list(wanted))
-        return made[chosen, wanted]
+            made[key] = _function(casadi, chosen, path, list(wanted))
+        elif key not in made:
+            made[key] = expression_function(casadi, dyn, kernel, chosen, list(wanted))
+        return made[key]
 
 
 def _function(casadi: Any, name: str, path: str, wanted: list[bool]) -> Any:
