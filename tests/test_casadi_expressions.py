@@ -75,7 +75,7 @@ def test_what_has_none() -> None:
     dyn = loaded("four_bar")
     with pytest.raises(KeyError, match="is called 'mass_matrx'; did you mean 'mass_matrix'"):
         dyn.casadi("mass_matrx")
-    for kernel in ("udot", "multipliers", "linearize"):
+    for kernel in ("udot", "multipliers"):
         with pytest.raises(kc.ModelError, match=f"{kernel} of 'four_bar' (has no|is no) expression"):
             dyn.casadi(kernel)
     with pytest.raises(KeyError, match="no kernel that is a matrix of t, x, r and p is called 'inverse_dynamics'"):

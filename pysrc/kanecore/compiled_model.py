@@ -823,9 +823,9 @@ class CompiledModel(Kernels):
     def casadi(self, kernel: str = "rhs", *, name: str | None = None, wrt: Iterable[str] = ("t", "x", "r", "p")) -> Any:
         """A kernel as a function of CasADi, by default that of the equations of motion, f(t, x, r, p) = ẋ.
 
-        ``"rhs"`` is compiled C that CasADi calls by its external interface: the function, its Jacobian by each argument, its
-        adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have the sparsity
-        of the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in
+        ``"rhs"`` is compiled C that CasADi calls by its external interface: the function, its Jacobian by each
+        argument, its adjoint, and the derivatives of both, so that solvers such as IPOPT get exact Hessians.  All have
+        the sparsity of the equations.  It can stand in any expression of CasADi's MX that is differentiated twice at most, in
         ``map``, also in threads, and in ``integrator``.  Other kernels are CasADi's own expressions, SX, which it
         differentiates any number of times: residuals, M, f, G and outputs of a program that solves for u̇ and λ itself.
 

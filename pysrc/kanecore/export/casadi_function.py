@@ -23,8 +23,8 @@ from kanecore.program.straight_line import straight_line
 from kanecore.statuses import NUMBER_OF
 
 from .c_names import checked_function, default_prefix
-from .casadi_expressions import expression_function
 from .c_source import filled
+from .casadi_expressions import expression_function
 from .exported_library import CompiledModel, library_of
 
 __all__ = ["casadi_function"]
