@@ -7,6 +7,9 @@ import pickle
 
 import numpy as np
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from mechanisms import ground
 from sweep import every
 
 import kanecore as kc
@@ -159,3 +162,59 @@ def test_what_goes_wrong_is_named(cart, tmp_path):
 
 def throws(t, x):
     raise RuntimeError("no sensor")
+
+
+def test_a_span_of_its_own_for_each_row(cart):
+    """Runs over the intervals between nodes of a motion end at the next ones, forwards and backwards."""
+    dyn = cart
+    times = np.linspace(0.0, 2.0, 9)
+    force = {"F": kc.Signal(np.linspace(0.0, 2.0, 21), np.sin(np.linspace(0.0, 6.0, 21))[:, None], kind="cubic")}
+    options = {"inputs": force, "rtol": 1e-10, "atol": 1e-12}
+    nodes = dyn.simulate((0.0, 2.0), dyn.state(theta=0.1), t_eval=times, **options).x
+    spans = np.stack([times[:-1], times[1:]], axis=-1)
+    ends = dyn.simulate(spans, nodes[:-1], **options)
+    assert ends.x.shape == (8, 2, 4)
+    np.testing.assert_array_equal(ends.t, spans)
+    np.testing.assert_allclose(ends.x[:, 1], nodes[1:], rtol=0, atol=1e-8)
+    within = np.linspace(spans[:, 1], spans[:, 0], 5, axis=-1)
+    back = dyn.simulate(spans[:, ::-1], nodes[1:], t_eval=within, threads=2, **options)
+    np.testing.assert_allclose(back.x[:, -1], nodes[:-1], rtol=0, atol=1e-8)
+    assert back.r.shape == (8, 5, 1)
+    one = dyn.simulate((times[4], times[3]), nodes[4], t_eval=within[3], **options)
+    np.testing.assert_allclose(back.row(3).x, one.x, rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(back.row(3).t, within[3])
+    np.testing.assert_allclose(back.energy[3], one.energy, rtol=1e-12)
+    by_function = dyn.simulate(spans, nodes[:-1], inputs=lambda t, x: [np.sin(3.0 * t)], method="rk4", dt=0.05)
+    np.testing.assert_allclose(by_function.x[:, 1], nodes[1:], rtol=0, atol=1e-3)
+
+
+def test_spans_by_row_of_constraints_that_move():
+    """Each start is brought to the constraints at its own time."""
+    q, u, w = me.dynamicsymbols("q u w")
+    t, (N, O) = me.dynamicsymbols._t, ground()  # noqa: E741
+    P = O.locatenew("P", q * N.x + w * N.y)
+    v = me.dynamicsymbols("v")
+    rows = {"wall": q - sm.sin(t)}
+    rates, body = [w.diff() - v, q.diff() - u], me.Particle("P", P, 1)
+    dyn = kc.compile(kc.Model(N, [w, q], [v, u], rates, bodies=[body], configuration_constraints=rows))
+    begin = np.array([0.2, 0.7])
+    x = np.stack([0 * begin, np.sin(begin), 1 + 0 * begin, np.cos(begin)], axis=-1)
+    sol = dyn.simulate(np.stack([begin, begin + 1.0], axis=-1), x)
+    np.testing.assert_allclose(sol.x[:, 1, 1], np.sin(begin + 1.0), rtol=0, atol=1e-7)
+    with pytest.raises(ValueError, match=r"x0\[1\] does not satisfy the constraints .* at t = 0.7"):
+        dyn.simulate(np.stack([begin, begin + 1.0], axis=-1), x[[0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("spans", "times", "says"),
+    [
+        ([[0.0, 1.0, 2.0]], None, r"t_span has shape \(1, 3\)"),
+        ([[0.0, np.nan]], None, "t_span"),
+        ([[0.0, 1.0], [1.0, 2.0]], [0.5], r"every row of it lie within that of t_span"),
+        ([[0.0, 1.0], [1.0, 2.0]], [[0.5, 0.2], [1.1, 1.2]], "sorted in the direction of t_span"),
+        ([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]], None, r"leading axes do not broadcast: t_span \(3,\), x0 \(2,\)"),
+    ],
+)
+def test_spans_by_row_that_make_no_sense(cart, spans, times, says):
+    with pytest.raises(ValueError, match=says):
+        cart.simulate(spans, np.zeros((2, 4)), t_eval=times)

@@ -10,7 +10,10 @@ cdef struct RowsCall:       # what the threads of a call have in common
     Ending *ending
     Py_ssize_t n_rows, n_parts, n_x, n_work, n_times
     Py_ssize_t n_row, one_set           # numbers to the coefficients, and to the constants, of the next row
+    Py_ssize_t next_span, next_times    # the same to the start and end, and to the times
     bint in_python                      # whether Python gives the inputs
+    const double *starts                # of the runs, and their ends
+    const double *stops
     const double *times
     const double *x
     const double *c
@@ -49,8 +52,7 @@ cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept n
     system.signal = &signal
     system.interrupted = asked_to_end if thread == 0 else told_to_end
     plan.accept, plan.context, plan.interpolate_from = record_step, &record, &record.interpolate_from
-    record.n_x, record.direction, record.n_times = n_x, 1.0 if plan.t1 >= plan.t0 else -1.0, call.n_times
-    record.times, record.work = call.times, memory + n_x + call.n_work
+    record.n_x, record.n_times, record.work = n_x, call.n_times, memory + n_x + call.n_work
     for i in range(first, call.n_rows * (part + 1) // call.n_parts):
         system.c = call.c + i * call.one_set
         if signal.coefficients != NULL:
@@ -68,6 +70,9 @@ cdef void integrate_some(RowsCall *call, int thread, Py_ssize_t part) noexcept n
 cdef void integrate_row(RowsCall *call, Py_ssize_t i, kc_system *system, kc_plan *plan, double *x,
                         Record *record) noexcept nogil:
     cdef kc_stats stats
+    plan.t0, plan.t1 = call.starts[i * call.next_span], call.stops[i * call.next_span]
+    record.direction = 1.0 if plan.t1 >= plan.t0 else -1.0
+    record.times = call.times + i * call.next_times
     record.states, record.status = call.out + i * call.n_times * call.n_x, KC_OK
     sample_start(record, plan.t0, x)
     choose_interpolants(record)
@@ -98,15 +103,15 @@ cdef class RowsRun:
     cdef kc_system system
     cdef kc_plan plan
     cdef Inputs inputs
-    cdef object x, constants, times, tolerance, out
+    cdef object x, constants, t0, t1, times, tolerance, out
     cdef readonly object codes, numbers, ends, counts
 
-    cdef int read(self, x, inputs, constants, times, out, atol) except -1:
+    cdef int read(self, x, inputs, constants, t0, t1, times, out, atol) except -1:
         n = len(x)
-        self.x, self.inputs, self.constants, self.times = x, inputs, constants, times
+        self.x, self.inputs, self.constants, self.t0, self.t1, self.times = x, inputs, constants, t0, t1, times
         self.tolerance, self.out = atol, out
         self.codes, self.numbers = np.zeros(n, dtype=np.uint8), np.full(n, -1, dtype=np.int32)
-        self.ends, self.counts = np.full(n, self.plan.t0), np.zeros((n, 3), dtype=np.uint64)
+        self.ends, self.counts = np.broadcast_to(t0, n).copy(), np.zeros((n, 3), dtype=np.uint64)
         return 0
 
     cdef int run(self, int threads) except -1:
@@ -139,7 +144,9 @@ cdef class RowsRun:
         call.system.context, call.system.signal = ending, call.signals
         call.n_x, call.n_work = m.n_x, kc_ode_work(&call.system, call.plan.method)
         call.n_numbers = call.n_x + 2 * call.n_work
-        call.n_times, call.times = len(self.times), data(self.times)
+        call.n_times, call.times = self.times.shape[1], data(self.times)
+        call.starts, call.stops = data(self.t0), data(self.t1)
+        call.next_span, call.next_times = len(self.t0) > 1, call.n_times if len(self.times) > 1 else 0
         call.x, call.c, call.out = data(self.x), data(self.constants), data(self.out)
         call.n_row, call.one_set = self.inputs.n_row, 0 if len(self.constants) == 1 else m.n_prepared
         call.in_python = self.inputs.function is not None and self.inputs.in_c == NULL
@@ -155,13 +162,15 @@ cdef void fill_nan(double *to, Py_ssize_t n) noexcept nogil:
         to[i] = NAN
 
 
-def integrate_rows(Model model, str method, double t0, double t1, x, Inputs inputs not None, *, double rtol, atol,
+def integrate_rows(Model model, str method, t0, t1, x, Inputs inputs not None, *, double rtol, atol,
                    double step, double max_step, uint64_t max_steps, constants, times, out, bint project, baumgarte,
                    threads):
-    """The states of many runs at the same times, ``out`` (rows, len(times), n_x); NaN behind the end of one that fails.
+    """The states of many runs at chosen times, ``out`` (rows, n_times, n_x); NaN behind the end of one that fails.
 
     Parameters
     ----------
+    t0, t1 : ndarray, (rows or 1,)
+    times : ndarray, (rows or 1, n_times)
     x : ndarray, (rows, n_x)
     constants : ndarray, (rows or 1, n_prepared)
     others
@@ -174,11 +183,11 @@ def integrate_rows(Model model, str method, double t0, double t1, x, Inputs inpu
     cdef RowsRun run = RowsRun.__new__(RowsRun)
     cdef const kc_method *chosen = kc_find_method(method.encode())
     run.model = model
-    run.plan.method, run.plan.t0, run.plan.t1, run.plan.step = chosen, t0, t1, step
+    run.plan.method, run.plan.step = chosen, step
     run.plan.rtol, run.plan.max_step, run.plan.max_steps, run.plan.atol = rtol, max_step, max_steps, data(atol)
     fill_system(model, &run.system, project)
     fill_equations(model, &run.system, chosen, baumgarte)
-    run.read(x, inputs, constants, times, out, atol)
+    run.read(x, inputs, constants, t0, t1, times, out, atol)
     run.run(thread_count(threads))
     for i in np.flatnonzero((run.codes != KC_OK) & (run.codes != KC_NONFINITE)).tolist():
         run.numbers[i] = row_of(model, run.codes[i], run.numbers[i])

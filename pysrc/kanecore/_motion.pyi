@@ -106,8 +106,8 @@ class RowsRun:
 def integrate_rows(
     model: Model,
     method: str,
-    t0: float,
-    t1: float,
+    t0: _Array,
+    t1: _Array,
     x: _Array,
     inputs: Inputs,
     *,

@@ -30,7 +30,7 @@ class Rows:
     """Starts, inputs of each step and parameters, whose leading axes broadcast to ``shape``."""
 
     dyn: Kernels
-    t0: float
+    t0: float | Array  # Array: (...)
     dt: float
     shape: tuple[int, ...]
     x: Array  # (..., n_x)
@@ -45,11 +45,12 @@ class Rows:
     def at(self, place: Place) -> Rows:
         """Rows at a place of the leading axes: one, or those of a mask."""
         x, p, c = (self.wide(operand, 1)[place] for operand in (self.x, self.p, self.c))
-        return replace(self, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
+        t0 = np.broadcast_to(self.t0, self.shape)[place] if np.ndim(self.t0) else self.t0
+        return replace(self, t0=t0, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
 
     def start(self) -> ConstraintState:
         """Constraints at the start of the one row that is left."""
-        return ConstraintState(self.dyn, self.t0, self.x, self.r[0], self.p)
+        return ConstraintState(self.dyn, float(self.t0), self.x, self.r[0], self.p)
 
 
 def starts(rows: Rows) -> Array:
@@ -66,13 +67,13 @@ def starts(rows: Rows) -> Array:
         return x
     good = wide.at((mask,))
     r, p = good.r[:, 0], good.p
-    misses = Constraints(dyn, rows.t0, good.x, r, p).misses
+    misses = Constraints(dyn, good.t0, good.x, r, p).misses
     limit = FEASIBLE_IN_FLOATS if dyn.single else FEASIBLE
     wrong = np.flatnonzero(~(np.max(misses, axis=-1, initial=0.0) <= limit))
     if len(wrong):
         place = tuple(axis[wrong[0]] for axis in np.nonzero(mask)) if rows.shape else ()
         on_constraints(wide.at(place).start(), named("x0", place))
-    x[mask] = dyn._project(rows.t0, good.x, r=r, p=p)
+    x[mask] = dyn._project(good.t0, good.x, r=r, p=p)
     if not dyn.single:
         one = replace(good, x=x[mask]).at((0,)).start()
         refuse_flat_rows(one)

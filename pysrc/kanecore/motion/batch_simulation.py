@@ -39,7 +39,8 @@ class Trajectories(Samples):
     Attributes
     ----------
     t : ndarray, (N,)
-        Times, s: ``t_eval``; without it the ends of fixed steps, and of adaptive methods the start and the end.
+        Times, s: ``t_eval``; without it the ends of fixed steps, and of adaptive methods the start and the end.  Where
+        spans were given by row (..., N): ``t_eval``, or start and end of each.
     x, q, u, z : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u), (..., N, n_z)
     r, outputs, energy : ndarray, (..., N, n_r), (..., N, n_outputs), (..., N)
     status : ndarray of int, (...)
@@ -69,7 +70,7 @@ class Trajectories(Samples):
         self.success = not self.status.any()
 
     def __repr__(self) -> str:
-        span = f"{len(self.t)} times, t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self.t) else "no times"
+        span = f"{len(self)} times, t = {self.t.flat[0]:g} ... {self.t.flat[-1]:g}" if self.t.size else "no times"
         return f"<{self.status.size} trajectories of {self.name!r}: {span}>"
 
     def row(self, *place: int) -> Samples:
@@ -82,7 +83,8 @@ class Trajectories(Samples):
             "energy": lambda: self.energy[place],
             "facts": lambda: {**self.facts, "success": not self.status[place], "status": int(self.status[place])},
         }
-        return Samples(self.name, self._names, self.t, self.x[place], values)
+        t = self.t[place] if self.t.ndim > 1 else self.t
+        return Samples(self.name, self._names, t, self.x[place], values)
 
     def _table(self) -> tuple[list[str], Array]:
         raise ValueError("a table holds one run: choose it by sol.row(number)")
@@ -123,7 +125,7 @@ def by_row(given: Any) -> bool:
 
 def simulate_rows(
     dyn: Kernels,
-    interval: tuple[float, float],
+    spans: tuple[Any, Any],
     x0: _Values,
     inputs: Any,
     parameters: Any,
@@ -133,26 +135,33 @@ def simulate_rows(
     return_status: bool,
 ) -> Trajectories:
     """Simulate all rows; raise IntegrationError if some failed, unless their status is to be returned."""
-    t0, t1 = interval
+    t0, t1 = spans
+    interval = float(np.min(spans, initial=np.inf)), float(np.max(spans, initial=-np.inf))
+    if not np.ndim(t0):
+        interval = float(t0), float(t1)
     x = dyn._rows("state", x0, "x0")
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
     held = dyn._rows("input", inputs, "inputs") if by_row(inputs) else None
-    shape = leading(x0=x.shape[:-1], inputs=() if held is None else held.shape[:-1], parameters=p.shape[:-1])
-    run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), t0, t1)
+    own = {"x0": x.shape[:-1], "inputs": () if held is None else held.shape[:-1], "parameters": p.shape[:-1]}
+    shape = leading(t_span=np.shape(t0), t_eval=() if times is None else times.shape[:-1], **own)
+    run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), *interval)
     control = replace(control, method=with_known_derivatives(control.method, dyn, run_inputs, control.baumgarte))
     one = x.reshape(-1, dyn.n_x)[0] if x.size else np.zeros(dyn.n_x)
-    first = run_inputs(t0, one) if held is None else held
+    first = held
+    if first is None:
+        wide = np.broadcast_to(t0, shape), np.broadcast_to(x, (*shape, dyn.n_x))
+        first = run_inputs(*wide) if np.ndim(t0) else run_inputs(t0, one)
     rows = Rows(dyn, t0, 0.0, shape, x, np.asarray(first)[..., np.newaxis, :], p, c)
     if not np.isfinite(x).all():
         place = np.argwhere(~np.isfinite(x).all(axis=-1))[0]
         raise ValueError(f"{named('x0', tuple(place))} is {x[tuple(place)].tolist()}, which is not finite")
     if control.project:
         rows = replace(rows, x=starts(rows))
-    t = _times(times, control, interval, run_inputs.knots)
-    out = np.empty((*shape, len(t), dyn.n_x))
-    run = _integrate(rows, run_inputs, held, interval, t, control, out, threads)
+    t = _times(times, control, spans, run_inputs.knots)
+    out = np.empty((*shape, t.shape[-1], dyn.n_x))
+    run = _integrate(rows, run_inputs, held, spans, t, control, out, threads)
     if held is not None:
-        warn_of_other_rates_in_rows(replace(rows, dt=t1 - t0), 1)
+        warn_of_other_rates_in_rows(replace(rows, dt=interval[1] - interval[0]), 1)
     elif rows.x.size and (run_inputs.function is None or threads == 1):  # else neighbours in time are of other rows
         warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p[(0,) * (p.ndim - 1)])
     values = _values(dyn, t, out, run_inputs, held, p, control.method)
@@ -162,11 +171,13 @@ def simulate_rows(
     return result
 
 
-def _times(times: Array | None, control: Control, interval: tuple[float, float], knots: Array) -> Array:
+def _times(times: Array | None, control: Control, spans: tuple[Any, Any], knots: Array) -> Array:
     """Times of the states: as given, else the ends of fixed steps, else the start and the end."""
-    t0, t1 = interval
+    t0, t1 = spans
     if times is not None:
         return times
+    if np.ndim(t0):
+        return np.stack([t0, t1], axis=-1)
     if control.step == 0.0 or _motion.METHODS[control.method]:
         return np.array([t0, t1] if t1 != t0 else [t0])
     direction = 1.0 if t1 >= t0 else -1.0
@@ -184,7 +195,7 @@ def _integrate(
     rows: Rows,
     inputs: RunInputs,
     held: Array | None,
-    interval: tuple[float, float],
+    spans: tuple[Any, Any],
     t: Array,
     control: Control,
     out: Array,
@@ -197,17 +208,19 @@ def _integrate(
         coefficients = np.zeros((n, len(inputs.knots) - 1, dyn.n_r, 4))
         coefficients[..., 0] = rows.wide(held, 1).reshape(n, 1, dyn.n_r)
     x = np.ascontiguousarray(rows.wide(rows.x, 1).reshape(n, dyn.n_x))
+    t0, t1 = (np.broadcast_to(each, rows.shape if np.ndim(each) else (1,)).flatten() for each in spans)
+    times = np.ascontiguousarray(rows.wide(t, 1).reshape(n, -1) if t.ndim > 1 else t[np.newaxis])
     c = rows.c.reshape(1, -1) if rows.c.ndim == 1 else np.ascontiguousarray(rows.wide(rows.c, 1).reshape(n, -1))
 
-    def run(x: Array, coefficients: Array | None, c: Array, out: Array) -> _motion.RowsRun:
+    def run(x: Array, coefficients: Array | None, c: Array, out: Array, some: slice = slice(None)) -> _motion.RowsRun:
         return _motion.integrate_rows(
             dyn,
             x=x,
-            t0=interval[0],
-            t1=interval[1],
+            t0=t0[some] if len(t0) > 1 else t0,
+            t1=t1[some] if len(t1) > 1 else t1,
             inputs=inputs.in_c(coefficients),
             constants=c,
-            times=t,
+            times=times[some] if len(times) > 1 else times,
             out=out,
             threads=threads,
             **vars(control),
@@ -215,13 +228,13 @@ def _integrate(
 
     result = run(x, coefficients, c, out)
     if dyn.n_constraints:
-        states = out.reshape(n, len(t), dyn.n_x)
+        states = out.reshape(n, t.shape[-1], dyn.n_x)
 
         def again(i: int, one: Rows) -> tuple[npt.NDArray[Any], ...]:
             own = None if coefficients is None else coefficients[i : i + 1]
-            return _results(run(x[i : i + 1], own, one.c[np.newaxis], states[i]))
+            return _results(run(x[i : i + 1], own, one.c[np.newaxis], states[i], slice(i, i + 1)))
 
-        lost = np.flatnonzero((result.codes == NUMBER_OF["lost"]) & (result.ends == interval[0]))
+        lost = np.flatnonzero((result.codes == NUMBER_OF["lost"]) & (result.ends == t0))
         count_again(rows, lost, again, *_results(result))
     return result
 

@@ -52,7 +52,7 @@ def warn_of_other_rates_in_rows(rows: Rows, steps: int) -> None:
         places = np.argwhere(np.broadcast_to(_differ(moved, way), rows.shape))
         if len(places):
             row = rows.at(tuple(places[0]))
-            _warn_where_it_matters(rows.dyn, rows.t0, row.x, row.r[0], row.p, (i, k))
+            _warn_where_it_matters(rows.dyn, float(row.t0), row.x, row.r[0], row.p, (i, k))
 
 
 def _pairs(dyn: Kernels) -> list[tuple[int, int]]:

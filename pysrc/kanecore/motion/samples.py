@@ -70,7 +70,7 @@ class Samples:
         return f"<Samples of {self.name!r}: {span}, {len(self)} times>"
 
     def __len__(self) -> int:
-        return len(self.t)
+        return int(self.t.shape[-1])
 
     def __getitem__(self, key: Any) -> Any:
         """A coordinate, speed, input or output by name or symbol, (N,); or fewer times: a slice, numbers or a mask.
@@ -95,7 +95,7 @@ class Samples:
     def _some(self, key: Any) -> Samples:
         vectors = {what: lambda what=what: getattr(self, what)[..., key, :] for what in ("r", "outputs")}
         others = {"energy": lambda: self.energy[..., key], "facts": lambda: self.facts}
-        return Samples(self.name, self._names, self.t[key], self.x[..., key, :], {**vectors, **others})
+        return Samples(self.name, self._names, self.t[..., key], self.x[..., key, :], {**vectors, **others})
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from kanecore.motion.simulation_options import (
     result_times,
     sample_period,
     span,
+    spans_of_rows,
     step_length,
     step_limit,
     tolerances,
@@ -48,7 +49,7 @@ Array = npt.NDArray[np.float64]
 
 def simulate(
     dyn: Kernels,
-    t_span: tuple[float, float],
+    t_span: Any,
     x0: _Values,
     *,
     method: str = "dop853",
@@ -75,8 +76,9 @@ def simulate(
 
     Parameters
     ----------
-    t_span : (float, float)
-        Start and end, s; the end may come first.
+    t_span : (float, float), or array_like (..., 2)
+        Start and end, s; the end may come first.  With leading axes each row has its own, such as the intervals between
+        nodes: inputs are those of the whole time.
     x0 : array_like, (n_x,) or (..., n_x), or mapping by name
         State [q, u, z] at the start.  Each unit quaternion in it (``dyn.unit`` holds their places) must have norm 1
         within 1e-6 and is divided by its norm, as are those after every step and of interpolated states.  The state
@@ -110,8 +112,9 @@ def simulate(
     dt : float
         Step of "rk4" and "euler", longer than rounding of t.  Steps end on every knot of the inputs, where these may
         jump, and on the end of the run; those that do may be shorter.
-    t_eval : array_like, optional
+    t_eval : array_like (N,), optional
         Times of the result; default: the ends of the steps.  It bounds the memory that a run takes: see `dense_output`.
+        (..., N) where `t_span` is given by row.
     events : callable, Event, or list of these, optional
         Functions g(t, x) whose zeros are found to rounding of t, as in SciPy: ``event(t, x)``, which may have the
         attributes ``terminal``, ``direction`` and ``reset``, or a `kanecore.Event`. A zero is a change of sign, from
@@ -203,8 +206,10 @@ def simulate(
     All errors that end a run after its start have ``error.trajectory``, the run up to there.
     """
     require_package(method)
-    t0, t1 = span(t_span)
-    smallest = _motion.smallest_step(t0, t1)
+    own_spans = np.ndim(t_span) > 1
+    spans: tuple[Any, Any] = spans_of_rows(t_span) if own_spans else span(t_span)
+    t0, t1 = spans
+    smallest = max(map(_motion.smallest_step, np.ravel(t0), np.ravel(t1)), default=0.0)
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(dyn, rtol, atol)
     keeps = True if sensitivities is not None and dense_output is None else dense_output
@@ -213,7 +218,7 @@ def simulate(
     longest, limit = longest_step(max_step, smallest), step_limit(max_steps)
     wanted = None if sensitivities is None else wanted_sensitivities(sensitivities)
     stabilization = None if baumgarte is None else gains(baumgarte)
-    if by_row(x0) or by_row(inputs) or by_row(parameters):
+    if own_spans or by_row(x0) or by_row(inputs) or by_row(parameters):
         one_run_only(
             method, events=events, sample_time=sample_time, progress=progress or None, sensitivities=sensitivities
         )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING
@@ -71,7 +71,7 @@ def recording(times: Array | None, dense_output: bool | None) -> Recording:
     return Recording(times, interpolants, _ROOM_BESIDE_TIMES if dense_output is None else 0, drop=True)
 
 
-def span(t_span: tuple[float, float]) -> tuple[float, float]:
+def span(t_span: Iterable[float]) -> tuple[float, float]:
     """Start and end of a run."""
     try:
         t0, t1 = (float(t) for t in t_span)
@@ -80,6 +80,14 @@ def span(t_span: tuple[float, float]) -> tuple[float, float]:
     if not (np.isfinite(t0) and np.isfinite(t1)):
         raise ValueError(f"t_span is {t_span!r}, which is not finite")
     return t0, t1
+
+
+def spans_of_rows(t_span: npt.ArrayLike) -> tuple[Array, Array]:
+    """Starts and ends of runs, a row each: (...) both."""
+    spans = real_array("t_span", t_span)
+    if spans.shape[-1] != 2:
+        raise ValueError(f"t_span has shape {spans.shape}; by row it must be (..., 2), start and end of each")
+    return spans[..., 0], spans[..., 1]
 
 
 def step_length(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
@@ -201,12 +209,14 @@ def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
     return alpha, beta
 
 
-def result_times(t_eval: npt.ArrayLike, t0: float, t1: float) -> Array:
-    """Times at which states are wanted."""
+def result_times(t_eval: npt.ArrayLike, t0: float | Array, t1: float | Array) -> Array:
+    """Times at which states are wanted, (N,); where spans are given by row, (..., N)."""
     times = real_array("t_eval", t_eval, finite=False)
-    low, high = min(t0, t1), max(t0, t1)
-    if times.ndim != 1 or not ((times >= low) & (times <= high)).all():
-        raise ValueError(f"t_eval must be one-dimensional and lie within t_span, {low} to {high}")
-    if not (np.diff(times) * (1.0 if t1 >= t0 else -1.0) > 0).all():
+    low, high = np.minimum(t0, t1)[..., np.newaxis], np.maximum(t0, t1)[..., np.newaxis]
+    if not np.ndim(t0) and (times.ndim != 1 or not ((times >= low) & (times <= high)).all()):
+        raise ValueError(f"t_eval must be one-dimensional and lie within t_span, {low.item()} to {high.item()}")
+    if times.ndim < 1 or not ((times >= low) & (times <= high)).all():
+        raise ValueError("t_eval must be (N,) or (..., N), and every row of it lie within that of t_span")
+    if not (np.diff(times) * np.where(np.asarray(t1) >= t0, 1.0, -1.0)[..., np.newaxis] > 0).all():
         raise ValueError("t_eval must be sorted in the direction of t_span, without repetitions")
     return times
