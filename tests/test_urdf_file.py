@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import sympy.physics.mechanics as me
 from numpy.testing import assert_allclose
 from oracle.compare import read_reference, relative_error
 from sweep import part
@@ -156,7 +157,7 @@ def test_a_mimic_before_its_leader() -> None:
     assert_allclose(dyn.forcing(0.0, [0.3, 0.0], r=[1.0, 1.0, 1.0]), [6.0 + 3.0 + 1.0])
 
 
-@pytest.mark.parametrize("kind", ["planar", "floating", "prismatic", "continuous"])
+@pytest.mark.parametrize("kind", ["planar", "floating", "spherical", "prismatic", "continuous"])
 def test_efforts_act_between_links(kind: str) -> None:
     """An effort does work on the speeds of its own joint alone, also where the link that carries the joint moves."""
     text = (
@@ -347,6 +348,89 @@ def test_reactions_of_feet() -> None:
     held = dyn.reactions(0.0, x, r=efforts)
     assert_allclose(held, free.reactions(0.0, x, r=[*efforts, *forces]), rtol=0, atol=1e-8)
     assert np.max(np.abs(held)) > 10.0
+
+
+def test_forces_and_torques_on_links() -> None:
+    """A force at a point of a link is that on a link there without mass; each, and a torque, by its Jacobian matrix."""
+    path = ROBOTS / "tools.urdf"
+    place = (0.1, -0.2, 0.3)
+    text = path.read_text().replace("</robot>", '<link name="tip"/>')
+    text += joint("tip mount", "forearm", "tip", "fixed", '<origin xyz="0.1 -0.2 0.3"/>') + "</robot>"
+    plain = compiled(kc.Model.from_urdf(text))
+    forces: dict[str, Any] = {"push": ("forearm", place), "own": ("forearm", place, "link"), "end": "tip"}
+    torques: dict[str, Any] = {"turn": "forearm", "screw": ("forearm", "link")}
+    dyn = compiled(kc.Model.from_urdf(text, forces=forces, torques=torques))
+    assert dyn.input_names[plain.n_r :] == (
+        *(f"f_{name}_{k}" for name in forces for k in "xyz"),
+        *(f"t_{name}_{k}" for name in torques for k in "xyz"),
+    )
+    listed = compiled(kc.Model.from_urdf(text, torques=["tip"]))
+    assert listed.input_names[plain.n_r :] == ("t_tip_x", "t_tip_y", "t_tip_z")
+    x = np.random.default_rng(5).uniform(-1, 1, dyn.n_x)
+    axes = dyn.orientations(0.0, x, named=True)["forearm"]
+    jacobian = np.asarray(dyn.jacobian("tip", 0.0, x, attached="forearm"))
+    idle = np.asarray(dyn.forcing(0.0, x, r=np.zeros(dyn.n_r)))
+    expected = {
+        "f_push": jacobian[:3], "f_own": axes.T @ jacobian[:3], "f_end": jacobian[:3],
+        "t_turn": jacobian[3:], "t_screw": axes.T @ jacobian[3:],
+    }  # fmt: skip
+    for name, rows in expected.items():
+        for k, row in zip("xyz", rows, strict=True):
+            r = np.eye(dyn.n_r)[dyn.input_names.index(f"{name}_{k}")]
+            assert_allclose(np.asarray(dyn.forcing(0.0, x, r=r)) - idle, row, rtol=0, atol=1e-12)
+
+
+def test_ball_joints() -> None:
+    """A body on one moves as one that floats and is pinned at its origin; Drake's type is the same."""
+    text = PAIR.replace("<mass", ORIGIN + "<mass") + joint("j", "a", "b", "spherical", SEAT) + END
+    pinned = [("b", (0.5, -0.3, 0.2), "point")]
+    free = compiled(kc.Model.from_urdf(text.replace("spherical", "floating"), loops=pinned))
+    rng = np.random.default_rng(4)
+    e, w, torque = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3)
+    e /= np.linalg.norm(e)
+    for source in (text, text.replace("joint name", "drake:joint name").replace("</joint", "</drake:joint")):
+        kind = "ball" if "drake" in source else "spherical"
+        ball = compiled(kc.Model.from_urdf(source.replace('"spherical"', f'"{kind}"')))
+        assert ball.speed_names == ("u_j_rx", "u_j_ry", "u_j_rz")
+        udot = ball.udot(0.0, [*e, *w], r=torque)
+        floating = free.udot(0.0, [0.0, 0.0, 0.0, *e, 0.0, 0.0, 0.0, *w], r=[0.0, 0.0, 0.0, *torque])
+        assert_allclose(udot, floating[3:], rtol=1e-10)
+    assert ball.simulate((0, 1), [*e, *w]).energy_drift < 1e-7
+
+
+WHEELS = (
+    """<robot name="cart"><link name="ground"/>
+<link name="cart">INERTIAL</link>
+<joint name="base" type="planar"><parent link="ground"/><child link="cart"/><axis xyz="0 0 1"/></joint>""".replace(
+        "INERTIAL", INERTIAL
+    )
+    + "".join(
+        f'<link name="{name} wheel">{INERTIAL}</link>'
+        + joint(name, "cart", f"{name} wheel", "continuous", f'<origin xyz="0 {y} 0"/><axis xyz="0 1 0"/>')
+        for name, y in (("left", 0.4), ("right", -0.4))
+    )
+)
+
+
+def test_rolling_wheels() -> None:
+    """A cart on two wheels of radius 0.25, 0.8 apart, whose wheels roll at steady rates, goes round in a circle."""
+    x, y, turn, left, right = me.dynamicsymbols("u_base_x u_base_y u_base_r u_left u_right")
+    rows = {"no slip": y, "left": x - 0.4 * turn - 0.25 * left, "right": x + 0.4 * turn - 0.25 * right}
+    dyn = compiled(kc.Model.from_urdf(WHEELS + END, velocity_constraints=rows))
+    assert dyn.constraint_names == tuple(rows)
+    start = dyn.consistent(0.0, {"u_left": 2.0, "u_right": 4.0}, ["u_left", "u_right"])
+    sol = dyn.simulate((0.0, 2 * np.pi / 0.625), start)
+    assert_allclose(sol["u_base_r"], 0.625, atol=1e-8)
+    assert_allclose(sol["u_base_x"], 0.75, atol=1e-8)
+    assert np.ptp(sol["q_base_y"]) == pytest.approx(2 * 0.75 / 0.625, rel=1e-2)
+    assert_allclose([sol["q_base_x"][-1], sol["q_base_y"][-1]], 0.0, atol=1e-6)
+    geared = [me.dynamicsymbols("q_left").diff() - 2 * right]
+    assert_allclose(compiled(kc.Model.from_urdf(WHEELS + END, velocity_constraints=geared)).constraint_jacobian(
+        0.0, np.zeros(10)), [[0, 0, 0, 1, -2]])  # fmt: skip
+    with pytest.raises(kc.ModelError, match=r"velocity_constraints\['slip'\]: no coordinate, .* is called 'v'"):
+        kc.Model.from_urdf(WHEELS + END, velocity_constraints={"slip": me.dynamicsymbols("v")})
+    with pytest.raises(kc.ModelError, match="velocity_constraints is 'u'; it must be a list of SymPy expressions"):
+        kc.Model.from_urdf(WHEELS + END, velocity_constraints="u")
 
 
 def test_runs_in_simulation() -> None:
@@ -548,6 +632,13 @@ def test_a_link_that_moves_without_mass() -> None:
         ({"loops": [("left foot", ("1", "2", "3"), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("left foot", None, "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [(3, "left foot", "point")]}, "no link is called '3'"),
+        ({"forces": "left foot"}, "forces is 'left foot'; it must be a list of links"),
+        ({"forces": ["leftfoot"]}, "did you mean 'left foot'"),
+        ({"forces": {"push": ("left foot", (0, 0))}}, r"forces\['push'\] is .*; it must be \(link, \(x, y, z\)\)"),
+        ({"forces": {"push": ("left foot", (0, 0, 0), "base")}}, r"forces\['push'\] is .*; it must be \(link"),
+        ({"forces": {"push": 3}}, r"forces\['push'\] is 3; it must be"),
+        ({"torques": {"turn": ("left foot", "base")}}, r"torques\['turn'\] is .*; it must be a link, or"),
+        ({"torques": 3}, "torques is 3; it must be a list of links"),
     ],
 )
 def test_options(options: dict[str, Any], says: str) -> None:

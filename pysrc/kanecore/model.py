@@ -458,14 +458,17 @@ class Model(Expressions):
         friction: float | None = None,
         loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
         contacts: Mapping[str, Mapping[str, float]] | str | None = None,
-        forces: Sequence[str] = (),
+        forces: Sequence[str] | Mapping[str, Any] = (),
+        torques: Sequence[str] | Mapping[str, Any] = (),
+        velocity_constraints: Sequence[Any] | Mapping[str, Any] = (),
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
         A joint J of type revolute, continuous or prismatic has the coordinate ``q_J``, the speed ``u_J`` and the effort
         ``tau_J``, an input.  A floating one has the position ``q_J_x``, ``q_J_y``, ``q_J_z`` in the axes of the joint,
         the unit quaternion ``q_J_e0`` ... ``q_J_e3``, the velocity ``u_J_x`` ... of the link's origin and its angular
-        velocity ``u_J_rx`` ..., both in the axes of the link; so has a planar one ``q_J_x``, ``q_J_y`` in the plane
+        velocity ``u_J_rx`` ..., both in the axes of the link; a spherical one has the quaternion and the angular
+        velocity; so has a planar one ``q_J_x``, ``q_J_y`` in the plane
         normal to its axis, the angle ``q_J_r``, and ``u_J_x``, ``u_J_y``, ``u_J_r``.  Their efforts have the names of
         their speeds, with tau.  All links are points and frames, also those without mass; links on fixed joints are
         merged.
@@ -502,8 +505,15 @@ class Model(Expressions):
             ``bristle_stiffness``, ``bristle_damping`` friction holds, and has states.  ``"collision"`` in
             place of a link, or of all: the elements ``collision`` of all other links that move, spheres, capsules,
             boxes by their corners, cylinders by 8 points of each rim; a mesh is left out, with a KanecoreWarning.
-        forces : list of links, optional
-            Forces on the origins of links, inputs ``f_LINK_x``, ``f_LINK_y``, ``f_LINK_z`` in the axes of the world.
+        forces : list of links, or mapping of name to link or (link, (x, y, z)) or (link, (x, y, z), axes), optional
+            Forces on points of links, given in the axes of the link; default: its origin.  Inputs ``f_NAME_x``,
+            ``f_NAME_y``, ``f_NAME_z`` in the axes of the world, or with ``"link"`` of the link.  The name of an item of
+            a list is the link.
+        torques : list of links, or mapping of name to link or (link, axes), optional
+            Torques on links: inputs ``t_NAME_x``, ``t_NAME_y``, ``t_NAME_z``.
+        velocity_constraints : sequence or mapping of name to expression, optional
+            Expressions of SymPy in the model's coordinates, speeds and inputs, by their names, each equal to zero, as
+            for `Model`: the rows of rolling wheels.
 
         Raises
         ------
@@ -533,6 +543,8 @@ class Model(Expressions):
                 loops=loops,
                 contacts=contacts,
                 forces=forces,
+                torques=torques,
+                velocity_constraints=velocity_constraints,
             )
             return cls._of(reading)
 

@@ -215,6 +215,18 @@ class Variables:
                 "or a state, or an input that is that of an input"
             )
 
+    def named_nodes(self) -> dict[str, int]:
+        """Nodes of all coordinates, speeds, states, parameters and inputs, and of t, by name."""
+        of = (self._coordinates, self._speeds, self._states, self._parameters, self._inputs.names)
+        return {"t": self.time} | {name: node for names in of for node, name in names.items()}
+
+    def rate_of(self, coordinate: int) -> int:
+        """The node of the derivative of a coordinate; ModelError for what has none here."""
+        if coordinate not in self._rates:
+            name = self._written(coordinate)
+            raise ModelError(f"{name} is no coordinate: its derivative stands in no constraint on speeds")
+        return self._rates[coordinate]
+
     def _written(self, node: int) -> str:
         """A node in a message: the name of a symbol, else its operation."""
         op, *operands = self.graph.nodes[node]

@@ -8,7 +8,7 @@ Names: the coordinates, speeds and efforts of joint J are ``q_J``, ``u_J``, ``ta
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,7 @@ from kanecore.shapes import Box, Cylinder, Shape, Sphere
 
 from .ground_contacts import ALL_SHAPES, laws, touching
 from .urdf_file import BEYOND, Closure, Inertial, Joint, LineSpring, Pose, Robot, finite, product
+from .velocity_rows import constrain_velocities
 
 __all__ = ["described_robot"]
 
@@ -35,6 +36,7 @@ Array = npt.NDArray[np.float64]
 _AXES = np.eye(3)
 _BASE = "base"  # the joint of a floating base
 _LOOPS = ("point", "weld")
+_AXES_OF = ("world", "link")
 _ROUNDING = 1e-15  # of an inertia about a point, from which that about the mass centre is found
 _SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
 
@@ -78,7 +80,9 @@ def described_robot(
     friction: float | None,
     loops: Sequence[Any],
     contacts: Any = None,
-    forces: Sequence[str] = (),
+    forces: Any = (),
+    torques: Any = (),
+    velocity_constraints: Any = (),
 ) -> Reading:
     """The description of a robot, values of its parameters, and notes for the report.
 
@@ -103,6 +107,8 @@ def described_robot(
         assembly.stretch(spring)
     assembly.touch(contacts)
     assembly.push(forces)
+    assembly.twist(torques)
+    constrain_velocities(assembly.builder, velocity_constraints)
     return Reading(assembly.description(), values=assembly.values, folder=robot.folder, notes=tuple(assembly.notes()))
 
 
@@ -188,6 +194,8 @@ class _Assembly:
         at = parent.pose @ joint.origin
         if joint.kind == "fixed":
             self._places[joint.child] = self._fixed(joint.child, parent, at)
+        elif joint.kind == "spherical":
+            self._places[joint.child] = self._spherical(joint, parent, at)
         elif joint.kind == "floating":
             self._places[joint.child] = self._floating(joint.child, joint.name, parent.frame, parent.point, at)
         elif joint.kind == "planar":
@@ -272,6 +280,24 @@ class _Assembly:
         self._name(joint.child, place)
         return place
 
+    def _spherical(self, joint: Joint, parent: _Place, at: Pose) -> _Place:
+        """Add a ball joint: a unit quaternion, and the angular velocity in the child's axes."""
+        b, name = self.builder, joint.name
+        e = [b.coordinate(f"q_{name}_e{i}") for i in range(4)]
+        b.unit(*e)
+        w = [b.speed(f"u_{name}_r{each}") for each in "xyz"]
+        _turn_quaternion(b, e, w)
+        frame = b.frame(joint.child, parent.frame, _product(b, at.rotation, _of_quaternion(b, e)))
+        b.angular_velocity(frame, ((frame, _triple(w)),))
+        point = b.point(joint.child, parent.point, _vector(b, parent.frame, at.position))
+        torque = _triple([b.input(f"tau_{name}_r{each}") for each in "xyz"])
+        b.torque(frame, ((frame, torque),))
+        if parent.frame:
+            b.torque(parent.frame, ((frame, neg(b.graph, torque)),))
+        place = _Place(frame, point, Pose(np.eye(3), np.zeros(3)), joint.child, frame, point)
+        self._name(joint.child, place)
+        return place
+
     def _floating(
         self, link: str, name: str, parent_frame: int, parent_point: int, at: Pose, efforts: bool = True
     ) -> _Place:
@@ -285,16 +311,7 @@ class _Assembly:
         turned = _of_quaternion(b, e)
         for i in range(3):
             b.rate(position[i], dot(g, turned[i], v))
-        half = g.constant(0.5)
-        rates = (
-            [(-1, 1, 0), (-1, 2, 1), (-1, 3, 2)],
-            [(1, 0, 0), (1, 2, 2), (-1, 3, 1)],
-            [(1, 0, 1), (1, 3, 0), (-1, 1, 2)],
-            [(1, 0, 2), (1, 1, 1), (-1, 2, 0)],
-        )
-        for node, terms in zip(e, rates, strict=True):
-            parts = [g.mul(e[i], w[j]) if sign > 0 else g.neg(g.mul(e[i], w[j])) for sign, i, j in terms]
-            b.rate(node, g.mul(half, g.sum(parts)))
+        _turn_quaternion(b, e, w)
         joint_frame, joint_point = parent_frame, parent_point
         if not (np.array_equal(at.rotation, np.eye(3)) and not at.position.any()):
             joint_frame = b.frame(f"{name} origin", parent_frame, _numbers(b, at.rotation))
@@ -547,17 +564,13 @@ class _Assembly:
         """Pin the origin of a link to a place in the world, by forces in the world's axes."""
         name, place, kind = loop
         link = self._known(name)
-        try:
-            numbers = np.asarray(place)
-        except ValueError:  # lists of several lengths
-            numbers = np.empty(0)
-        is_place = numbers.shape == (3,) and numbers.dtype.kind in "iuf" and bool(np.all(np.abs(numbers) <= BEYOND))
-        if kind != "point" or not is_place:
+        spot = _spot(place)
+        if kind != "point" or spot is None:
             raise ModelError(
                 f'loops[{number}] is {loop!r}; a link comes with another one, or with three finite numbers and "point"'
             )
         b, g = self.builder, self.builder.graph
-        for k, (x, value) in enumerate(zip(self._position(link.own_point), numbers.tolist(), strict=True)):
+        for k, (x, value) in enumerate(zip(self._position(link.own_point), spot.tolist(), strict=True)):
             row = f"{name}, {'xyz'[k]}"
             b.constraint("configuration", g.sub(x, _number(b, float(value))), row)
             self._actions.append((row, "force", link.own_point, self._world, ((0, _axis_nodes(g, k)),)))
@@ -625,17 +638,58 @@ class _Assembly:
         sizes = {each: _number(b, law[each]) for each in Contact.NODES if each != "radius"}
         b.contact(Contact(name, point, _number(b, radius), ground, **sizes))
 
-    def push(self, forces: Sequence[str]) -> None:
-        """Add forces on the origins of links as inputs, in the axes of the world."""
-        if not isinstance(forces, Sequence) or isinstance(forces, (str, bytes)):
-            raise ModelError(f'forces is {forces!r}; it must be a list of links, such as ["left foot"], or []')
-        for link in forces:
-            place = self._known(link)
-            x, y, z = (self.builder.input(f"f_{link}_{axis}") for axis in "xyz")
-            self.builder.force(place.own_point, ((self.builder.inertial, (x, y, z)),))
+    def push(self, forces: Any) -> None:
+        """Add forces on points of links as inputs."""
+        b, says = self.builder, '(link, (x, y, z)), or (link, (x, y, z), "link"), the point in the axes of the link'
+        for name, parts in _named_loads("forces", forces, says):
+            link, place, axes = (*parts, (0.0, 0.0, 0.0), "world")[:3] if len(parts) == 1 else (*parts, "world")[:3]
+            spot = _spot(place)
+            if spot is None or axes not in _AXES_OF or len(parts) > 3:
+                raise ModelError(f"forces[{name!r}] is {parts!r}; it must be {says}")
+            own = self._known(link).own_frame
+            end = self._end(link, Pose(np.eye(3), spot), f"force {name}")
+            force = _triple([b.input(f"f_{name}_{axis}") for axis in "xyz"])
+            b.force(end.point, ((b.inertial if axes == "world" else own, force),))
+
+    def twist(self, torques: Any) -> None:
+        """Add torques on links as inputs."""
+        b, says = self.builder, 'a link, or (link, "link"), in the axes of the link'
+        for name, parts in _named_loads("torques", torques, says):
+            link, axes = (*parts, "world")[:2]
+            if axes not in _AXES_OF or len(parts) > 2:
+                raise ModelError(f"torques[{name!r}] is {parts!r}; it must be {says}")
+            own = self._known(link).own_frame
+            torque = _triple([b.input(f"t_{name}_{axis}") for axis in "xyz"])
+            b.torque(own, ((b.inertial if axes == "world" else own, torque),))
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
+
+
+def _spot(place: Any) -> Array | None:
+    """Three numbers that are a place; None if they are none."""
+    try:
+        numbers = np.asarray(place)
+    except ValueError:  # lists of several lengths
+        return None
+    is_place = numbers.shape == (3,) and numbers.dtype.kind in "iuf" and bool(np.all(np.abs(numbers) <= BEYOND))
+    return numbers.astype(np.float64) if is_place else None
+
+
+def _named_loads(argument: str, given: Any, says: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Names and places of loads: of a list of links, or by name."""
+    if isinstance(given, Mapping):
+        for name, place in given.items():
+            parts = (place,) if isinstance(place, str) else place
+            if not isinstance(name, str) or not isinstance(parts, Sequence) or not parts:
+                raise ModelError(f"{argument}[{name!r}] is {place!r}; it must be {says}")
+            yield name, tuple(parts)
+        return
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes)):
+        raise ModelError(
+            f'{argument} is {given!r}; it must be a list of links, such as ["left foot"], a mapping of names, or []'
+        )
+    yield from ((link, (link,)) for link in given)
 
 
 def _resists(inertial: Inertial | None) -> bool:
@@ -709,6 +763,21 @@ def _product(b: Builder, fixed: Array, turned: Matrix) -> Matrix:
     rows = [[dot(g, row, column) for column in zip(*turned, strict=True)] for row in left]
     x, y, z = ((row[0], row[1], row[2]) for row in rows)
     return x, y, z
+
+
+def _turn_quaternion(b: Builder, e: Sequence[int], w: Sequence[int]) -> None:
+    """Set the rates of a quaternion with an angular velocity in the axes that it turns."""
+    g = b.graph
+    half = g.constant(0.5)
+    rates = (
+        [(-1, 1, 0), (-1, 2, 1), (-1, 3, 2)],
+        [(1, 0, 0), (1, 2, 2), (-1, 3, 1)],
+        [(1, 0, 1), (1, 3, 0), (-1, 1, 2)],
+        [(1, 0, 2), (1, 1, 1), (-1, 2, 0)],
+    )
+    for node, terms in zip(e, rates, strict=True):
+        parts = [g.mul(e[i], w[j]) if sign > 0 else g.neg(g.mul(e[i], w[j])) for sign, i, j in terms]
+        b.rate(node, g.mul(half, g.sum(parts)))
 
 
 def _of_quaternion(b: Builder, e: Sequence[int]) -> Matrix:

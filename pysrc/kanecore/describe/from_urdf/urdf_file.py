@@ -33,13 +33,12 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
-TYPES = (*SINGLE, "planar", "floating", "fixed")
+TYPES = (*SINGLE, "spherical", "planar", "floating", "fixed")
+_NAMES = {"ball": "spherical"}  # of types in other programs
 _INSTEAD = {
     "universal": ": write two revolute joints, with a link without mass between them",
     "screw": ": write a revolute and a prismatic joint, of which one is the <mimic> of the other",
-} | dict.fromkeys(
-    ("ball", "spherical"), ": write three revolute joints, with links without mass between them, about axes that differ"
-)
+}
 
 # Products of several such numbers, as of a mass and two distances, are numbers; a multiple of it is no size of a robot.
 BEYOND = 1e50
@@ -430,6 +429,7 @@ class _Reading:
 
     def _joint(self, element: Element, links: dict[str, Link]) -> Joint:
         name, kind = self._attribute(element, "name"), self._attribute(element, "type")
+        kind = _NAMES.get(kind, kind)
         if kind not in TYPES:
             raise self._wrong(
                 element,
@@ -488,7 +488,7 @@ class _Reading:
         axis = np.array([1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3))
         axis /= np.max(np.abs(axis)) or 1.0  # squares of small numbers are zero
         length = math.sqrt(product(axis, axis))
-        if kind in ("fixed", "floating"):
+        if kind in ("fixed", "floating", "spherical"):
             return np.array([1.0, 0.0, 0.0])
         if length == 0.0:
             raise self._wrong(element or self._top, f"the axis of joint {name!r} has length zero")
