@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sympy as sm
 import sympy.physics.mechanics as me
 from mechanisms import ground
 from sweep import part
@@ -262,3 +263,28 @@ def test_gallery_says_which_inputs_are_rates(name):
     for i, rate in enumerate(dyn.input_rates):
         assert rate == -1 or dyn.input_names[rate].startswith(dyn.input_names[i] + "_d" * (i == 0))
     assert name != "rotating_tube" or dyn.input_rates == (1, 2, -1)
+
+
+def steered(velocity_set, beside=False):
+    """A particle on a line, ẋ = v cos a, with the heading a as an input; another one may stand beside it."""
+    x, v, a = me.dynamicsymbols("x v a")
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", x * N.x)
+    if velocity_set:
+        P.set_vel(N, v * N.x)
+    points = [P.locatenew("Q", N.y)] + ([O.locatenew("R", x * N.x + N.y)] if beside else [])
+    body = me.Particle("P", P, 1)
+    return kc.Model(N, [x], [v], [x.diff() - v * sm.cos(a)], bodies=[body], points=points)
+
+
+def test_rates_of_inputs_in_kinematical_equations_are_listed_where_they_are_read():
+    """ẍ = v̇ cos a − v ȧ sin a, unless the velocity of all that x moves was set: then nothing reads ȧ."""
+    names = ("a", "a_d")
+    assert kc.compile(steered(velocity_set=False)).input_names == names
+    with pytest.warns(kc.KanecoreWarning, match="its velocity was set"):
+        dyn = kc.compile(steered(velocity_set=True))
+    assert dyn.input_names == ("a",)
+    assert dyn.udot(0.0, [0.0, 2.0], r=[0.3]) == 0.0
+    np.testing.assert_allclose(dyn.accelerations(0.0, [0.0, 2.0], [0.7], r=[0.3])[:, 0], 0.7)
+    with pytest.warns(kc.KanecoreWarning, match="its velocity was set"):
+        assert kc.compile(steered(velocity_set=True, beside=True)).input_names == names

@@ -487,21 +487,23 @@ class Builder(Variables):
         """Number of derivatives in the equations of each input that is no derivative itself.
 
         Two where an input moves a point, one where it is a velocity.  A potential and a Lagrangian are differentiated
-        by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration.
+        by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration; nor does the
+        rate of one enter an acceleration where the velocity of all that it moves was set.
         """
         return self._inputs.orders(self.graph, (*self._differentiated(), (self._inputs.names, 0)))
 
     def _differentiated(self) -> list[tuple[list[int], int]]:
         """Nodes, and how often the equations of motion differentiate them by time."""
         places = list(self._places())
-        moving = set(self.graph.below(places))
+        moving = set(self.graph.below(list(self._places(velocities_set=False))))
         rates = [rate for x, rate in self._rates.items() if x in moving]
         return [(places, 2), ([*self._velocities(), *rates], 1)]
 
-    def _places(self) -> Iterator[int]:
-        """Nodes that are differentiated twice."""
+    def _places(self, velocities_set: bool = True) -> Iterator[int]:
+        """Nodes that are differentiated twice; those of points whose velocity was set as well, or without."""
         yield from (i for f in self.frames for row in f.rotation for i in row)
-        yield from (i for p in self.points for _, v in p.position for i in v)
+        points = (p for p in self.points if velocities_set or p.velocity is None)
+        yield from (i for p in points for _, v in p.position for i in v)
         yield from (each.node for each in self.constraints if each.kind == "configuration")
 
     def _velocities(self) -> Iterator[int]:
