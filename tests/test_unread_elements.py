@@ -191,6 +191,15 @@ def test_elements_that_lack_something() -> None:
             "line 6: <drake:linear_spring_damper> has no <drake:linear_spring_damper_f",
         ),
         (DRAKE.replace("_body_A", "_x"), "has no <drake:linear_spring_damper_body_A>"),
+        (
+            LOOP.format("spherical", "", "").replace("rocker", "b")
+            + LOOP.format("fixed", "", "").replace("rocker", "b"),
+            "line 6: a loop_joint named 'pin' stands in line 6",
+        ),
+        (
+            LOOP.format("spherical", "", "").replace("rocker", "a"),
+            "pin: both links move with 'a', and a loop joins two",
+        ),
         ('<drake:joint name="k" type="universal"/>', "type 'universal'; .* two revolute joints"),
     ]:
         with pytest.raises(kc.ModelError, match=says):

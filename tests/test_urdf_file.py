@@ -632,6 +632,7 @@ def test_a_link_that_moves_without_mass() -> None:
         ({"loops": [("left foot", ("1", "2", "3"), "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [("left foot", None, "point")]}, r"loops\[0\] is .*three finite numbers"),
         ({"loops": [(3, "left foot", "point")]}, "no link is called '3'"),
+        ({"loops": [("trunk", "trunk", "point")]}, "point of trunk and trunk: both links move with 'trunk'"),
         ({"forces": "left foot"}, "forces is 'left foot'; it must be a list of links"),
         ({"forces": ["leftfoot"]}, "did you mean 'left foot'"),
         ({"forces": {"push": ("left foot", (0, 0))}}, r"forces\['push'\] is .*; it must be \(link, \(x, y, z\)\)"),
@@ -722,3 +723,27 @@ def test_the_ground_is_drawn_but_for_floors(size: float, n_lines: int) -> None:
         assert len(lines) == n_lines
         for line in lines:
             assert_allclose(np.abs(line - [[1.0], [2.0], [3.0]]), 0.2, atol=1e-12)
+
+
+@pytest.mark.parametrize("parameters", [False, True])
+def test_reactions_where_rows_of_a_loop_vanish(parameters: bool) -> None:
+    """Of a plane loop on a floating base, whose row across the plane says nothing, beside rows on speeds."""
+    text = four_bar(1.2, 1.1).replace('<link name="ground"/>', f'<link name="ground">{INERTIAL}</link>')
+    steady = {"steady": me.dynamicsymbols("u_base_y")}
+    options: dict[str, Any] = {"floating_base": True, "parameters": parameters, "velocity_constraints": steady}
+    model = kc.Model.from_urdf(text, loops=[("pin", "end", "point")], gravity=(0, 0, 0), **options)
+    dyn = compiled(model)
+    x = dyn.consistent(0.0, {"q_base_e0": 1.0, "q_a": -1.2, "q_b": 1.0, "q_c": -1.0, "u_a": 1.0}, None)
+    forces = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))
+    assert dyn._why_not("reactions") is not None  # of "steady", which nobody attached
+    assert "steady" in dyn._why_not("reactions")
+    del options["velocity_constraints"]
+    dyn = compiled(kc.Model.from_urdf(text, loops=[("pin", "end", "point")], gravity=(0, 0, 0), **options))
+    forces = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))
+    free = compiled(kc.Model.from_urdf(text, gravity=(0, 0, 0), forces=["pin", "end"], **options))
+    axes = dyn.orientations(0.0, x, named=True)["pin"]
+    force = axes @ [forces.get(f"point of pin and end, {k}", 0.0) for k in "xyz"]
+    held = dyn.reactions(0.0, x)
+    pushed = free.reactions(0.0, x, r=[0.0, 0.0, 0.0, *-force, *force])
+    assert np.max(np.abs(held)) > 0.1
+    assert_allclose(held, pushed, rtol=0, atol=1e-9)

@@ -13,7 +13,7 @@ from operator import or_
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.forces.joint_reactions import is_free
+from kanecore.derive.forces.joint_reactions import is_free, numbered
 from kanecore.describe.description import Description
 from kanecore.describe.frame_paths import Ancestry
 from kanecore.describe.joints import Attachments
@@ -152,7 +152,7 @@ def places(derivation: Derivation) -> dict[str, Any]:
 def _untold(derivation: Derivation) -> dict[str, Any]:
     if not derivation.description.auxiliary:
         return {}
-    acting = {a.row for a in derivation.description.attachments}
+    acting = {a.row for a in numbered(derivation.description.attachments, derivation.rows)}
     return {"untold": [i for i, row in enumerate(derivation.rows) if row.kind != "velocity" and i not in acting]}
 
 

@@ -387,11 +387,11 @@ class Builder(Variables):
         check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
 
-    def row(self, key: Any) -> int:
-        """Number of a row of G for an attachment, which names a constraint or is less than their number."""
+    def row(self, key: Any) -> int | str:
+        """A row of G for an attachment: the name of a constraint, or a number less than theirs."""
         names = [each.name for each in self.constraints]
         if isinstance(key, str) and key in names:
-            return names.index(key)
+            return key
         try:
             row = -1 if isinstance(key, bool) else operator.index(key)
         except TypeError:

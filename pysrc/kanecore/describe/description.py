@@ -216,7 +216,8 @@ class Attachment:
 
     Attributes
     ----------
-    row : int
+    row : int or str
+        Number of a row of G, or the name of the constraint that is a row of G, if it is one.
     kind : {"force", "torque"}
     child, parent : int
         Bodies; a parent of −1 is the inertial frame.
@@ -225,7 +226,7 @@ class Attachment:
     vector : Vector
     """
 
-    row: int
+    row: int | str
     kind: str
     child: int
     child_at: int

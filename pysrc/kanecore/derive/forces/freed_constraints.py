@@ -34,7 +34,7 @@ from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, INPUT, SPEED, Graph
 from kanecore.graph.zero_tests import is_combination, vanish
 
-from .joint_reactions import attached_loads, misattached, unknown_rows
+from .joint_reactions import attached_loads, misattached, numbered, unknown_rows
 
 __all__ = ["Freed", "freed"]
 
@@ -174,7 +174,7 @@ def _forces(
         if constraint.name not in forces:
             continue
         row, number, force = before.row_of(at_rest), numbers.get(constraint.name, -1), forces[constraint.name]
-        acting = [a for a in d.attachments if a.row == number]
+        acting = [a for a in numbered(d.attachments, before.rows) if a.row == number]
         if not acting:
             generalized.append(_generalized(d, constraint, row, force))
             continue
@@ -260,7 +260,8 @@ def _prescribed(d: Description) -> frozenset[int]:
 
 def _attachments(d: Description, rows: Sequence[Row], places: Mapping[str, int]) -> tuple[Attachment, ...]:
     """Attachments of rows that remain, with their new numbers."""
-    return tuple(replace(a, row=places[rows[a.row].name]) for a in d.attachments if rows[a.row].name in places)
+    acting = ((a, rows[int(a.row)].name) for a in numbered(d.attachments, rows))
+    return tuple(replace(a, row=places[name]) for a, name in acting if name in places)
 
 
 def _renumbered(d: Description, rows: Sequence[Row], forces: Mapping[str, int], places: Mapping[str, int]) -> Image:

@@ -17,6 +17,7 @@ angles, generalized forces are no joint torques.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from kanecore.graph.vectors import ZERO, Components, add, cross, neg, scale
 from kanecore.graph.zero_tests import equal, span
 from kanecore.tolerances import EQUAL
 
-__all__ = ["attached_loads", "is_free", "misattached", "reactions", "unknown_rows"]
+__all__ = ["attached_loads", "is_free", "misattached", "numbered", "reactions", "unknown_rows"]
 
 
 def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, number: int) -> list[Load]:
@@ -46,10 +47,17 @@ def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, numb
     return loads
 
 
+def numbered(attachments: Iterable[Attachment], rows: Sequence[Row]) -> tuple[Attachment, ...]:
+    """Attachments with numbers of rows of G in place of names; without those of constraints that are no row of G."""
+    numbers = {row.name: i for i, row in enumerate(rows)}
+    known = (a for a in attachments if not isinstance(a.row, str) or a.row in numbers)
+    return tuple(replace(a, row=numbers[a.row]) if isinstance(a.row, str) else a for a in known)
+
+
 def unknown_rows(attachments: Iterable[Attachment], rows: Sequence[Row]) -> str:
     """Error message for an attachment to a row that G does not have; empty if there is none."""
     for a in attachments:
-        if a.row >= len(rows):
+        if isinstance(a.row, int) and a.row >= len(rows):
             names = ", ".join(row.name for row in rows)
             return f"attach={{{a.row}: ...}} names no row of G, which has {len(rows)}: {names}"
     return ""
@@ -68,14 +76,16 @@ def misattached(k: Kinematics, number: int, row: Row, acting: Iterable[Attachmen
     )
 
 
-def reactions(k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = ()) -> list[int]:
+def reactions(
+    k: Kinematics, udot: Sequence[int], multipliers: Sequence[int] = (), attachments: Sequence[Attachment] = ()
+) -> list[int]:
     """Force and torque on the child of each joint, in inertial axes: 6 nodes a joint.
 
-    Constraints act where they are attached, by their multipliers.
+    Constraints act where they are attached, by their multipliers; ``attachments`` have numbers of rows.
     """
     balance = _Balance(k, Accelerations(k, udot))
     balance.add_loads()
-    balance.add_constraints(multipliers)
+    balance.add_constraints(multipliers, attachments)
     balance.carry_to_ground()
     for i, joint in enumerate(k.description.joints):
         if is_free(k, joint):
@@ -117,10 +127,10 @@ class _Balance:
             else:
                 self._add_torque(body, vector)
 
-    def add_constraints(self, multipliers: Sequence[int]) -> None:
+    def add_constraints(self, multipliers: Sequence[int], attachments: Sequence[Attachment]) -> None:
         g, k = self.graph, self.kinematics
-        for a in self.description.attachments:
-            vector = scale(g, multipliers[a.row], k.resolve_all(a.vector, 0))
+        for a in attachments:
+            vector = scale(g, multipliers[int(a.row)], k.resolve_all(a.vector, 0))
             for body, place, v in ((a.child, a.child_at, neg(g, vector)), (a.parent, a.parent_at, vector)):
                 if body != GROUND and a.kind == "force":
                     self._add_force(body, place, v)

@@ -23,7 +23,7 @@ from kanecore.derive.forces.generalized_forces import (
     inertial_part,
     unrelated,
 )
-from kanecore.derive.forces.joint_reactions import attached_loads, misattached, reactions, unknown_rows
+from kanecore.derive.forces.joint_reactions import attached_loads, misattached, numbered, reactions, unknown_rows
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.kernels.kinematic_kernels import flat
 from kanecore.derive.kinematics import Accelerations, Kinematics
@@ -52,13 +52,18 @@ def _missing(d: Derivation) -> str:
     return _unattached(d) if d.description.constraints else ""
 
 
+def _attachments(d: Derivation) -> tuple[Attachment, ...]:
+    """Where rows of G act, by their numbers."""
+    return numbered(d.description.attachments, d.rows)
+
+
 def _unattached(d: Derivation) -> str:
     """Reason why constraints give no reactions: a row that is not attached, or does not act as attached; else empty."""
-    description, rows = d.description, d.constraints.rows
-    if message := unknown_rows(description.attachments, rows):
+    attachments, rows = _attachments(d), d.rows
+    if message := unknown_rows(attachments, rows):
         return message
     for i, row in enumerate(rows):
-        acting = [a for a in description.attachments if a.row == i]
+        acting = [a for a in attachments if a.row == i]
         if not acting:
             return (
                 f"no equation tells where {row.name} acts: say so in "
@@ -71,13 +76,13 @@ def _unattached(d: Derivation) -> str:
 
 @derives("reactions", missing=_missing)
 def _reactions(d: Derivation) -> Derived:
-    forces = reactions(d.kinematics, d.description.accelerations, d.multiplier_symbols)
+    forces = reactions(d.kinematics, d.description.accelerations, d.multiplier_symbols, _attachments(d))
     return Derived(tuple(forces), after_udot=True, with_multipliers=bool(d.description.constraints))
 
 
 @derives("reaction_slopes", applies=lambda d: bool(d.description.constraints) and not d.missing("reactions"))
 def _reaction_slopes(d: Derivation) -> Derived:
-    forces = reactions(d.kinematics, [0] * len(d.description.speeds), d.multiplier_symbols)
+    forces = reactions(d.kinematics, [0] * len(d.description.speeds), d.multiplier_symbols, _attachments(d))
     slopes = [Tangent(d.graph, {x: d.graph.one}).of for x in d.multiplier_symbols]
     return Derived(tuple(slope(x) for x in forces for slope in slopes))
 
@@ -108,7 +113,7 @@ def _share_laws(d: Derivation) -> Derived:
 
 def _unwritten(d: Derivation) -> str:
     """Message that names what acts along auxiliary speeds at a place that nobody told; empty if all are known."""
-    attachments, moved = d.description.attachments, _moved_with_auxiliary(d)
+    attachments, moved = _attachments(d), _moved_with_auxiliary(d)
     if message := unknown_rows(attachments, d.rows):
         return message
     for i, row in enumerate(d.rows):
@@ -191,13 +196,14 @@ def _auxiliary_forces(d: Derivation) -> Derived:
     g, freed = d.graph, d.freed
     k, loads = Kinematics(freed), list(freed.loads)
     written = {each.name: each.node for each in freed.constraints if each.kind == "velocity"}
+    attachments = numbered(freed.attachments, d.rows)
     along = [(given.components[len(freed.speeds) :], g.one) for given in freed.generalized_forces]
     for i, (row, force) in enumerate(zip(d.rows, d.multiplier_symbols, strict=True)):
         slopes = accumulate(g, [(written.get(row.name, 0), g.one)], freed.auxiliary, SPEED)
         if any(slopes):
             along.append((tuple(slopes), force))
         else:
-            loads += attached_loads(g, [a for a in freed.attachments if a.row == i], force, -1)
+            loads += attached_loads(g, [a for a in attachments if a.row == i], force, -1)
     wrenches = inertia_forces(k, Accelerations(k, freed.accelerations), Wrenches(k, loads))
     forces = accumulate(g, wrenches.weights(), freed.auxiliary, SPEED)
     for components, force in along:
@@ -217,8 +223,9 @@ def _auxiliary_partials(d: Derivation) -> Derived:
     velocity, omega = map(k.inertial_velocity, freed.shown_points), map(k.inertial_omega, freed.shown_frames)
     moving = [x for v in (*velocity, *omega) for x in v]
     written = {each.name: each.node for each in freed.constraints if each.kind == "velocity"}
+    attachments = numbered(freed.attachments, d.rows)
     for i, row in enumerate(d.rows):
-        acting = [a for a in freed.attachments if a.row == i]
+        acting = [a for a in attachments if a.row == i]
         moving.append(g.sum(_relative(k, a) for a in acting) if acting else written.get(row.name, 0))
     roots = [slope for x in moving for slope in accumulate(g, [(x, g.one)], freed.auxiliary, SPEED)]
     return Derived(tuple(g.substitute(roots, dict.fromkeys(freed.auxiliary, 0))))
@@ -367,18 +374,18 @@ def _inertial_loads(d: Derivation) -> Derived:
 def _attached_wrenches(d: Derivation) -> Derived:
     k, g, rows = d.kinematics, d.graph, range(len(d.rows))
     wrench = {(i, row): (ZERO, ZERO) for i in range(len(d.description.bodies)) for row in rows}
-    for a in d.description.attachments:
+    for a in _attachments(d):
         vector = k.resolve_all(a.vector, 0)
         for body, place, v in ((a.child, a.child_at, vector), (a.parent, a.parent_at, neg(g, vector))):
             if body == GROUND:
                 continue
-            force, moment = wrench[body, a.row]
+            force, moment = wrench[body, int(a.row)]
             if a.kind == "force":
                 arm = k.between(d.description.bodies[body].point, place)
                 force, moment = add(g, force, v), add(g, moment, cross(g, arm, v))
             else:
                 moment = add(g, moment, v)
-            wrench[body, a.row] = force, moment
+            wrench[body, int(a.row)] = force, moment
     flat = {key: (*force, *moment) for key, (force, moment) in wrench.items()}
     bodies = range(len(d.description.bodies))
     return Derived(tuple(flat[i, row][j] for i in bodies for j in range(6) for row in rows))

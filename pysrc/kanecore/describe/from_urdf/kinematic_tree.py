@@ -162,7 +162,8 @@ class _Assembly:
             joints = [joint.name for joint in self._robot.joints if getattr(joint, loss)]
             if joints and not read:
                 how = "damping=True" if loss == "damping" else "friction=0.01, the speed over which it turns,"
-                yield f"{loss} of {len(joints)} joints, such as {joints[0]}, is ignored: {how} reads it"
+                others = f" and {len(joints) - 1} more" * (len(joints) > 1)
+                yield f"{loss} of joint {joints[0]}{others} is ignored: {how} reads it"
         n = self._robot.n_collisions
         if n and not self._collides:
             elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
@@ -488,13 +489,16 @@ class _Assembly:
             )
         first, second, kind = loop
         if isinstance(second, str):
-            ends = [_End(place.own_frame, place.own_point) for place in map(self._known, (first, second))]
-            self._join(ends, f"{kind} of {first} and {second}", "" if kind == "point" else "xyz")
+            name, places = f"{kind} of {first} and {second}", [self._known(first), self._known(second)]
+            _refuse_same(name, places)
+            ends = [_End(place.own_frame, place.own_point) for place in places]
+            self._join(ends, name, "" if kind == "point" else "xyz")
         else:
             self._pin(number, loop)
 
     def close_by(self, closure: Closure) -> None:
         """Close a loop by a joint of the file, whose rows begin with its name."""
+        _refuse_same(closure.name, [self._known(link) for link, _ in closure.ends])
         ends = [self._end(link, pose, closure.name) for link, pose in closure.ends]
         turned = "" if closure.kind == "point" else "xyz"
         if closure.axis is not None:  # of axes whose z is that of the joint
@@ -664,6 +668,12 @@ class _Assembly:
 
 
 # ------------------------------------------------------------------------------------------------------ numbers
+
+
+def _refuse_same(loop: str, places: Sequence[_Place]) -> None:
+    """ModelError for a loop between two links that move as one."""
+    if len({place.frame for place in places}) < 2:
+        raise ModelError(f"{loop}: both links move with {places[0].carrier!r}, and a loop joins two that do not")
 
 
 def _spot(place: Any) -> Array | None:

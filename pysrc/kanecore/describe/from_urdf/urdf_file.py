@@ -528,7 +528,7 @@ class _Reading:
 
     def _closures(self, links: dict[str, Link]) -> Iterator[Closure]:
         """Joints that close loops: <loop_joint> of Isaac Sim and older Drake, <drake:ball_constraint>."""
-        for element in self._top.all("loop_joint"):
+        for element in self._once("loop_joint"):
             name, kind = self._attribute(element, "name"), self._attribute(element, "type")
             axis = element.first("axis")
             if kind not in CLOSURES or (CLOSURES[kind] == "axis" and axis is None):
