@@ -38,7 +38,7 @@ Step = tuple[Any, ...]
 Program = list[Step]
 
 # What each operation computes, and whether it may: direct(values) with operands as mpmath numbers.
-LEAVES = {Op.SYM, Op.PI, Op.CONST}
+LEAVES = {Op.SYM, Op.PI, Op.LAST_STEP, Op.CONST}
 UNARY: dict[str, Callable[[Any], Any]] = {
     Op.NEG: lambda a: -a,
     Op.SQRT: mp.sqrt,

@@ -21,6 +21,8 @@ __all__ = [
     "FEASIBLE_IN_FLOATS",
     "INDEPENDENT",
     "IN_C",
+    "LAST_STEP",
+    "LAST_STEP_IN_FLOATS",
     "NOISE",
     "PIVOT",
     "PIVOT_OF_FLOATS",
@@ -90,6 +92,12 @@ FEASIBLE = 1e-6
 
 FEASIBLE_IN_FLOATS = FEASIBLE ** (23 / 52)
 """The same of a state in floats: the same share of their digits, 2e-3."""
+
+LAST_STEP = 1e-10
+"""Of the friction forces that Newton's method finds with the reactions: its last step, which is what the one before left."""
+
+LAST_STEP_IN_FLOATS = LAST_STEP ** (23 / 52)
+"""The same in floats: the same share of their digits, 4e-5."""
 
 NOISE = 1e-14
 """Of what stands beside a number (its row, the largest coordinate or speed in the metric of the masses, the 1 of a unit

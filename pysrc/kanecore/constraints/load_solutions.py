@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 _PATTERNS = 8  # reactions whose patterns of signs are all tried; of more, as many patterns at random
 _STEPS = 60
 _LENGTHS = 0.5 ** np.arange(10)[:, np.newaxis]  # of parts of a step
-_CLOSE = 1e-9  # of the terms of s − h(N)
+_CLOSE = 1e-9  # of the terms of s − h(N); in floats the same share of the digits
 _SAME = 1e-6  # of two solutions
 
 
@@ -59,7 +59,8 @@ class _Terms:
     """α, β and h of one state."""
 
     def __init__(self, dyn: Kernels, t: float, x: Array, r: Any, p: Any) -> None:
-        table = np.asarray(dyn._reaction_shares(t, x, r=r, p=p))
+        table = np.asarray(dyn._reaction_shares(t, x, r=r, p=p), dtype=np.float64)
+        self.close, self.same = (each ** (23 / 52) if dyn.single else each for each in (_CLOSE, _SAME))
         self.start, self.slopes = table[:, 0], table[:, 1:]
         self.names = tuple(dyn._table_info["reaction_names"])
         self._call = partial(dyn._share_laws, t, x, r=r, p=p)
@@ -69,7 +70,7 @@ class _Terms:
         """Parts h (..., k), their derivatives (..., k, n), and their powers h F·u (..., k), at N (..., n)."""
         beyond = np.zeros((*reactions.shape[:-1], self._before + reactions.shape[-1]))
         beyond[..., self._before :] = reactions
-        table = np.asarray(self._call(beyond))
+        table = np.asarray(self._call(beyond), dtype=np.float64)
         return table[..., 0], table[..., 1:-1], table[..., 0] * table[..., -1]
 
     def jacobian(self, slopes: Array) -> Array:
@@ -101,11 +102,15 @@ class _Terms:
             if not np.isfinite(following).all():
                 return None, False
             following = self.shortened(reactions, following)
-            small = np.abs(following - reactions) <= _CLOSE * np.max(np.abs(following), initial=1e-300)
+            small = np.abs(following - reactions) <= self.close * np.max(np.abs(following), initial=1e-300)
             reactions = following
             if small.all():
                 return reactions, positive
         return None, False
+
+    def equal(self, a: Array, b: Array) -> bool:
+        """Test whether two solutions are one."""
+        return bool(np.max(np.abs(a - b)) <= self.same * np.max(np.abs(a) + np.abs(b), initial=1e-300))
 
     @property
     def starts(self) -> Array:
@@ -130,16 +135,12 @@ def load_solutions(dyn: Kernels, t: float, x: Array, r: Any = None, p: Any = Non
         found = [] if first is None else [first]
         for start in terms.starts:
             other = terms.solved(start)[0]
-            if other is not None and not any(_equal(other, each) for each in found):
+            if other is not None and not any(terms.equal(other, each) for each in found):
                 found.append(other)
         determinants = [float(np.linalg.det(terms.jacobian(terms.laws(each)[1]))) for each in found]
     connected = [i == 0 and first is not None and positive and d > 0 for i, d in enumerate(determinants)]
     named = [dict(zip(terms.names, map(float, each), strict=True)) for each in found]
     return tuple(LoadSolution(*each) for each in zip(named, determinants, connected, strict=True))
-
-
-def _equal(a: Array, b: Array) -> bool:
-    return bool(np.max(np.abs(a - b)) <= _SAME * np.max(np.abs(a) + np.abs(b), initial=1e-300))
 
 
 def signs_taken(
@@ -156,7 +157,7 @@ def signs_taken(
     for i, name in enumerate(terms.names):
         turned = reactions.copy()
         turned[i] *= -1.0
-        odd = np.abs(terms.laws(turned)[0] - h + 2.0 * slopes[:, i] * reactions[i]) <= _CLOSE * np.abs(h)
+        odd = np.abs(terms.laws(turned)[0] - h + 2.0 * slopes[:, i] * reactions[i]) <= terms.close * np.abs(h)
         if any(odd[j] and slopes[j, i] and h[j] for j in driving):
             taken.append(name)
     return tuple(taken)

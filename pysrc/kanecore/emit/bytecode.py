@@ -45,7 +45,7 @@ from kanecore.program.instructions import (
     Store,
     Value,
 )
-from kanecore.tolerances import EPSILON, PIVOT
+from kanecore.tolerances import EPSILON, LAST_STEP, PIVOT
 
 from .kernel_library import Library
 from .library_tables import OUTSIDE, names, numbers, sizes, splines
@@ -216,7 +216,7 @@ class _Part:
         self.constants[text] = value
         return text
 
-    def _source(self, source: Value | Entry | float) -> Any:
+    def _source(self, source: Value | Entry | float | str) -> Any:
         """The key of the register of a source, which is loaded if need be."""
         if isinstance(source, Value):
             return self.sources.get(source, source)
@@ -225,7 +225,7 @@ class _Part:
                 self.sources[source] = source
                 self.loads.setdefault(source.array, []).append(source)
             return source
-        return self._constant(source)
+        return self._constant(LAST_STEP if isinstance(source, str) else source)
 
     def _positive(self, operand: Operand) -> Any:
         """Key of an operand; a negative one is negated by an operation of its own."""

@@ -31,7 +31,7 @@ from kanecore.program.instructions import (
     Store,
     Value,
 )
-from kanecore.tolerances import EPSILON, IN_C, of_floats
+from kanecore.tolerances import EPSILON, IN_C, LAST_STEP, LAST_STEP_IN_FLOATS, of_floats
 
 from .target import Target
 
@@ -67,7 +67,7 @@ class C(Target):
     in_c: Mapping[str, float] = IN_C  # tolerances
     side_by_side = True  # whether headers define packs, in which directions of one place stand side by side
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
-    epsilon = EPSILON
+    epsilon, last_step = EPSILON, LAST_STEP
     headers: tuple[str, ...] = (
         *("prelude.h", "double.h", "number_bits.h", "sincos.h", "large_angles.h"),
         *("pack.h", "sincos.h", "sincos_of_several.h"),
@@ -86,7 +86,7 @@ class C(Target):
         elif isinstance(source, Entry):
             text = source.array if source.place < 0 else f"{source.array}[{source.place}]"
         else:
-            text = self.constant(source)
+            text = self.constant(self.last_step if isinstance(source, str) else source)
         return f"-{text}" if negative else text
 
     def constant(self, value: float) -> str:
@@ -261,7 +261,7 @@ class Singles:
 
     number = "float"
     flags: tuple[str, ...] = ("KC_SINGLE",)
-    epsilon = 2.0**-23
+    epsilon, last_step = 2.0**-23, LAST_STEP_IN_FLOATS
     in_c: Mapping[str, float] = of_floats(epsilon)
 
     def literal(self, value: float) -> str:

@@ -81,7 +81,7 @@ class Along(C):
     def operand(self, operand: Operand) -> str:
         return super().operand(operand._replace(source=self._placed(operand.source)))
 
-    def _placed(self, source: Value | Entry | float) -> Value | Entry | float:
+    def _placed(self, source: Value | Entry | float | str) -> Value | Entry | float | str:
         if isinstance(source, Entry) and source.array == SCRATCH and source.place in self._directions:
             return Entry(DIRECTIONS, source.place - self._directions.start)
         return source

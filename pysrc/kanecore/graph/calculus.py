@@ -74,7 +74,7 @@ _SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
 def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     """``[(operand, ∂node/∂operand), ...]`` of one node that does not choose between its operands."""
     op, *args = g.nodes[i]
-    if op in (Op.CONST, Op.SYM, Op.PI, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
+    if op in (Op.CONST, Op.SYM, Op.PI, Op.LAST_STEP, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
         return []
     if isinstance(op, Given):
         return [(x, g.given(op.slope(place), args)) for place, x in enumerate(args)]

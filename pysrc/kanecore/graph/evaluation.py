@@ -10,6 +10,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from kanecore.tolerances import LAST_STEP
+
 from .expression_graph import PARAMETER, Given, Graph, Op
 
 __all__ = ["count", "count_in_call", "evaluate", "node_value", "real"]
@@ -70,6 +72,8 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
         return real(ctx, node[1])
     if op is Op.PI:
         return real(ctx, ctx.pi)
+    if op is Op.LAST_STEP:
+        return real(ctx, LAST_STEP)
     args = [z[k] for k in node[1:]]
     if isinstance(op, Given):
         return op.data.value(op.orders, args, partial(real, ctx))

@@ -44,6 +44,7 @@ class Op:
     """Operations; the value comes first in a node's tuple."""
 
     CONST, PI, SYM = "const", "pi", "sym"
+    LAST_STEP = "last_step"  # the tolerance of that name: a number of its own for each real type
     ADD, SUB, MUL, DIV, NEG = "add", "sub", "mul", "div", "neg"
     SQRT, POW, EXP, LOG = "sqrt", "pow", "exp", "log"
     SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2 = "sin", "cos", "tan", "asin", "acos", "atan", "atan2"
@@ -217,6 +218,10 @@ class Graph:
     def repeat(self, node: tuple[Any, ...], depends: int) -> int:
         """Copy a node of another graph, with nodes of this one as operands: without folding."""
         return self._make(node, depends)
+
+    def last_step(self) -> int:
+        """The node of `kanecore.tolerances.LAST_STEP`, whose value depends on the real type of the program."""
+        return self._make((Op.LAST_STEP,), 0)
 
     def value(self, i: int) -> Number | None:
         """The number that node ``i`` is, or None."""
@@ -519,6 +524,8 @@ class Graph:
             return self.select(args[0], args[1], args[2])
         if op is Op.PI:
             return self.pi
+        if op is Op.LAST_STEP:
+            return self.last_step()
         if isinstance(op, Given):
             return self.given(op, args)
         if len(args) == 2:

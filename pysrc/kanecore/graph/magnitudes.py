@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 from kanecore.graph.calculus import Tangent
 from kanecore.graph.expression_graph import Graph, Op
-from kanecore.tolerances import EPSILON, REACHED
+from kanecore.tolerances import EPSILON, LAST_STEP, REACHED
 
 __all__ = ["Bounds", "magnitude", "sums", "terms"]
 
@@ -25,6 +25,7 @@ ALL = (-math.inf, math.inf)
 _RANGE: dict[str, Interval] = {
     Op.SYM: ALL,
     Op.PI: (math.pi, math.pi),
+    Op.LAST_STEP: (LAST_STEP, LAST_STEP),
     Op.SIN: (-1.0, 1.0),
     Op.COS: (-1.0, 1.0),
     Op.TANH: (-1.0, 1.0),

@@ -466,7 +466,7 @@ def _used_often(graph: Graph, roots: Sequence[int]) -> set[int]:
     for i in graph.below(roots):
         for k in graph.operands(i):
             users.setdefault(k, []).append(graph.nodes[i][0])
-    leaves = (Op.CONST, Op.SYM, Op.PI, Op.NEG, *TRUTH)
+    leaves = (Op.CONST, Op.SYM, Op.PI, Op.LAST_STEP, Op.NEG, *TRUTH)
     return {
         i
         for i, by in users.items()

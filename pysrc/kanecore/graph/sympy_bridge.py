@@ -24,6 +24,7 @@ from sympy.core.relational import Relational
 from sympy.logic.boolalg import BooleanAtom, BooleanFunction
 
 from kanecore.errors import ModelError
+from kanecore.tolerances import LAST_STEP
 
 from .evaluation import evaluate
 from .expression_graph import Data, Given, Graph, Op
@@ -443,6 +444,7 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
 
 _SYMPY_OF: dict[str, Callable[..., Any]] = {op: function for function, op in _UNARY.items()} | {
     Op.PI: lambda: sm.pi,
+    Op.LAST_STEP: lambda: sm.Float(LAST_STEP),
     Op.ADD: operator.add,
     Op.SUB: operator.sub,
     Op.MUL: operator.mul,

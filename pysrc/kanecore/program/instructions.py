@@ -60,9 +60,9 @@ class Entry(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """Operand that an instruction reads."""
+    """Operand that an instruction reads; a source that is a text, `Op.LAST_STEP`, is a number of the real type."""
 
-    source: Value | Entry | float
+    source: Value | Entry | float | str
     negative: bool = False
 
     def negated(self) -> Operand:

@@ -172,6 +172,8 @@ class _Writer:
             self.operands[i] = self.leaves[i]
         elif i in self.operands:
             return  # the other half of a sine and cosine, or another derivative
+        elif self.graph.nodes[i][0] is Op.LAST_STEP:
+            self.operands[i] = Operand(Op.LAST_STEP)
         elif not self.graph.depends[i]:
             self.operands[i] = Operand(constant_value(self.graph, i))
         elif i not in self._sum_of:

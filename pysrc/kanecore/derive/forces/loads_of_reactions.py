@@ -29,7 +29,6 @@ __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number", "not
 
 TURNS = 5
 OWN_SLOPES = 3  # steps with a Jacobian of their own: later ones are small, and take that of the last of these
-CLOSE = 1e-10  # of the shares: the last step, which is what the one before had left
 
 
 class Shares:
@@ -172,7 +171,7 @@ class Affine:
         """The condition that holds where the last step was not small."""
         g = self.graph
         last, size = (g.sum(g.call(Op.ABS, x) for x in each) for each in (steps, s))
-        return g.binary(Op.LT, g.mul(g.constant(CLOSE), size), last)
+        return g.binary(Op.LT, g.mul(g.last_step(), size), last)
 
 
 def friction_free_determinant(affine: Affine) -> int:
