@@ -94,7 +94,7 @@ FEASIBLE_IN_FLOATS = FEASIBLE ** (23 / 52)
 """The same of a state in floats: the same share of their digits, 2e-3."""
 
 LAST_STEP = 1e-10
-"""Of the friction forces that Newton's method finds with the reactions: its last step, which is what the one before left."""
+"""Of friction forces that Newton's method finds with reactions: its last step, which is what the one before left."""
 
 LAST_STEP_IN_FLOATS = LAST_STEP ** (23 / 52)
 """The same in floats: the same share of their digits, 4e-5."""

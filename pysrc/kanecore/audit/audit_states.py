@@ -3,7 +3,8 @@
 
 The reference magnitude of an angle is one.  That of any other coordinate moves as much mass as one radian does: so the
 states of a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn
-frames.
+frames.  The reference magnitude of a first-order state is that at which its rate vanishes, or one where that is larger:
+a bristle of 10⁻⁴ m at one metre would carry ten thousand times its load.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Places:
     dyn : CompiledModel
     t, x, r : ndarray, (...), (..., n_x), (..., n_r)
     sizes : ndarray, (n_x,)
-        Reference magnitude of each coordinate and speed; 1 of a first-order state.
+        Reference magnitude of each coordinate, speed and first-order state.
     """
 
     dyn: Kernels
@@ -246,7 +247,7 @@ def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
 
 
 def _sizes(dyn: Kernels, start: Array | None) -> Array:
-    """Reference magnitude of each coordinate and speed, matched to one radian and one radian a unit of time."""
+    """Reference magnitudes, those of coordinates and speeds matched to one radian and one radian a unit of time."""
     x = np.zeros(dyn.n_x) if start is None else start.copy()
     rng = np.random.default_rng(0)
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
@@ -266,7 +267,23 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
         typical = np.median(radian[angle & moved] / far[angle & moved])
         sizes[: dyn.n_q][~angle & moved] = far[~angle & moved] * typical
         sizes[dyn._speeds] = at.speed_units * typical
+    if dyn.n_z:
+        x[dyn._speeds] += sizes[dyn._speeds] * rng.uniform(0.2, 0.8, dyn.n_u)
+        sizes[dyn._states] = _sizes_of_states(dyn, x, r)
     return sizes
+
+
+def _sizes_of_states(dyn: Kernels, x: Array, r: Array) -> Array:
+    """How far from zero the rate of each first-order state vanishes, if it is linear; 1 if that is farther, or nowhere."""
+    n = dyn.n_z
+    places = np.repeat(x[np.newaxis], 1 + n, axis=0)
+    places[:, dyn._states] = np.eye(1 + n, n, -1)
+    alone = Places(dyn, np.zeros(1 + n), places, np.repeat(r[np.newaxis], 1 + n, axis=0), np.ones(dyn.n_x))
+    at_zero, *moved = alone.call("zdot")
+    changes = np.abs(np.diagonal(np.array(moved) - at_zero))
+    with np.errstate(all="ignore"):
+        reach = np.abs(at_zero) / changes
+    return np.where(reach > 0.0, np.minimum(reach, 1.0), 1.0)  # NaN is not
 
 
 def _centre(dyn: Kernels, start: Array | None) -> Array | None:

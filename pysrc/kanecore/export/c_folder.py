@@ -20,7 +20,7 @@ from kanecore.whole_files import whole_file, whole_folder
 from .c_names import checked_prefix, default_prefix
 from .c_source import Source, comment
 from .exported_library import CompiledModel, library_of, on_machine
-from .reference_results import STEP, Vector, Vectors
+from .reference_results import Vector, Vectors
 
 __all__ = ["export_c"]
 
@@ -151,7 +151,7 @@ def _texts(dyn: CompiledModel, source: Source) -> dict[str, str]:
         "Makefile": source.fill("Makefile"),
         "CMakeLists.txt": source.fill("CMakeLists.txt"),
         "README.md": _readme(source),
-        "test/test.c": _test(source, {vector.function for vector in found}),
+        "test/test.c": _test(source, {vector.function for vector in found}, vectors.step_length),
         "test/vectors.h": _written(source, vectors, found),
         **({f"{prefix}_acados.c": source.fill("acados.c")} if source.step_slopes and source.real == "double" else {}),
         **({"example/loop.c": _example(source, found)} if source.steps else {}),
@@ -187,9 +187,9 @@ def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
         )
 
 
-def _test(source: Source, functions: Container[str]) -> str:
+def _test(source: Source, functions: Container[str], step_length: float) -> str:
     steps = (
-        source.fill("test_step.c", {"STEP": source.library.target.literal(STEP)}) if "take_step" in functions else ""
+        source.fill("test_step.c", {"STEP": source.library.target.literal(step_length)}) if "take_step" in functions else ""
     )
     steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]

@@ -15,6 +15,7 @@ from kanecore.emit.solver_calls import function, room
 from kanecore.emit.sources import version
 from kanecore.emit.work_space import widest
 from kanecore.kernels import KERNELS, Kernel
+from kanecore.program.function_parts import Function
 from kanecore.statuses import STATUSES
 
 from .c_names import identifiers
@@ -83,6 +84,22 @@ class Source:
 
     # -------------------------------------------------------------------- facts
     @cached_property
+    def _functions(self) -> dict[str, Function]:
+        """Functions that the kernels and ``prepare`` call; the library holds those of the kernels that serve as well."""
+        of_kernel, made = self.library.of_kernel, self.library.functions.by_name
+        counting = self.library.counting
+        waiting = [of_kernel[kernel.name].name for kernel in self.kernels] + list(counting.calls if counting else ())
+        if self.steps and self.library.sizes["n_q"]:
+            waiting.append("compute_qdot")
+        called: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            if name not in called:
+                called.add(name)
+                waiting += made[name].calls
+        return {name: each for name, each in made.items() if name in called}
+
+    @cached_property
     def bounds(self) -> Bounds:
         return Bounds(self.library)
 
@@ -99,7 +116,7 @@ class Source:
             beside.append(3 * n_x + 3 * n_x * (n_x + counts["n_r"]))
         if self.integrates:
             beside.append(_room_of_methods(n_x, counts["n_r"], first["n_u"]))
-        n_work = 2 + widest(self.library.functions.by_name) + max(beside)
+        n_work = 2 + widest(self._functions) + max(beside)
         result = {**first, "n_x": n_x, **counts, "n_work": n_work}
         result["n_prepared"] = max(1, result["n_prepared"])  # arrays have a length
         return result
@@ -207,7 +224,7 @@ class Source:
 
     def source(self) -> str:
         """C file that users compile."""
-        library, made = self.library, self.library.functions.by_name
+        library, made = self.library, self._functions
         entries = "".join(map(self._entry, self.kernels))
         counting = library.counting
         status = [f"KC_{name.upper()} = {n}" for name, (n, _) in outcomes(integrates=True).items()]

@@ -20,16 +20,17 @@ import numpy.typing as npt
 from kanecore.audit.audit_states import random_states
 from kanecore.errors import KanecoreError, KanecoreWarning, StateError
 from kanecore.kernels import Kernel
-from kanecore.tolerances import EPSILON
+from kanecore.tolerances import EPSILON, NOISE
 
 from .exported_library import CompiledModel
 
-__all__ = ["STEP", "Vector", "Vectors"]
+__all__ = ["Vector", "Vectors"]
 
 Array = npt.NDArray[np.float64]
 
 STATES = 3
-STEP = 1 / 1024  # the length of a step in time
+_LONGEST, _SHORTEST = 2.0**-10, 2.0**-30  # steps in time, s
+_RESOLVED = 1e-2  # of a number and its change: what two steps of half the length may differ by
 _CHANGES = 8  # with random signs, of all numbers at once, for each size
 _SIZES = (2.0**-24, 2.0**-50)  # of the changes, relative to the numbers
 _ROUNDING = 1e-2  # a result that rounding changes by more, relative to its largest number, is a rounded zero
@@ -67,6 +68,8 @@ class Vectors:
     digits_left : dict
         Number of correct decimal digits of each function's result at the worst of the vectors found so far, if all
         that the function reads is rounded to the type.
+    step_length : float
+        Length of steps in time, s, a power of two that the motion at all states allows.
     beyond : str or None
         Value that is too large or too small for a number of the type, at a state that therefore serves no test.
     """
@@ -78,6 +81,7 @@ class Vectors:
         self._rng = np.random.default_rng(0)
         self.digits_left: dict[str, float] = {}
         self.rank = -1
+        self.step_length = _LONGEST
         self.beyond: str | None = None
 
     def _rounded(self, values: Any) -> Array:
@@ -98,7 +102,25 @@ class Vectors:
             (float(self._rounded(t)), self._rounded(x), self._rounded(r))
             for t, x, r in zip(found.t, found.x, found.r, strict=True)
         ]
-        return [place for place in places if self._holds(*place)]
+        places = [place for place in places if self._holds(*place)]
+        while self.step_length > _SHORTEST and not all(self._resolves(*place) for place in places):
+            self.step_length /= 2
+        return places
+
+    def _resolves(self, t: float, x: Array, r: Array) -> bool:
+        """Test whether steps resolve the motion, as they do not beyond the stability of the method at a stiff wall."""
+        h = self.step_length
+
+        def end(t: float, x: Array, h: float) -> Array:
+            return _step(self._dyn, h, False, np.asarray(t), x, r, self.p)
+
+        try:
+            whole = end(t, x, h)
+            halves = end(t + h / 2, end(t, x, h / 2), h / 2)
+        except StateError:
+            return False
+        near = _RESOLVED * (np.abs(x) + np.abs(whole - x)) + NOISE * np.max(np.abs(whole), initial=0.0)
+        return bool((np.abs(halves - whole) <= near).all())
 
     def _holds(self, t: float, x: Array, r: Array) -> bool:
         """Test whether the type can hold M's diagonal and udot: otherwise no solution has digits."""
@@ -118,7 +140,7 @@ class Vectors:
     def step(self, slopes: bool, t: float, x: Array, r: Array) -> Vector | None:
         """Expected result of a step in time; its derivatives follow the state, if wanted."""
         name = "take_step_jacobian" if slopes else "take_step"
-        return self.of(name, partial(_step, self._dyn, slopes), t, x, r)
+        return self.of(name, partial(_step, self._dyn, self.step_length, slopes), t, x, r)
 
     def of_kernel(self, kernel: Kernel, t: float, x: Array, r: Array) -> Vector | None:
         """None if there is no result at this state."""
@@ -163,7 +185,7 @@ class Vectors:
         return Vector(name, t, x, r, expected, near)
 
 
-def _step(dyn: CompiledModel, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
+def _step(dyn: CompiledModel, h: float, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
     """Results of `step` and `step_jacobian` of exported C (``c_files/step.c``), (..., n_x) or flat behind."""
     n, sides = dyn.n_x, dyn.n_x + dyn.n_r
     start = np.eye(n, sides)
@@ -171,14 +193,14 @@ def _step(dyn: CompiledModel, slopes: bool, t: Array, x: Array, r: Array, p: Arr
     slope, total = np.zeros_like(x), np.zeros_like(x)
     change, sum_of_changes = np.zeros((*x.shape, sides)), np.zeros((*x.shape, sides))
     for reach, weight in ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
-        time, place = t + reach * STEP, x + reach * STEP * slope
+        time, place = t + reach * h, x + reach * h * slope
         if slopes:
-            moved = np.concatenate([start + reach * STEP * change, inputs], axis=-2)
+            moved = np.concatenate([start + reach * h * change, inputs], axis=-2)
             change = dyn._linearize(time, place, r=r, p=p) @ moved
             sum_of_changes = sum_of_changes + weight * change
         slope = dyn.rhs(time, place, r=r, p=p)
         total = total + weight * slope
-    end, jacobian = x + STEP * total, start + STEP * sum_of_changes
+    end, jacobian = x + h * total, start + h * sum_of_changes
     for quaternion in map(list, dyn.unit):
         length = np.linalg.norm(end[..., quaternion], axis=-1, keepdims=True)
         unit = end[..., quaternion] / length
