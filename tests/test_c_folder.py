@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -35,7 +36,8 @@ from kanecore.kernels import KERNEL_GROUPS
 
 Array = npt.NDArray[np.float64]
 
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off")
+FIRMWARE = ("-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-Wshadow")  # what its builds warn of as well
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *FIRMWARE, "-ffp-contract=off")
 SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others with --long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
@@ -99,7 +101,7 @@ def prefix_of(folder: Path) -> str:
 def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
     """As a user runs it, with all warnings as errors; nothing but the prefix leaves the library, and libm enters it."""
     folder = exported(tmp_path, name, real, **({} if sweep.LONG else {"kernels": ["rhs", "qdot"]}))
-    said = make_test(folder, "-O1", "-Werror")
+    said = make_test(folder, "-O1", "-Werror", *FIRMWARE)
     assert re.fullmatch(r"\w+: [1-9]\d* tests, 0 numbers differ\n", said)
     prefix = prefix_of(folder)
     symbols = [line.split()[-2:] for line in run("nm", "-g", f"{prefix}.o", cwd=folder).splitlines()]
@@ -109,6 +111,16 @@ def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
         line.split()[0]: line.split()[1] for line in run("size", "-A", f"{prefix}.o", cwd=folder).splitlines() if line
     }
     assert (sections[".data"], sections[".bss"]) == ("0", "0")  # no variables: .data.rel.ro is constants with addresses
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has both")
+@pytest.mark.parametrize("real", ["double", pytest.param("float", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore:in floats about")
+def test_numbers_of_more_bits(tmp_path: Path, name: str, real: str) -> None:
+    """In registers of the x87 numbers have 64 bits: they are no factors of vectors."""
+    folder = exported(tmp_path, name, real, **({} if sweep.LONG else {"kernels": "udot"}))
+    assert ", 0 numbers differ" in make_test(folder, "-O0", "-mfpmath=387", "-Werror")
 
 
 @pytest.mark.long
@@ -487,8 +499,8 @@ def test_own_models(tmp_path: Path) -> None:
     dyn = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5}, bake=False)
     dyn.export_c(tmp_path / "own", prefix="own")
     text = (tmp_path / "own/own.c").read_text()
-    assert re.search(r"own_p_default\[\] = \{\s*NAN, 0\.5, 2\.0", text)
-    make_test(tmp_path / "own", "-O1", "-Werror")
+    assert re.search(r"own_p_default\[\] = \{\s*KC_NAN, 0\.5, 2\.0", text)
+    make_test(tmp_path / "own", "-O1", "-Werror", *FIRMWARE)
     with pytest.raises(AssertionError, match="parameters had no value"):
         run("make", "-s", "example", cwd=tmp_path / "own")
     baked = kc.compile(pendulum(), parameters={"m": 2.0, "l": 0.5, "g": 9.81}, bake=True)

@@ -34,13 +34,14 @@ INTEGRATORS = (
 )
 SOURCES = [NATIVE / f"src/kc_{name}.c" for name in INTEGRATORS]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+FIRMWARE = ["-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-Wshadow"]  # what its builds warn of as well
 PLAIN = ["-O0"]
 
 
 @pytest.fixture(scope="module")
 def integrators(tmp_path_factory) -> Path:
     """All of them in one library, which several tests call; optimized, as some warnings need that."""
-    return library_of(NATIVE, tmp_path_factory.mktemp("integrators"), "-O2")
+    return library_of(NATIVE, tmp_path_factory.mktemp("integrators"), "-O2", *FIRMWARE)
 
 
 def library_of(native: Path, folder: Path, *flags: str) -> Path:

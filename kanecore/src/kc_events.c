@@ -17,11 +17,11 @@ size_t kc_events_work(const kc_system *system, uint32_t n)
 void kc_forget_zeros(const kc_system *system, const kc_events *e)
 {
     const kc_search w = kc_search_in(system, e);
-    *w.crowded = NAN;
+    *w.crowded = (double)NAN;
     memset(w.least, 0, sizeof(double) * e->n);
     memset(w.turned, 0, sizeof(double) * e->n);
     for (uint32_t i = 0; i < e->n; i++)
-        w.when[i] = NAN;
+        w.when[i] = (double)NAN;
 }
 
 /*
@@ -50,7 +50,7 @@ static kc_status signs_after_changes(const kc_stride *s, const kc_events *e, con
         w->turned[i] = 0.0;
         if (after == 0.0)
             continue;
-        w->when[i] = goes_on ? NAN : s->t;
+        w->when[i] = goes_on ? (double)NAN : s->t;
         if (fabs(g) <= near && (again || moved || change != 0.0)) {
             w->sign[i] = goes_on ? after : -after;
             if (!goes_on) /* zeros that now lie beyond come back first */

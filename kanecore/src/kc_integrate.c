@@ -328,14 +328,14 @@ static kc_status adaptive_steps(kc_stride *s, const kc_plan *plan, double end, d
     const double direction = s->run->direction;
     int rejected = 0;
     while (stats->t != end) {
-        const double t = stats->t, smallest = 10.0 * fabs(nextafter(t, direction * INFINITY) - t);
+        const double t = stats->t, smallest = 10.0 * fabs(nextafter(t, direction * (double)INFINITY) - t);
         if (plan->max_steps && stats->accepted + stats->rejected >= plan->max_steps)
             return KC_MAX_STEPS;
         *h = fmax(fmin(*h, plan->max_step), smallest);
         const int last = *h * (1.0 + 1e-10) >= (end - t) * direction;
         const double goal = last ? end : t + direction * *h;
         s->again = rejected;
-        double error = INFINITY;
+        double error = (double)INFINITY;
         s->t = t, s->next = goal;
         kc_status status = step_to_event(s, plan, &error);
         const double length = fabs(s->next - t);

@@ -11,12 +11,12 @@ static inline kc_status KC_NORMALIZE(uint32_t n_unit, const uint32_t *unit, KC_N
         const uint32_t *place = unit + (size_t)4 * k;
         KC_NUMBER *const at[4] = {x + place[0] * stride, x + place[1] * stride, x + place[2] * stride,
                                   x + place[3] * stride};
-        const double e0 = *at[0], e1 = *at[1], e2 = *at[2], e3 = *at[3];
+        const double e0 = (double)*at[0], e1 = (double)*at[1], e2 = (double)*at[2], e3 = (double)*at[3];
         const double norm = sqrt(e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3);
-        if (!(norm > 0.0 && norm < INFINITY))
+        if (!(norm > 0.0 && norm < (double)INFINITY))
             return KC_NONFINITE;
         for (int i = 0; i < 4; i++)
-            *at[i] = (KC_NUMBER)(*at[i] / norm);
+            *at[i] = (KC_NUMBER)((double)*at[i] / norm);
     }
     return KC_OK;
 }

@@ -6,19 +6,19 @@
 #include "kc_rosenbrock.h"
 
 /* Data that a step keeps in s->own. */
-typedef struct parts {
+typedef struct rosenbrock_work {
     double *jacobian; /* (n, n + n_r) df/dx and df/dr; as long as steps are tried from one state */
     double *rate;     /* (n) df/dt, that of the inputs included */
     double *rdot;     /* (n_r) */
     double *matrix;   /* (n, n) the factors of 1 / (h gamma) - df/dx */
     double *size;     /* (n) of the rows of that matrix */
     double *pivot;    /* (n) the row that came to each place */
-} parts;
+} rosenbrock_work;
 
-static parts parts_of(const kc_stride *s)
+static rosenbrock_work parts_of(const kc_stride *s)
 {
     const size_t n = kc_n_x(s->run->system), n_r = s->run->system->signal->n_r;
-    parts p;
+    rosenbrock_work p;
     p.jacobian = s->own;
     p.rate = p.jacobian + n * (n + n_r);
     p.rdot = p.rate + n;
@@ -105,7 +105,7 @@ static int is_redundant(const kc_system *s)
 }
 
 /* df/dx, and df/dt + df/dr dr/dt as far as they are known, at the beginning of the step. */
-static kc_status differentiate(const kc_stride *s, const parts *p)
+static kc_status differentiate(const kc_stride *s, const rosenbrock_work *p)
 {
     const kc_run *run = s->run;
     const kc_system *system = run->system;
@@ -143,7 +143,7 @@ static kc_status differentiate(const kc_stride *s, const parts *p)
  * largest in proportion to its row, so that the units of the rows do not matter.  KC_NONFINITE where there is
  * none.
  */
-static kc_status factor(const parts *p, size_t n, size_t n_r, double diagonal)
+static kc_status factor(const rosenbrock_work *p, size_t n, size_t n_r, double diagonal)
 {
     double *const restrict w = p->matrix, *const restrict size = p->size;
     for (size_t i = 0; i < n; i++) {
@@ -188,7 +188,7 @@ static kc_status factor(const parts *p, size_t n, size_t n_r, double diagonal)
 }
 
 /* v becomes the solution for the right-hand side v. */
-static void solve(const parts *p, size_t n, double *restrict v)
+static void solve(const rosenbrock_work *p, size_t n, double *restrict v)
 {
     const double *const restrict w = p->matrix;
     for (size_t i = 0; i < n; i++) {
@@ -216,7 +216,7 @@ static void solve(const parts *p, size_t n, double *restrict v)
 kc_status kc_rosenbrock_step(const kc_stride *s)
 {
     const kc_rosenbrock *m = s->method->rosenbrock;
-    const parts p = parts_of(s);
+    const rosenbrock_work p = parts_of(s);
     const uint32_t n = kc_n_x(s->run->system);
     const double h = s->next - s->t;
     double *const u = s->k + n;
@@ -271,7 +271,7 @@ double kc_rosenbrock_error(const kc_stride *s, const kc_plan *plan)
 double kc_rosenbrock_reach(const kc_stride *s, const kc_plan *plan)
 {
     enum { PRODUCTS = 6 };
-    const parts p = parts_of(s);
+    const rosenbrock_work p = parts_of(s);
     const size_t n = kc_n_x(s->run->system), width = n + s->run->system->signal->n_r;
     double *v = p.size, *w = p.pivot, sizes[PRODUCTS]; /* the factors are done with */
     for (size_t i = 0; i < n; i++)

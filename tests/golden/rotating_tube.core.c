@@ -163,8 +163,8 @@ static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\0
     "],\042joints\042:[[-1,0,0],[-1,1,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042],\042",
     "tree\042:[2,2,-1,2]}",
     0};
-static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-static const double r_default[] = {NAN, NAN, NAN};
+static const double p_default[] = {KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN};
+static const double r_default[] = {KC_NAN, KC_NAN, KC_NAN};
 static const int32_t r_rates[] = {1, 2, -1};
 static const uint32_t unit[] = {0};
 static const kc_model model = {

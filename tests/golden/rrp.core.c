@@ -304,7 +304,7 @@ static const char *const info[] = {"{\042version\042:\0420.1.0\042,\042kernels\0
     "[0,1,0],[1,2,0]],\042inertial\042:\042N\042,\042origin\042:\042O\042,\042origins\042:[\042O\042,\042O\042,\042O\042,\042O\042],\042tree\042:",
     "[4,5,5,5,-1,4,5]}",
     0};
-static const double p_default[] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+static const double p_default[] = {KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN, KC_NAN};
 static const double r_default[] = {0.0, 0.0, 0.0};
 static const int32_t r_rates[] = {-1, -1, -1};
 static const uint32_t unit[] = {0};

@@ -274,7 +274,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
 
 
 def _sizes_of_states(dyn: Kernels, x: Array, r: Array) -> Array:
-    """How far from zero the rate of each first-order state vanishes, if it is linear; 1 if that is farther, or nowhere."""
+    """Where the rate of each first-order state vanishes, if it is linear in it; 1 where that is larger, or nowhere."""
     n = dyn.n_z
     places = np.repeat(x[np.newaxis], 1 + n, axis=0)
     places[:, dyn._states] = np.eye(1 + n, n, -1)

@@ -100,7 +100,7 @@ class C(Target):
 
     def numbers(self, values: Iterable[float]) -> str:
         """Entries of an array; NaN for those that are not given."""
-        return ", ".join("NAN" if math.isnan(value) else self.literal(value) for value in values)
+        return ", ".join("KC_NAN" if math.isnan(value) else self.literal(value) for value in values)
 
     def _signed(self, operand: Operand) -> str:
         """Text of an operand that may follow an operator."""

@@ -292,7 +292,7 @@ class Library:
             *structure(self.target, counting),
             f"{self.target.number} w[KC_COUNT_ROOM({sizes}) + {room(counting.calls, self.functions.by_name)}];",
             "s.guess = guess;",
-            f"{slot} = kc_count(&s, c, w);",
+            f"{slot} = ({self.target.number})kc_count(&s, c, w);",
         ]
 
     def entry_lines(self, name: str) -> list[str]:

@@ -189,7 +189,9 @@ def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
 
 def _test(source: Source, functions: Container[str], step_length: float) -> str:
     steps = (
-        source.fill("test_step.c", {"STEP": source.library.target.literal(step_length)}) if "take_step" in functions else ""
+        source.fill("test_step.c", {"STEP": source.library.target.literal(step_length)})
+        if "take_step" in functions
+        else ""
     )
     steps += source.fill("test_step_jacobian.c") if "take_step_jacobian" in functions else ""
     n_x, n_r = source.sizes["n_x"], source.sizes["n_r"]

@@ -10,7 +10,7 @@ typedef kc_pack kc_real;
 /* Of what is true in some states; and of the states that a function ends without results for: the others go
  * on. */
 typedef kc_pack_mask kc_mask, kc_fault;
-#define kc_all(number)         ((kc_real)KC_ALL(number))
+#define kc_all(number)         ((kc_real)KC_ALL((kc_number)(number)))
 #define KC_TRUE                ((kc_mask)KC_ALL(-1))
 #define kc_any(mask)           kc_any_pack(mask)
 #define kc_not(mask)           (~(mask))
@@ -43,7 +43,7 @@ KC_INLINE kc_real kc_sqrt(kc_real x)
 #if KC_HAS(__builtin_elementwise_sqrt)
     return __builtin_elementwise_sqrt(x);
 #elif !defined(__clang__) && defined(__AVX512F__)
-    return KC_IA32(sqrt, 512_mask)(x, x, KC_EVERYWHERE, 4);
+    return KC_IA32(sqrt, 512_mask)(x, x, -1, 4);
 #elif !defined(__clang__) && defined(__AVX__)
     return KC_IA32(sqrt, 256)(x);
 #else

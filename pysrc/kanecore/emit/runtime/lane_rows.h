@@ -79,7 +79,7 @@ KC_INLINE kc_pack kc_load_some(uint32_t n, const kc_number *row)
 {
     kc_pack some = {0};
 #if defined(__AVX512F__)
-    some = KC_IA32(loadu, 512_mask)(row, some, (1u << n) - 1);
+    some = KC_IA32(loadu, 512_mask)(row, some, (kc_instruction_places)((1u << n) - 1));
 #elif defined(__AVX__)
     const kc_pack_mask places = {KC_EACH_LANE(KC_ITSELF)}, end = KC_ALL((kc_integer)n);
     some = KC_IA32(maskload, 256)((const kc_pack *)row, (kc_instruction_mask)(places < end));
@@ -93,7 +93,7 @@ KC_INLINE kc_pack kc_load_some(uint32_t n, const kc_number *row)
 KC_INLINE void kc_store_some(uint32_t n, kc_number *row, kc_pack some)
 {
 #if defined(__AVX512F__)
-    KC_IA32(storeu, 512_mask)(row, some, (1u << n) - 1);
+    KC_IA32(storeu, 512_mask)(row, some, (kc_instruction_places)((1u << n) - 1));
 #elif defined(__AVX__)
     const kc_pack_mask places = {KC_EACH_LANE(KC_ITSELF)}, end = KC_ALL((kc_integer)n);
     KC_IA32(maskstore, 256)((kc_pack *)row, (kc_instruction_mask)(places < end), some);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers by their bits, and what sincos.h needs of them. */
 
+#define KC_NAN ((kc_number)NAN) /* NAN is a float */
+
 /* The bits of a number, and back. */
 KC_INLINE kc_bits kc_to_bits(kc_number x)
 {
@@ -62,8 +64,13 @@ KC_INLINE int kc_all_within(kc_number size, kc_number bound)
 /* The rare large angle (large_angles.h). */
 static void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine);
 
-/* The reduction of sincos.h is good to here; nowhere, where numbers carry extra precision (x87). */
+/* Where numbers carry extra precision: x87, and floats of s390x. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0 || (FLT_EVAL_METHOD == 1 && KC_MANTISSA == 23)
+#define KC_EXTRA_PRECISION
+#endif
+
+/* The reduction of sincos.h is good to here; nowhere, where numbers carry extra precision. */
+#if defined(KC_EXTRA_PRECISION)
 #define KC_ANGLE_MAX KC_LITERAL(-1.0)
 #elif KC_MANTISSA == 52
 #define KC_ANGLE_MAX 1e5

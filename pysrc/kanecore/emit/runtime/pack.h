@@ -4,7 +4,7 @@
  * extensions of gcc and clang; and what C has no operator for.  A comparison gives -1, true, or 0 in each
  * place.
  */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(KC_EXTRA_PRECISION)
 #if defined(__AVX512F__)
 #define KC_PACK KC_PER_PACK(8)
 #elif defined(__AVX__)
@@ -18,11 +18,13 @@ typedef kc_number kc_loose_pack /* anywhere */
 typedef kc_integer kc_pack_mask __attribute__((vector_size(sizeof(kc_number) * KC_PACK)));
 typedef kc_bits kc_pack_bits __attribute__((vector_size(sizeof(kc_number) * KC_PACK)));
 
-/* The name of an instruction of x86-64, and of one for masks. */
+/* The name of an instruction of x86-64, and of one for masks; and its bits of the places. */
 #if KC_MANTISSA == 52
+typedef unsigned char kc_instruction_places;
 #define KC_IA32(name, width)      __builtin_ia32_##name##pd##width
 #define KC_IA32_MASK(name, width) __builtin_ia32_##name##q2mask##width
 #else
+typedef unsigned short kc_instruction_places;
 #define KC_IA32(name, width)      __builtin_ia32_##name##ps##width
 #define KC_IA32_MASK(name, width) __builtin_ia32_##name##d2mask##width
 #endif
@@ -54,7 +56,8 @@ KC_INLINE kc_pack kc_fma_pack(kc_pack a, kc_pack b, kc_pack c)
 #elif KC_HAS(__builtin_elementwise_fma)
     return __builtin_elementwise_fma(a, b, c);
 #elif !defined(__clang__) && defined(__AVX512F__)
-    return KC_IA32(vfmadd, 512_mask)(a, b, c, KC_EVERYWHERE, 4); /* 4: the current rounding */
+    return KC_IA32(vfmadd, 512_mask)(a, b, c, (kc_instruction_places)KC_EVERYWHERE,
+                                     4); /* 4: the current rounding */
 #elif !defined(__clang__) && defined(__AVX__) && defined(__FMA__)
     return KC_IA32(vfmadd, 256)(a, b, c);
 #elif !defined(__clang__) && defined(__FMA__)

@@ -162,7 +162,7 @@ KC_ONCE int kc_keep_step(kc_projection *s, int level)
     if (s->directly || s->n_kept == KC_KEPT_STEPS)
         return 0;
     kc_real *const to = s->kept + s->n_kept++ * (n + 1);
-    to[0] = level;
+    to[0] = (kc_real)level;
     for (int i = 0; i < n; i++)
         to[1 + i] = s->y[i];
     return 1;

@@ -3,7 +3,7 @@
 #if defined(KC_WIDE) /* numbers of several states stand side by side already */
 #define KC_BLOCK 1
 typedef kc_real kc_block;
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(KC_EXTRA_PRECISION) /* a number of more bits is no factor of vectors */
 #if defined(__AVX512F__)
 #define KC_BLOCK 8
 #elif defined(__AVX__)
@@ -23,8 +23,9 @@ typedef kc_real kc_block;
 
 /* Do something with numbers i, i + 1, ... of n, which are a kc_several: blocks, then smaller ones, since most
  * rows are short. */
+#define KC_NUMBERS_IN(type) ((ptrdiff_t)(sizeof(type) / sizeof(kc_real)))
 #define KC_STEPS(type, n, something)                                                                         \
-    for (; i <= (n) - (ptrdiff_t)(sizeof(type) / sizeof(kc_real)); i += sizeof(type) / sizeof(kc_real)) {    \
+    for (; i <= (n) - KC_NUMBERS_IN(type); i += KC_NUMBERS_IN(type)) {                                       \
         typedef type kc_several;                                                                             \
         something;                                                                                           \
     }

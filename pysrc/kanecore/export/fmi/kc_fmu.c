@@ -59,7 +59,7 @@ kc_fmu *kc_fmu_new(const char *token, int cosimulation, kc_fmu_log *log, void *h
         return NULL;
     }
     const size_t n_x = (size_t)m->n_q + m->n_u + m->n_z, n_wrt = n_x + m->n_r, n_y = m->n_outputs;
-    const size_t n_values = 1 + 2 * n_x + m->n_r + n_y + m->n_p + can_drift(m);
+    const size_t n_values = 1 + 2 * n_x + m->n_r + n_y + m->n_p + (size_t)can_drift(m);
     blank.method = kc_find_method(KC_FMU_METHOD);
     const kc_signal signal = {.n_r = m->n_r};
     const kc_system system = kc_fmu_system(&blank, &signal);
