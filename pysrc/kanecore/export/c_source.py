@@ -85,7 +85,7 @@ class Source:
     # -------------------------------------------------------------------- facts
     @cached_property
     def _functions(self) -> dict[str, Function]:
-        """Functions that the kernels and ``prepare`` call; the library holds those of the kernels that serve as well."""
+        """Functions that the kernels and ``prepare`` call, without those of kernels that only serve others."""
         of_kernel, made = self.library.of_kernel, self.library.functions.by_name
         counting = self.library.counting
         waiting = [of_kernel[kernel.name].name for kernel in self.kernels] + list(counting.calls if counting else ())
