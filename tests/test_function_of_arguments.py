@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import platform
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -22,6 +24,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from gallery_states import some_state
 from numpy.testing import assert_array_equal
 from oracle.lines import coordinates, lines
 from sweep import constrained, every, part
@@ -495,3 +498,38 @@ def test_runs_do_not_depend_on_what_was_before(name: str) -> None:
     assert outcome(run, dyn) == expected
     found = outcome(lambda m: tuple(vars(m.check(states(name)[1])).values())[2:7], kc.load(name))
     assert outcome(lambda m: tuple(vars(m.check(states(name)[1])).values())[2:7], dyn) == found
+
+
+# ------------------------------------------------------------------------------------------------------ rounding
+#: Of fesetround on x86-64.
+MODES = {"downward": 0x400, "upward": 0x800, "toward zero": 0xC00}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="calls fesetround by its numbers")
+@pytest.mark.parametrize("compiler", ["none", pytest.param(None, marks=pytest.mark.compiler)])
+@pytest.mark.parametrize("name", part(kc.models(), ["cart_pole"]))
+def test_another_rounding_mode(name: str, compiler: str | None) -> None:
+    """Whatever mode another library leaves set: what rounding of arguments changes, at large angles, in lanes too."""
+    libm, module = ctypes.CDLL(None), import_module(f"kanecore.gallery.{name}")
+    dyn = kc.compile(module.build(), parameters=module.PARAMETERS, cc=compiler)
+    dyn.inputs = dict.fromkeys(dyn.inputs, 0.25)
+    state, rng = np.asarray(some_state(name)), np.random.default_rng(0)
+    states = [state, np.repeat(state[np.newaxis], 256, axis=0)]
+    if not dyn.n_constraints and not dyn.unit:
+        states += [state + np.repeat([turn, 0.0], [dyn.n_q, dyn.n_x - dyn.n_q]) for turn in (3e4, 1e12)]
+
+    def near(x: Array) -> Array:
+        p, r = dyn._values("parameter"), dyn._values("input")
+        x, r, p = (value * (1.0 + 2.0**-52 * rng.choice([-1.0, 1.0], np.shape(value))) for value in (x, r, p))
+        return np.asarray(dyn.rhs(0.25, x, r=r, p=p))
+
+    for x in states:
+        true = dyn.rhs(0.25, x)
+        allowed = 8 * max(np.max(np.abs(near(x) - true)) for _ in range(6)) + 2e-15 * np.max(np.abs(true), initial=0.0)
+        for mode in MODES.values():
+            try:
+                assert libm.fesetround(mode) == 0
+                found = dyn.rhs(0.25, x)
+            finally:
+                libm.fesetround(0)
+            assert np.max(np.abs(found - true), initial=0.0) <= allowed

@@ -121,5 +121,5 @@ KC_COLD void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine)
     }
     if (size > KC_LITERAL(0.5)) /* smaller ones come where numbers carry extra precision */
         quadrant = kc_reduce_far(kc_to_bits(size), &head, &tail);
-    kc_sincos_near(x, head, tail, quadrant, sine, cosine);
+    kc_sincos_near(x, head, tail, (kc_bits)quadrant << KC_TURN, sine, cosine);
 }

@@ -61,6 +61,9 @@ KC_INLINE int kc_all_within(kc_number size, kc_number bound)
     return size <= bound;
 }
 
+/* Bits of sincos.h behind the point of |x| / (pi/2), beside those of the largest of its range. */
+enum { KC_TURN = KC_MANTISSA == 52 ? 35 : 11 };
+
 /* The rare large angle (large_angles.h). */
 static void kc_sincos_far(kc_number x, kc_number *sine, kc_number *cosine);
 

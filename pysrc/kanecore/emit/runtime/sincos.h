@@ -13,13 +13,15 @@
  * cos(x), since |x| is what is reduced.  Nothing branches within the range.
  *
  * Reduction (Cody and Waite, Software Manual for the Elementary Functions, 1980):
- *     k = nearest integer to |x| / (pi/2),     r + l = |x| - k (P1 + P2 + P3 [+ P4])
- * P1 and P2 of doubles end within 37 bits and k < 2^16, so k P1, |x| - k P1 and k P2 are exact.  r is
- * |x| - k P1 - k P2 rounded; what the rounding lost is exact too (Dekker's Fast2Sum), and goes into l with
- * k P3.  Of floats P1, P2 and P3 end within 13 bits and k < 2^11: r is |x| - k P1 - k P2 - k P3 rounded.
- * The sum of the parts is pi/2 to 2^-130, in floats to 2^-63.  No double in the range comes nearer than
- * 2^-60.5 to a multiple of pi/2 (29 pi/2), or than k 2^-67.8 (58285 pi/2), so r + l has 60 good bits at its
- * worst.
+ *     k = floor(|x| / (pi/2) + 1/2),     r + l = |x| - k (P1 + P2 + P3 [+ P4])
+ * The floor is taken of bits: KC_TURN of them stand behind the point of |x| / (pi/2) + 1/2, less the last of
+ * them, which leaves pi/4 below; they are cleared.  So no rounding mode, which another library may have set,
+ * moves r by more than pi 2^-KC_TURN beyond pi/4: within 1.3 ulp in all modes.  P1 and P2 of doubles end
+ * within 37 bits and k < 2^16, so k P1, |x| - k P1 and k P2 are exact.  r is |x| - k P1 - k P2 rounded; what
+ * the rounding lost is exact too (Dekker's Fast2Sum), and goes into l with k P3.  Of floats P1, P2 and P3 end
+ * within 13 bits and k < 2^11: r is |x| - k P1 - k P2 - k P3 rounded. The sum of the parts is pi/2 to 2^-130,
+ * in floats to 2^-63.  No double in the range comes nearer than 2^-60.5 to a multiple of pi/2 (29 pi/2), or
+ * than k 2^-67.8 (58285 pi/2), so r + l has 60 good bits at its worst.
  *
  * Polynomials in z = r^2 on |r| <= pi/4 (minimax in the relative error, rounded one coefficient
  * after the other; errors 2^-57.8 and 2^-63.9, in floats 2^-32.5 and 2^-37.2), with w = 1 - z/2 the head
@@ -27,7 +29,7 @@
  *     sin(r + l) = r + [r z S(z) + l w],       cos(r + l) = w + [(1 - w - z/2) - r l + z^2 C(z)]
  */
 
-/* Those of x = k pi/2 + r + l; `quadrant` holds k in its last two bits. */
+/* Those of x = k pi/2 + r + l; `quadrant` holds k in front of its last KC_TURN bits. */
 KC_INLINE void KC_F(sincos_near)(KC_T x, KC_T r, KC_T l, KC_BITS quadrant, KC_T *sine, KC_T *cosine)
 {
 #if KC_MANTISSA == 52
@@ -45,7 +47,8 @@ KC_INLINE void KC_F(sincos_near)(KC_T x, KC_T r, KC_T l, KC_BITS quadrant, KC_T 
 #endif
     const KC_T ONE = KC_EACH(KC_LITERAL(1.0)), HALF = KC_EACH(KC_LITERAL(0.5));
     const int last = 8 * (int)sizeof(kc_bits) - 1; /* the place of the sign */
-    const kc_bits SIGN = (kc_bits)1 << last;
+    const kc_bits SIGN = (kc_bits)1 << last, TURN = (kc_bits)1 << KC_TURN;
+    const int to_sign = last - 1 - KC_TURN;
 
     /* in pairs of terms, which shortens the chain of dependent operations */
     const KC_T z = r * r, z2 = z * z;
@@ -65,9 +68,9 @@ KC_INLINE void KC_F(sincos_near)(KC_T x, KC_T r, KC_T l, KC_BITS quadrant, KC_T 
 
     /* k odd swaps sine and cosine; quadrants 2, 3 negate the sine, 1, 2 the cosine */
     const KC_BITS sin_bits = KC_F(to_bits)(sin_r), cos_bits = KC_F(to_bits)(cos_r);
-    const KC_BITS swap = (sin_bits ^ cos_bits) & (0 - (quadrant & 1));
-    *sine = KC_F(from_bits)(sin_bits ^ swap ^ ((quadrant << (last - 1) ^ KC_F(to_bits)(x)) & SIGN));
-    *cosine = KC_F(from_bits)(cos_bits ^ swap ^ ((quadrant + 1) << (last - 1) & SIGN));
+    const KC_BITS swap = (sin_bits ^ cos_bits) & (0 - (quadrant >> KC_TURN & 1));
+    *sine = KC_F(from_bits)(sin_bits ^ swap ^ ((quadrant << to_sign ^ KC_F(to_bits)(x)) & SIGN));
+    *cosine = KC_F(from_bits)(cos_bits ^ swap ^ ((quadrant + TURN) << to_sign & SIGN));
 }
 
 /* See above. */
@@ -78,17 +81,18 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     const KC_T P1 = KC_EACH(0x1.921fb54440000p+0);
     const KC_T P2 = KC_EACH(0x1.68c234c4c0000p-39);
     const KC_T P3 = KC_EACH(0x1.98a2e03707345p-77);
-    const KC_T SHIFT = KC_EACH(0x1.8p52); /* numbers near it are the integers */
+    const KC_T SHIFT = KC_EACH(0x1.8p17), SHIFT_AND_HALF = KC_EACH(0x1.80003ffffffffp17);
 #else
     const KC_T TWO_OVER_PI = KC_EACH(0x1.45f306p-1f);
     const KC_T P1 = KC_EACH(0x1.921p+0f), P2 = KC_EACH(0x1.f6ap-13f), P3 = KC_EACH(0x1.11p-26f),
                P4 = KC_EACH(0x1.68c234p-39f);
-    const KC_T SHIFT = KC_EACH(0x1.8p23f);
+    const KC_T SHIFT = KC_EACH(0x1.8p12f), SHIFT_AND_HALF = KC_EACH(0x1.8007fep12f);
 #endif
     const KC_T a = KC_F(size)(x);
-    /* the last bits of k + SHIFT are those of the integer k */
-    const KC_T shifted = KC_F(fma)(a, TWO_OVER_PI, SHIFT);
-    const KC_T k = shifted - SHIFT;
+    /* numbers near SHIFT have KC_TURN bits behind the point */
+    const kc_bits WHOLE = ~(((kc_bits)1 << KC_TURN) - 1);
+    const KC_BITS shifted = KC_F(to_bits)(KC_F(fma)(a, TWO_OVER_PI, SHIFT_AND_HALF)) & WHOLE;
+    const KC_T k = KC_F(from_bits)(shifted) - SHIFT;
     const KC_T head = KC_F(fnma)(k, P1, a);
 #if KC_MANTISSA == 52
     const KC_T r = KC_F(fnma)(k, P2, head);
@@ -99,7 +103,7 @@ KC_INLINE void KC_F(sincos)(KC_T x, KC_T *sine, KC_T *cosine)
     const KC_T r = coarse + rest, l = KC_F(fnma)(k, P4, (coarse - r) + rest);
 #endif
 
-    KC_F(sincos_near)(x, r, l, KC_F(to_bits)(shifted), sine, cosine);
+    KC_F(sincos_near)(x, r, l, shifted, sine, cosine);
     if (KC_UNLIKELY(!KC_F(all_within)(a, KC_ANGLE_MAX)))
         KC_F(sincos_far)(x, sine, cosine);
 }
