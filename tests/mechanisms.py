@@ -12,6 +12,7 @@ Symbols are shared as well: ``m``, ``l``, ``g``, ... of `SYMBOLS` are what the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import sympy as sm
@@ -34,6 +35,7 @@ __all__ = [
     "rates",
     "rolling_disc",
     "slider",
+    "stiff",
     "two_links",
 ]
 
@@ -246,3 +248,28 @@ class Pieces:
             "forcelist": [self.weight, *loads],
         }
         return kc.Model(**{**arguments, **changes})
+
+
+@cache
+def stiff(wall: float, bristle: float, lag: float) -> kc.CompiledModel:
+    """A pendulum with bristles in its pin that meets a wall at 0.3 rad, and a load that lags behind its speed."""
+    N, O = ground()  # noqa: E741
+    q, u, z = me.dynamicsymbols("q u z")
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    C = O.locatenew("C", -0.4 * A.y)
+    C.v2pt_theory(O, N, A)
+    rod = me.RigidBody("rod", C, A, 1.5, (me.inertia(A, 0, 0, 0.05), C))
+    law: dict[str, Any] = {"mu": 0.2, "pin_radius": 0.03, "bristle_stiffness": bristle, "bristle_damping": 1.0}
+    model = kc.Model(
+        *(N, [q], [u], [q.diff() - u]),
+        bodies=[rod],
+        forcelist=[
+            (C, -1.5 * 9.81 * N.y),
+            (A, -(z + wall * sm.Max(0, q - 0.3) ** 3) * N.z),
+            kc.JointFriction("pin", **law),
+        ],
+        joints={"pin": (N, rod, O)},
+        states={z: (u - z) / lag},
+    )
+    return kc.compile(model, cc="none")

@@ -23,6 +23,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 from exported_c import METHODS, Run, pointer
+from mechanisms import stiff
 from sweep import part
 
 import kanecore as kc
@@ -111,6 +112,15 @@ def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
         line.split()[0]: line.split()[1] for line in run("size", "-A", f"{prefix}.o", cwd=folder).splitlines() if line
     }
     assert (sections[".data"], sections[".bss"]) == ("0", "0")  # no variables: .data.rel.ro is constants with addresses
+
+
+def test_every_function_is_called(tmp_path: Path) -> None:
+    """Accelerations that only serve others are not written, nor what asks friction for their faults."""
+    stiff(10.0, 100.0, 1.0).export_c(tmp_path / "c", kernels="rhs", prefix="m")
+    text = (tmp_path / "c/m.c").read_text()
+    names = re.findall(r"^static int (\w+)\(double t", text, re.MULTILINE)
+    assert names
+    assert not [name for name in names if len(re.findall(rf"\b{name}\b", text)) < 2]
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has both")

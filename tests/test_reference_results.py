@@ -3,48 +3,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
-
 import numpy as np
 import pytest
-import sympy as sm
-import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import stiff
 from sweep import part
 
-import kanecore as kc
 from kanecore.audit.audit_states import random_states
 from kanecore.export.reference_results import Vectors
 
 EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
-
-
-@cache
-def stiff(wall: float, bristle: float, lag: float) -> kc.CompiledModel:
-    """A pendulum with bristles in its pin that meets a wall at 0.3 rad, and a load that lags behind its speed."""
-    N, O = ground()  # noqa: E741
-    q, u, z = me.dynamicsymbols("q u z")
-    A = N.orientnew("A", "Axis", [q, N.z])
-    A.set_ang_vel(N, u * N.z)
-    C = O.locatenew("C", -0.4 * A.y)
-    C.v2pt_theory(O, N, A)
-    rod = me.RigidBody("rod", C, A, 1.5, (me.inertia(A, 0, 0, 0.05), C))
-    law: dict[str, Any] = {"mu": 0.2, "pin_radius": 0.03, "bristle_stiffness": bristle, "bristle_damping": 1.0}
-    model = kc.Model(
-        *(N, [q], [u], [q.diff() - u]),
-        bodies=[rod],
-        forcelist=[
-            (C, -1.5 * 9.81 * N.y),
-            (A, -(z + wall * sm.Max(0, q - 0.3) ** 3) * N.z),
-            kc.JointFriction("pin", **law),
-        ],
-        joints={"pin": (N, rod, O)},
-        states={z: (u - z) / lag},
-    )
-    return kc.compile(model, cc="none")
-
-
 STIFF = {"soft": (10.0, 100.0, 1.0), "wall": (1e9, 1e3, 0.1), "bristles": (1e3, 1e6, 0.1), "lag": (1e3, 1e3, 1e-6)}
 
 
