@@ -78,7 +78,7 @@ static kc_status difference(const kc_stride *s, double dt, uint32_t j, double dx
  * which of several rows it takes that say the same on them.  `linearize` may take others, and a method that
  * takes its matrix for the derivative of `rhs` loses its order.
  */
-static kc_status differences(const kc_stride *s, const parts *p)
+static kc_status differences(const kc_stride *s, const rosenbrock_work *p)
 {
     const uint32_t n = kc_n_x(s->run->system), n_r = s->run->system->signal->n_r;
     const kc_plan *const plan = s->plan;

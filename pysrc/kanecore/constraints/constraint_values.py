@@ -304,4 +304,4 @@ def radians(at: Constraints) -> Array:
     turned, terms = turning @ speeds / far, np.abs(turning) @ np.abs(speeds) / far
     turned = np.where(np.abs(turned) > NOISE * terms, turned, 0.0)
     fastest = np.max(np.linalg.norm(turned, axis=1), axis=0, initial=0.0)
-    return np.divide(1.0, fastest, out=np.zeros_like(fastest), where=fastest > 0.0)
+    return np.asarray(np.divide(1.0, fastest, out=np.zeros_like(fastest), where=fastest > 0.0))

@@ -110,7 +110,7 @@ def _joined(
     for part, (_, own) in zip(parts, found, strict=True):
         vectors[part, first : first + own.shape[1]] = own
         first += own.shape[1]
-    return values, vectors
+    return values, np.asarray(vectors, dtype=np.complex128)
 
 
 def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...], rounding: Array) -> tuple[Mode, ...]:
@@ -204,7 +204,7 @@ def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt
                 basis = np.linalg.svd(power)[2][-len(equal) :]
             # a basis whose vectors hold few states
             vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
-    return values, vectors
+    return values, np.asarray(vectors, dtype=np.complex128)
 
 
 def _norm(matrix: Array) -> float:

@@ -23,7 +23,6 @@ _UNUSED = 1e-32
 """Added to the square of a utilization, so that it has derivatives at zero: 10⁻¹⁶ is used there."""
 
 
-
 @dataclass(frozen=True)
 class Bristle:
     """Deflection along one direction: a state, in m, and its rate, in m/s."""
