@@ -168,9 +168,9 @@ class Library:
 
     @property
     def guess(self) -> list[float]:
-        """State near which rows are counted first; NaN for entries that are not given."""
+        """Coordinates and speeds near which rows are counted first; NaN for entries that are not given."""
         guess = dict(self.d.guess)
-        return [guess.get(i, math.nan) for i in range(self.sizes["n_x"])]
+        return [guess.get(i, math.nan) for i in range(self.sizes["n_q"] + self.sizes["n_u"])]
 
     @property
     def n_work(self) -> str:
