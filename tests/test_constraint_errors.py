@@ -254,7 +254,7 @@ def test_hopeless_and_far_guesses() -> None:
     [
         *(([bad, -0.8, 0.4, 0.3], ValueError, "not finite") for bad in (np.nan, np.inf, -np.inf)),
         ([0.6, -0.8], ValueError, r"shape \(2,\)"),
-        ([STATE, STATE], ValueError, r"shape \(2, 4\)"),
+        ([STATE[:3], STATE[:3]], ValueError, r"shape \(2, 3\)"),
         (["a", 0, 0, 0], TypeError, "real numbers"),
         ([1j, 0, 0, 0], TypeError, "real numbers"),
     ],

@@ -106,13 +106,15 @@ def consistent(
     ValueError, TypeError, KeyError
         As for the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
     """
-    kept, states = _kept(dyn, keep), dyn._as_state(x, "x")
+    kept, states = _kept(dyn, keep), real_array("x", dyn._as_state(x, "x"))
+    if states.shape[-1:] != (dyn.n_x,):
+        raise ValueError(f"x has shape {states.shape}, expected (..., {dyn.n_x})")
     inputs = None if r is None else dyn._rows("input", r, "r")
-    shape = leading(t=np.shape(t), x=np.shape(states)[:-1], r=() if inputs is None else inputs.shape[:-1])
+    shape = leading(t=np.shape(t), x=states.shape[:-1], r=() if inputs is None else inputs.shape[:-1])
     if not shape:
         return consistent_state(state_of(dyn, cast("float", t), x, r, p), kept).x.copy()
     times = np.broadcast_to(real_array("t", t), shape)
-    states = np.broadcast_to(real_array("x", states), (*shape, dyn.n_x))
+    states = np.broadcast_to(states, (*shape, dyn.n_x))
     rows = None if inputs is None else np.broadcast_to(inputs, (*shape, dyn.n_r))
     result = np.empty((*shape, dyn.n_x))
     for place in np.ndindex(shape):
