@@ -89,3 +89,11 @@ def test_pickled_without_its_input_function():
     with pytest.raises(ValueError, match="the inputs of this run were a function that pickle cannot take along"):
         _ = again.energy_drift
     assert sol.energy_drift < 1e-8
+
+
+def test_drifts_of_a_run_that_kept_no_steps() -> None:
+    """The message says what keeps them, and not what was done."""
+    sol = kc.load("double_pendulum").simulate((0.0, 1.0), [0.1, 0.2, 0.0, 0.0], t_eval=[0.5, 1.0], dense_output=False)
+    for drift in ("energy_drift", "constraint_drift"):
+        with pytest.raises(ValueError, match=f"{drift}.* need: simulate with dense_output=True"):
+            getattr(sol, drift)
