@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from mechanisms import stiff
 from sweep import part
 
 import kanecore as kc
@@ -85,13 +86,14 @@ WAYS = [
 
 @pytest.mark.compiler
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["rrp", "four_bar"])
+@pytest.mark.parametrize("name", ["rrp", "four_bar", "stiff"])
 def test_exported_c(name: str, tmp_path: Path) -> None:
     """The right-hand side, projection and 100 steps in time, by every compiler that is here."""
-    dyn = kc.load(name)
+    dyn = stiff(10.0, 100.0, 0.1) if name == "stiff" else kc.load(name)  # a first-order state, friction, a wall
     folder, found = tmp_path / "c", {}
     dyn.export_c(folder, kernels=["rhs", "project"] if dyn.n_constraints else ["rhs"], prefix="m")
     x = dyn.consistent(0.0, np.linspace(0.4, 0.9, dyn.n_x))
+    x[dyn.n_q + dyn.n_u :] /= 100  # a bristle holds at 10 mm
     (folder / "main.c").write_text(
         PROGRAM.format(
             x=", ".join(map(float.hex, x)), project="m_project(0.0, x, r, c, work, x);" if dyn.n_constraints else ""
