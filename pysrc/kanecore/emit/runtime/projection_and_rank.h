@@ -118,26 +118,7 @@ KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
         for (int j = 0; j < n; j++)
             slope = kc_max(slope, kc_abs(e->G[i * n + j]) * s->units[j]);
         if (s->sizes[i] == 0)
-            s->sizes[i] = sizes[i] + KC_RANK / KC_SOLVED * slope * largest;
-    }
-}
-
-/* Add to what each row of phi is summed from a share of the largest coordinate, in the metric of the masses,
- * as `misses` does: all terms of a row may be small, and a row may count as one of others. */
-KC_ONCE void kc_size_by_coordinates(kc_projection *s)
-{
-    kc_saddle *const e = s->equations;
-    kc_real largest = 0;
-    kc_weigh(e, e->M, e->n + 1);
-    kc_coordinate_units(s);
-    for (int j = 0; j < s->n_q; j++)
-        if (s->units[j] > 0)
-            largest = kc_max(largest, kc_abs(s->y[j]) / s->units[j]);
-    for (int i = 0; i < e->m; i++) {
-        kc_real slope = 0;
-        for (int j = 0; j < e->n; j++)
-            slope = kc_max(slope, kc_abs(e->G[i * e->n + j]));
-        s->sizes[i] += KC_RANK / KC_SOLVED * slope * largest;
+            s->sizes[i] = sizes[i] + KC_NOISE / KC_SOLVED * slope * largest;
     }
 }
 
@@ -203,7 +184,7 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
     kc_saddle *const e = s->equations;
     const int counted = (int)s->at.c[s->rank];
     kc_real before = KC_LARGEST;
-    int worst = 0, steps = 0, sized = 0;
+    int worst = 0, steps = 0;
     const int kept = s->n_kept;
     s->directly = 0;
     e->m = level ? s->m_u : s->m_q;
@@ -212,13 +193,9 @@ KC_ONCE int kc_project_level(kc_projection *s, int level)
     while (e->m > 0) {
         /* phi along motions: a small row or pivot would move much for little, so none of them counts */
         e->count = level == 0 ? s->directly * e->m : e->m < counted ? e->m : counted;
-        kc_real error = kc_fill_level(s, level, &worst);
+        const kc_real error = kc_fill_level(s, level, &worst);
         if (!(error < KC_REAL(0.5) * before) || error == 0 || steps == KC_PROJECTION_STEPS) {
             const int last = level > 0 || s->directly;
-            if (level == 0 && !sized && error > KC_REACHED && error < KC_LARGEST) {
-                kc_size_by_coordinates(s);
-                sized = 1, error = kc_fill_level(s, level, &worst);
-            }
             if (error <= (last ? KC_SOLVED : KC_REACHED))
                 break;
             if (last || !(error < KC_LARGEST))
