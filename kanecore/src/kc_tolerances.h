@@ -8,6 +8,5 @@
 #define KC_PIVOT 64.0
 #define KC_SOLVED 1e-09
 #define KC_REACHED 1e-12
-#define KC_NOISE 1e-14
 #define KC_CONTRADICTORY_REST 1e-06
 #define KC_EXPLAINED 10.0

@@ -75,32 +75,14 @@ KC_INLINE kc_fault kc_accelerate(kc_motion *s, kc_real t, const kc_real *x, cons
 }
 #else
 /* What may be left of redundant rows at a state that is off its constraints, beside their terms; 0 on them.
- */
-KC_ONCE kc_real kc_explained(const kc_motion *s, const kc_place *at, kc_real *work)
+ * `residuals` gives n values, then what they are summed from.  (No structure is handed on: the compiler keeps
+ * its members in registers.) */
+KC_ONCE kc_real kc_explained(kc_function *residuals, int n, const kc_place *at, kc_real *work)
 {
     int worst = 0;
-    s->residuals(KC_AT(at), work + 2 * s->n_residuals, work);
-    const kc_real off = kc_residual(s->n_residuals, work, work + s->n_residuals, &worst);
+    residuals(KC_AT(at), work + 2 * n, work);
+    const kc_real off = kc_residual(n, work, work + n, &worst);
     return off > KC_SOLVED ? KC_EXPLAINED * off : 0;
-}
-
-/* Whether a solution is in doubt: rows contradict each other, or more of them are independent than were
- * counted, and the distance from the constraints explains that. */
-KC_INLINE int kc_in_doubt(const kc_motion *s, int fault, const kc_place *at, kc_real *work)
-{
-    const kc_saddle *const e = s->equations;
-    if (fault)
-        return kc_status_of(fault) == KC_CONTRADICTORY;
-    return KC_UNLIKELY(e->rank > e->count) && kc_explained(s, at, work) > KC_INDEPENDENT;
-}
-
-/* Redundant rows may contradict the others, and look independent, as far as the state explains that. */
-KC_INLINE void kc_doubt(kc_motion *s, const kc_place *at, kc_real *work)
-{
-    const kc_real explained = kc_explained(s, at, work);
-    s->equations->contradiction = kc_max(KC_CONTRADICTORY_REST, explained);
-    s->equations->blurred = explained;
-    s->doubt(KC_AT(at), work, s->equations->size);
 }
 
 /*
@@ -125,13 +107,18 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
             return s->otherwise(KC_AT(at), w, out);
         kc_weigh(e, e->M, e->n + 1);
         kc_cancel(e, e->clear ? KC_INDEPENDENT : KC_RANK);
-        if (doubting)
-            kc_doubt(s, at, work);
-        else
+        if (doubting) { /* redundant rows may contradict the others, and look independent, as explained */
+            e->blurred = kc_explained(s->residuals, s->n_residuals, at, work);
+            e->contradiction = kc_max(KC_CONTRADICTORY_REST, e->blurred);
+            s->doubt(KC_AT(at), work, e->size);
+        } else
             for (int i = 0; i < e->m; i++)
                 e->size[i] = kc_abs(e->gamma[i]);
         fault = all ? kc_solve_shared(e) : kc_solve(e);
-        if (!kc_in_doubt(s, fault, at, work))
+        const int more = !fault && e->rank > e->count;
+        if (KC_UNLIKELY(more) && kc_explained(s->residuals, s->n_residuals, at, work) > KC_INDEPENDENT)
+            continue;
+        if (kc_status_of(fault) != KC_CONTRADICTORY)
             break;
     }
     if (KC_UNLIKELY(e->clear && kc_status_of(fault) == KC_LOST))

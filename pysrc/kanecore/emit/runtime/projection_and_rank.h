@@ -118,7 +118,7 @@ KC_ONCE void kc_size_rows(kc_projection *s, int level, const kc_real *sizes)
         for (int j = 0; j < n; j++)
             slope = kc_max(slope, kc_abs(e->G[i * n + j]) * s->units[j]);
         if (s->sizes[i] == 0)
-            s->sizes[i] = sizes[i] + KC_NOISE / KC_SOLVED * slope * largest;
+            s->sizes[i] = sizes[i] + KC_RANK / KC_SOLVED * slope * largest;
     }
 }
 
