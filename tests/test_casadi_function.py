@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import re
 import sys
 from collections.abc import Sequence
 
@@ -331,6 +332,39 @@ def test_singular_state_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
         f(0, np.zeros(dyn.n_x), np.ones(dyn.n_r), zero)
     assert reason not in capfd.readouterr().err  # said once
     assert np.isfinite(dense(f(0, np.ones(dyn.n_x), 1.0, list(dyn.parameters.values())))).all()
+
+
+def test_second_derivatives_with_redundant_rows(capfd: pytest.CaptureFixture[str]) -> None:
+    """The row of a rail is written again, in another unit: the message names it."""
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("vx vy vz")
+    P = O.locatenew("P", sum((a * e for a, e in zip(q, N, strict=True)), me.Vector(0)))
+    P.set_vel(N, sum((a * e for a, e in zip(u, N, strict=True)), me.Vector(0)))
+    rail = q[1] - sm.sin(q[0])
+    model = kc.Model(
+        N,
+        q,
+        u,
+        [a.diff() - b for a, b in zip(q, u, strict=True)],
+        bodies=[me.Particle("p", P, 1)],
+        forcelist=[(P, -q[0] * N.x)],
+        configuration_constraints=[rail, q[2] * (1 + q[0] ** 2), 1000 * rail],
+        name="railed",
+    )
+    dyn = kc.compile(model)
+    x = dyn.consistent(0.0, [0.3, 0.2, 0.0, 1.0, 0.0, 0.0])
+    f, Z = dyn.casadi(), ca.MX.sym("z", dyn.n_x)
+    weighed = ca.sum1(f(0, Z, [], []))
+    slopes = dense(ca.Function("gradient", [Z], [ca.gradient(weighed, Z)])(x))[:, 0]
+    assert np.allclose(slopes, dyn.linearize(0.0, x)[0].sum(axis=0), rtol=1e-11, atol=1e-11)
+    assert "kanecore: railed_rhs" not in capfd.readouterr().err
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="Evaluation failed"):
+            ca.Function("hessian", [Z], [ca.hessian(weighed, Z)[0]])(x)
+    said = capfd.readouterr().err
+    row = re.findall("railed_rhs has no second derivatives, since the constraint '(.*)' follows", said)
+    assert row in ([dyn.constraint_names[0]], [dyn.constraint_names[2]])  # of the two it may be either; said once
 
 
 def test_arguments_that_do_not_change() -> None:

@@ -166,6 +166,7 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
         "KERNEL_BY_P": "kernel_rhs_parameter_jacobian" if "rhs_parameter_jacobian" in library.of_kernel else "NULL",
         "SYMMETRIC": str(int(library.derivation.symmetric)),
         "ROWS": _ROWS if constraints else "    (void)rows;\n",
+        "REDUNDANT_ROW": _REDUNDANT_ROW if constraints else "    (void)s, (void)place;\n    return -1;\n",
         "SPARSITY": _sparsity(library, wrt),
         "NAMES": _names(),
         "DIRECTIONS": "".join(f"CA_FULL({n})\nCA_CHANGES({n})\n" for n in NUMBERS_OF_CHANGES)
@@ -177,6 +178,22 @@ def _functions(library: Library, name: str, wrt: Container[str], width: int) -> 
 _ROWS = """\
     if (ca_ask(s, kernel_multipliers, s->x, at + NX + NU) || ca_ask(s, kernel_constraint_jacobian, s->x, rows))
         return 1;
+"""
+
+
+_REDUNDANT_ROW = """\
+    double *const mass = place->inverse + NY * NY, *const rows = mass + NU * NU, *const matrix = rows + NM * NU;
+    double scale[NU], peak[NM], peak_at[NM];
+    int column[NU], order[NM];
+    kc_saddle e = {.n = NU, .m = NM, .count = (int)s->c[NC - 1], .purpose = KC_MOTION, .G = rows, .scale = scale};
+    e.column = column, e.order = order, e.peak = peak, e.peak_at = peak_at;
+    kc_weigh(&e, mass, NU + 1);
+    kc_take_as_they_are(&e);
+    kc_reduce_shared(&e);
+    for (int i = e.rank; i < NM; i++)
+        if (matrix[(NU + order[i]) * (NY + 1)] == 0.0) /* no row that is zero, which says nothing */
+            return order[i];
+    return -1;
 """
 
 

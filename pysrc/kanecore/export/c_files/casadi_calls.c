@@ -134,19 +134,21 @@ static ca_call ca_begin_call(const double **arg, double *w, int mem)
         arg[0] ? arg[0][0] : 0.0, ca_or_zeros(arg[1]), ca_or_zeros(arg[2]), c, w + NC, w + NC + NWORK};
 }
 
+static const char *const ca_row_names[] = {INSERT_CONSTRAINTS};
+
 /*
  * Say why there is no solution, on stderr and once in a process: CasADi knows that a function failed, and
  * asks for no reason; an optimizer that shortens its step may fail often.
  */
 static void ca_say(const ca_call *s)
 {
-    static const char *const speeds[] = {INSERT_SPEEDS}, *const rows[] = {INSERT_CONSTRAINTS};
+    static const char *const speeds[] = {INSERT_SPEEDS};
     static int said;
     const int status = (int)s->work[0], number = (int)s->work[1];
     const int speed = status == CA_NO_PIVOT;
     const char *const name = number < 0 || number >= (speed ? NU : NM) ? ""
                              : speed                                   ? speeds[number]
-                                                                       : rows[number];
+                                                                       : ca_row_names[number];
     if (said)
         return;
     said = 1;

@@ -1,6 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hessians of weights . xdot: changes of its gradient along as many directions as a pack holds. */
 
+/* A row of G that follows from others: one that the pivots leave, as `count` of them are taken from the rows
+ * of a place. -1: none does. */
+static int ca_redundant_row(const ca_call *s, const ca_place *place)
+{
+    INSERT_REDUNDANT_ROW;
+}
+
+/* Find the place of second derivatives. Returns whether there are none; where rows of G are redundant, says
+ * so on stderr, once in a process. */
+static int ca_go_to_twice(const ca_call *s, double *room, ca_place *place)
+{
+    static int said;
+    const int wrong = ca_go_to(s, room, place), row = wrong == CA_REDUNDANT ? ca_redundant_row(s, place) : -1;
+    if (row >= 0 && !said) {
+        said = 1;
+        fprintf(
+            stderr,
+            "kanecore: MODEL has no second derivatives, since the constraint '%s' follows from others; leave "
+            "out the rows that dyn.check() calls redundant, or use first derivatives alone, in IPOPT by "
+            "hessian_approximation='limited-memory'\n",
+            ca_row_names[row]);
+    }
+    return wrong;
+}
+
 /* Weights, and the multipliers of F that go with them. */
 static void ca_weigh(const ca_place *place, const double *weights)
 {
@@ -51,7 +76,7 @@ static int ca_forward_of_adjoint(int n, const double **arg, double **res, double
     const double *seeds[4];
     ca_place place;
     ca_take_directions(n, arg + 10, seeds);
-    if (ca_go_to(&s, s.rest, &place))
+    if (ca_go_to_twice(&s, s.rest, &place))
         return 1;
     ca_weigh(&place, ca_or_zeros(arg[5]));
     for (int k = 0; k < n; k += KC_PACK) {
@@ -103,7 +128,7 @@ CA_OUT int jac_adj1_MODEL(const double **arg, double **res, casadi_int *iw, doub
             ca_pick_transposed(ca_patterns_of_second[6 * i + 5], slopes.by[i], ca_widths[i], res[6 * i + 5]);
     if (any) {
         ca_place place;
-        if (ca_go_to(&s, room, &place))
+        if (ca_go_to_twice(&s, room, &place))
             return 1;
         ca_weigh(&place, ca_or_zeros(arg[5]));
         for (int i = 0; i * KC_PACK < NV; i++)
@@ -171,7 +196,7 @@ static int ca_forward_of_adjoints(int n, const double **arg, double **res, doubl
     const double *const weights = arg[5], *const dw = arg[15], *seeds[4];
     ca_place place;
     ca_take_directions(1, arg + 10, seeds);
-    if (ca_go_to(&s, s.rest, &place))
+    if (ca_go_to_twice(&s, s.rest, &place))
         return 1;
     for (int k = 0; k < n; k++) {
         const double *const weight = weights ? weights + k * NX : ca_zeros;
@@ -189,7 +214,7 @@ static int ca_adjoint_of_adjoints(int n, const double **arg, double **res, doubl
     const double *seeds[4];
     ca_place place;
     ca_take_directions(n, arg + 10, seeds);
-    return ca_go_to(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[5], seeds, res) ||
+    return ca_go_to_twice(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[5], seeds, res) ||
            (res[5] && ca_multiply(&s, n, seeds, s.rest, res[5]));
 }
 
@@ -205,7 +230,7 @@ static int ca_forward_of_products(int n, const double **arg, double **res, doubl
     ca_take_directions(n, arg + 15, changes);
     if (!out)
         return 0;
-    if (ca_multiply(&s, n, changes, s.rest, out) || ca_go_to(&s, s.rest, &place) ||
+    if (ca_multiply(&s, n, changes, s.rest, out) || ca_go_to_twice(&s, s.rest, &place) ||
         ca_change_rows(&s, &place, direction, CA_ROWS(place)))
         return 1;
     for (int g = 0; g < 4; g++)
@@ -220,7 +245,7 @@ static int ca_adjoint_of_products(int n, const double **arg, double **res, doubl
     const double *seeds[4];
     ca_place place;
     ca_take_directions(n, arg + 5, seeds);
-    return ca_go_to(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[10], seeds, res) ||
+    return ca_go_to_twice(&s, s.rest, &place) || ca_sum_changes(&s, &place, n, arg[10], seeds, res) ||
            ca_give_gradients(&s, &place, n, arg[10], res + 5);
 }
 
@@ -232,7 +257,7 @@ CA_OUT int fwd1_jac_MODEL(const double **arg, double **res, casadi_int *iw, doub
     const double *seeds[4];
     ca_place place;
     ca_take_directions(1, arg + 9, seeds);
-    if (ca_go_to(&s, s.rest, &place) || ca_change_rows(&s, &place, seeds, CA_ROWS(place)))
+    if (ca_go_to_twice(&s, s.rest, &place) || ca_change_rows(&s, &place, seeds, CA_ROWS(place)))
         return 1;
     for (int g = 0; g < 4; g++)
         if (res[g])
@@ -248,7 +273,7 @@ CA_OUT int adj1_jac_MODEL(const double **arg, double **res, casadi_int *iw, doub
     const ca_call s = ca_begin_call(arg, w, mem);
     const double *seeds[4];
     ca_place place;
-    if (ca_go_to(&s, s.rest, &place))
+    if (ca_go_to_twice(&s, s.rest, &place))
         return 1;
     double *const weights = CA_ROWS(place) + KC_PACK * NV, *rows = weights + NX * NX;
     for (int i = 0; i < NX * NX; i++)
