@@ -868,11 +868,11 @@ class CompiledModel(Kernels):
         -----
         The gradient of weights · ẋ is a pass backwards over the equations, its changes along directions one pass each
         forwards over that (Griewank & Walther 2008, chapter 5); `kanecore.derive.adjoints` has the equations.  At a
-        singular state CasADi raises an error, which IPOPT takes as a step that is too long.  A Hessian where rows of the
-        constraints are redundant is an error as well; IPOPT ends with ``Invalid_Number_Detected`` there.  CasADi calls
-        both "Evaluation failed"; the first of each in a process says why on stderr, with the speed or the row.  The
-        constants of the parameters are computed anew where p differs from that of the call before.  The function refers
-        to a library in the cache, also where CasADi saves it.
+        singular state CasADi raises an error, which IPOPT takes as a step that is too long.  A Hessian where rows of
+        the constraints are redundant is an error as well; IPOPT ends with ``Invalid_Number_Detected`` there.  CasADi
+        calls both "Evaluation failed"; the first of each in a process says why on stderr, with the speed or the row.
+        The constants of the parameters are computed anew where p differs from that of the call before.  The function
+        refers to a library in the cache, also where CasADi saves it.
 
         Examples
         --------
