@@ -7,6 +7,8 @@ fewer directions than φ has rows; drift along the others must be removed or nam
 
 from __future__ import annotations
 
+import re
+import warnings
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -167,3 +169,19 @@ def test_states_of_many_rows() -> None:
         dyn.consistent([0.0, 1.0], rows)
     with pytest.raises(kc.ModelError, match=r"^x\[0, 0\]: .* cannot all stay at t = 0"):
         dyn.consistent(0.0, rows[:1, 1:], dyn.coordinate_names)
+
+
+def test_another_closure_than_the_one_nearby() -> None:
+    """From some guesses Newton's method goes around: the warning says how far; from those nearby there is none."""
+    dyn, guess = kc.load("four_bar"), [0.9, 1.37, 1.374, 0.0, 0.0, 0.0]
+    with pytest.warns(
+        kc.KanecoreWarning, match=r"'four_bar' went far at t = 0.0: q2 from 1.37 to .* turns, q3"
+    ) as said:
+        x = dyn.consistent(0.0, guess)
+    turns = [float(n) for n in re.findall(r", ([\d.]+) turns", str(said[0].message))]
+    assert np.allclose(turns, np.abs(x[1:3] - guess[1:3]) / (2 * np.pi), rtol=5e-3)
+    assert min(turns) > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dyn.consistent(0.0, [0.9, 0.5, 1.5, 8.0, 0.0, 0.0])
+        dyn.consistent(0.0, [0.9, -0.5, 1.0, 8.0, 0.0, 0.0])

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import gallery_states
 import mechanisms
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +105,19 @@ def test_against_differences(name: str) -> None:
 
 
 @pytest.mark.compiler
+def test_redundant_rows_have_derivatives_along_the_constraints() -> None:
+    """Beside the constraints Bricard's rows are independent, and differences through such states are others."""
+    dyn, h = kc.load("bricard"), 1e-5
+    x, rng = gallery_states.some_state("bricard"), np.random.default_rng(0)
+    A, _ = dyn.linearize(0.0, x)
+    for direction in rng.normal(size=(3, dyn.n_x)):
+        ahead, behind = (dyn.consistent(0.0, x + s * direction, keep=None) for s in (h, -h))
+        change = dyn.rhs(0.0, ahead) - dyn.rhs(0.0, behind)
+        assert np.allclose(change, A @ (ahead - behind), rtol=0.0, atol=1e-7 * np.max(np.abs(ahead - behind)))
+    beside = [dyn.rhs(0.0, x + h * e) - dyn.rhs(0.0, x - h * e) for e in np.eye(dyn.n_x)]
+    assert np.max(np.abs(np.array(beside).T / (2 * h) - A)) > 1.0
+
+
 def test_columns_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long linearizations take several columns in lanes; nine are more than fit."""
     (x, y, z), (u, v, w), pushes = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4"), me.dynamicsymbols("F1:4")

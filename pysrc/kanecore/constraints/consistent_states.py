@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
-from kanecore.constraints.constraint_values import normalise
+from kanecore.constraints.constraint_values import normalise, radians
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
 from kanecore.errors import ModelError, SingularError, warn
 from kanecore.rank import extents
@@ -96,6 +96,12 @@ def consistent(
     p : array_like, (n_p,), or mapping by name, optional
         Parameters, of all rows.
 
+    Warns
+    -----
+    KanecoreWarning
+        An angle went further than half a turn, with how far: Newton's method ended on another closure than the one
+        nearby.  Or what is independent moved, as above.
+
     Raises
     ------
     ModelError
@@ -112,7 +118,7 @@ def consistent(
     inputs = None if r is None else dyn._rows("input", r, "r")
     shape = leading(t=np.shape(t), x=states.shape[:-1], r=() if inputs is None else inputs.shape[:-1])
     if not shape:
-        return consistent_state(state_of(dyn, cast("float", t), x, r, p), kept).x.copy()
+        return _brought(state_of(dyn, cast("float", t), x, r, p), kept)
     times = np.broadcast_to(real_array("t", t), shape)
     states = np.broadcast_to(states, (*shape, dyn.n_x))
     rows = None if inputs is None else np.broadcast_to(inputs, (*shape, dyn.n_r))
@@ -120,10 +126,34 @@ def consistent(
     for place in np.ndindex(shape):
         values = None if rows is None else rows[place]
         try:
-            result[place] = consistent_state(state_of(dyn, float(times[place]), states[place], values, p), kept).x
+            result[place] = _brought(state_of(dyn, float(times[place]), states[place], values, p), kept)
         except (ModelError, SingularError) as error:
             error.args = (f"x[{', '.join(map(str, place))}]: {error.args[0]}", *error.args[1:])
             raise
+    return result
+
+
+_HALF = 0.5  # of a turn, which is the largest unit of angles
+
+
+def _brought(state: ConstraintState, keep: str | Places | None) -> Array:
+    """A state on the constraints, with a warning where an angle went further than half a turn."""
+    result = consistent_state(state, keep).x.copy()
+    part = slice(0, state.dyn.n_q)
+    moved = np.abs(result[part] - state.x[part])
+    if not (moved > _HALF).any():
+        return result
+    radian = radians(state)
+    turns = np.divide(moved, 2.0 * np.pi * radian, out=np.zeros_like(moved), where=radian > 0.0)
+    if (turns > _HALF).any():
+        changes = ", ".join(
+            f"{state.dyn.coordinate_names[i]} from {state.x[i]:.6g} to {result[i]:.6g}, {turns[i]:.3g} turns"
+            for i in np.flatnonzero(turns > _HALF)
+        )
+        warn(
+            f"consistent of {state.dyn.name!r} went far at t = {float(state.t)!r}: {changes}; the constraints hold "
+            "there, and may hold nearer as well: start from other values of what is solved for"
+        )
     return result
 
 

@@ -38,6 +38,10 @@ def linearize(
 
         M du̇ − Gᵀ dλ = dR,    G du̇ = −dS.
 
+    Where rows are redundant on the constraints alone, as of Bricard's mechanism, the rank of G changes beside these,
+    and u̇ jumps.  There A and B are derivatives along states on the constraints; differences through states that miss
+    the constraints are others, by definition.
+
     Parameters
     ----------
     t, x, r, p
