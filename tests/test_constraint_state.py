@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
 from sweep import part
 
 import kanecore as kc
@@ -75,3 +77,30 @@ def test_many_states_are_each_alone() -> None:
         np.testing.assert_array_equal(state.speed_units, batch.speed_units[i])
         np.testing.assert_array_equal(state.rates[0], batch.rates[0][i])
         np.testing.assert_array_equal(state.coordinate_units, batch.coordinate_units[i])
+
+
+def beside_a_planet(heavy: bool) -> kc.CompiledModel:
+    """A bob on a rod of 1 cm; beside it a body at the Earth's distance and with its mass, which nothing joins."""
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    q, u = me.dynamicsymbols("x y far"), me.dynamicsymbols("vx vy fast")
+    bob, planet = O.locatenew("bob", q[0] * N.x + q[1] * N.y), O.locatenew("planet", q[2] * N.x)
+    bob.set_vel(N, u[0] * N.x + u[1] * N.y)
+    planet.set_vel(N, u[2] * N.x)
+    bodies, n = [me.Particle("bob", bob, 0.01), me.Particle("planet", planet, 6e24)], 2 + heavy
+    rates = [a.diff() - b for a, b in zip(q[:n], u[:n], strict=True)]
+    rod = q[0] ** 2 + q[1] ** 2 - sm.Rational(1, 10**4)
+    return kc.compile(kc.Model(N, q[:n], u[:n], rates, bodies=bodies[: n - 1], configuration_constraints=[rod]))
+
+
+def test_residuals_beside_a_body_that_is_far_heavy_and_unconnected() -> None:
+    """The planet changes no residual, and a bob beside its rod is refused; rounding of one that is off zero is not."""
+    alone, beside = beside_a_planet(False), beside_a_planet(True)
+    x, y = [0.008, 0.0061, 0.6, -0.79], [0.008, 0.0061, 1.5e11, 0.6, -0.79, 3e4]
+    expected = alone.check(x).residuals
+    assert beside.check(y).residuals == pytest.approx(expected)
+    assert min(expected.values()) > 1e-3
+    for dyn, state in ((alone, x), (beside, y)):
+        with pytest.raises(ValueError, match="does not satisfy the constraints"):
+            dyn.simulate((0.0, 0.1), state)
+    beside.simulate((0.0, 0.1), [0.01, 1e-17, 1.5e11, 1e-17, 0.3, 3e4])

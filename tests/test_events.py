@@ -544,11 +544,13 @@ def test_a_function_that_swings_within_steps(ball, often):
 def test_states_below_the_tolerance_are_named(ball):
     """A run in nanometres, whose steps are as long as if the state did not matter; at rest, nothing is wrong."""
     dyn, *_ = ball
-    with pytest.warns(kc.KanecoreWarning, match="all states stay below atol = 1e-08, the largest is 1e-09"):
+    with pytest.warns(kc.KanecoreWarning, match="all states stay near or below atol = 1e-08, the largest is 1e-09"):
         dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0})
-    with pytest.warns(kc.KanecoreWarning, match="all states stay below atol = 1e-08, the largest is 2e-09"):
+    with pytest.warns(kc.KanecoreWarning, match="all states stay near or below atol = 1e-08, the largest is 2e-09"):
         dyn.simulate((0.0, 1.0), [[0.0, 1e-9], [0.0, 2e-9]], parameters={"g": 0.0})
-    with pytest.warns(kc.KanecoreWarning, match="all states stay below"):
+    with pytest.warns(kc.KanecoreWarning, match="is 1e-07: in each step an error of 0.1 of it passes unseen"):
+        dyn.simulate((0.0, 1.0), [0.0, 1e-7], parameters={"g": 0.0})
+    with pytest.warns(kc.KanecoreWarning, match="all states stay near"):
         dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0}, method="radau")
     dyn.simulate((0.0, 1.0), [[0.0, 1e-9], [0.0, 1.0]], parameters={"g": 0.0})
     for start, options in (

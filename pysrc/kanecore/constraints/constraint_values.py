@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.rank import coordinate_units, size_of, speed_units
+from kanecore.rank import connected, coordinate_units, size_of, speed_units
+from kanecore.run.points_and_frames import bodies_of
 from kanecore.tolerances import NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
@@ -130,6 +131,25 @@ class Constraints:
         """Units of the coordinates, which units of the speeds give; 0 if no speed moves one: (..., n_q)."""
         return frozen(coordinate_units(self.rates[0], self.speed_units))
 
+    @cached_property
+    def connected_speeds(self) -> npt.NDArray[np.bool_]:
+        """Which speeds move one body, or stand in one row of G or in one entry of M, directly or by others: (n_u, n_u).
+
+        Of a Lagrangian, whose bodies are not known, all are.
+        """
+        n, dyn = self.dyn.n_u, self.dyn
+        if not dyn.n_bodies:
+            return frozen(np.ones((n, n), dtype=bool))
+        bodies = bodies_of(dyn)
+        velocities = dyn.partial_velocities(self.t, self.x, **self.values)[..., bodies.points, :, :]
+        moved = np.zeros((dyn.n_bodies, n), dtype=bool)
+        moved[bodies.at_points] = _anywhere(velocities, 3).any(axis=-1)
+        if len(bodies.frames):
+            turning = dyn.partial_angular_velocities(self.t, self.x, **self.values)[..., bodies.frames, :, :]
+            moved[bodies.on_frames] |= _anywhere(turning, 3).any(axis=-1)
+        together = np.concatenate([moved, _anywhere(self.rows, 2), _anywhere(self.mass, 2)]).astype(np.float64)
+        return frozen(connected(together.T @ together > 0.0))
+
     def level(self, kind: Literal["coordinates", "speeds"]) -> Level:
         """Constraints on coordinates, φ = 0, or on speeds, c = 0."""
         return CoordinateLevel(self) if kind == "coordinates" else SpeedLevel(self)
@@ -199,17 +219,27 @@ class Level(ABC):
         return np.asarray(self.residual / size_of(self.slopes))
 
     @property
+    @abstractmethod
+    def connected(self) -> npt.NDArray[np.bool_]:
+        """Which entries of y are connected by bodies, masses and rows, directly or not."""
+
+    @property
     def misses(self) -> Array:
         """Relative residuals |f| by the magnitude of their terms: (..., number of equations).
 
-        Values below `NOISE` of the largest coordinate or speed, in the metric of the masses, count as zero, as do
-        coefficients that small: all terms of a row may be that small.
+        Values below `NOISE` of the largest coordinate or speed with which the row is connected, in the metric of the
+        masses, count as zero, as do coefficients that small: all terms of a row may be that small.
         """
+        size, terms = np.abs(self.residual), self.term_sizes
+        if not (size > SOLVED * terms).any():
+            return np.asarray(np.divide(size, terms, out=np.zeros_like(size), where=size != 0.0))
         y, units = np.abs(self.at.x[..., self.part]), self.units
-        largest = np.max(np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0), axis=-1, initial=0.0)
-        slopes = np.max(np.abs(self.slopes) * units[..., np.newaxis, :], axis=-1, initial=0.0)
-        size, beside = np.abs(self.residual), self.term_sizes + NOISE / SOLVED * slopes * largest[..., np.newaxis]
-        return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0))
+        far = np.divide(y, units, out=np.zeros(y.shape), where=units > 0.0)
+        slopes = np.abs(self.slopes) * units[..., np.newaxis, :]
+        beside = (slopes > 0.0).astype(np.float64) @ self.connected > 0.0
+        largest = np.max(np.where(beside, far[..., np.newaxis, :], 0.0), axis=-1, initial=0.0)
+        terms = terms + NOISE / SOLVED * np.max(slopes, axis=-1, initial=0.0) * largest
+        return np.asarray(np.divide(size, terms, out=np.zeros_like(size), where=size != 0.0))
 
 
 class CoordinateLevel(Level):
@@ -239,6 +269,12 @@ class CoordinateLevel(Level):
     def units(self) -> Array:
         return self.at.coordinate_units
 
+    @property
+    def connected(self) -> npt.NDArray[np.bool_]:
+        moving = _anywhere(self.at.rates[0], 2).astype(np.float64)
+        own = np.eye(len(moving), dtype=bool)
+        return np.asarray((moving @ self.at.connected_speeds @ moving.T > 0.0) | own)
+
 
 class SpeedLevel(Level):
     """c(q, u, t) = 0."""
@@ -267,10 +303,19 @@ class SpeedLevel(Level):
     def units(self) -> Array:
         return self.at.speed_units
 
+    @property
+    def connected(self) -> npt.NDArray[np.bool_]:
+        return self.at.connected_speeds
+
 
 def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p: Any = None) -> Array:
     """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity)."""
     return np.concatenate([level.residual_in_units for level in Constraints(dyn, t, x, r, p).levels], axis=-1)
+
+
+def _anywhere(values: Array, axes: int) -> npt.NDArray[np.bool_]:
+    """Whether entries are not zero in any state; the last axes are not those of states."""
+    return np.asarray((values != 0.0).any(axis=tuple(range(values.ndim - axes))))
 
 
 def normalise(dyn: Kernels, x: Array) -> None:

@@ -265,7 +265,7 @@ class _Shooting:
     def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
         options = {**self._options, "sensitivities": ["x0"], "events": events or None}
         with warnings.catch_warnings():  # trials may come to rest
-            warnings.filterwarnings("ignore", "all states stay below atol", KanecoreWarning)
+            warnings.filterwarnings("ignore", "all states stay near or below atol", KanecoreWarning)
             return simulate(self._dyn, (t0, t1), x, **options)
 
     def _shot(

@@ -108,7 +108,7 @@ def simulate(
     rtol : float
     atol : float, array_like (n_x,), or mapping
         The error of each step is kept below atol + rtol |x|.  A mapping says it by name or symbol, of pressures beside
-        currents; what it does not name has 1e-8.
+        currents; what it does not name has 1e-8.  A run whose states are all below 100 atol gives a KanecoreWarning.
     dt : float
         Step of "rk4" and "euler", longer than rounding of t.  Steps end on every knot of the inputs, where these may
         jump, and on the end of the run; those that do may be shorter.
@@ -225,7 +225,7 @@ def simulate(
         control = Control(method, relative, absolute, step, longest, limit, bool(project), stabilization)
         rows = simulate_rows(dyn, (t0, t1), x0, inputs, parameters, records.times, control, threads, return_status)
         if dt is None:
-            _warn_below(relative, absolute, rows.x)
+            _warn_near(relative, absolute, rows.x)
         return rows  # type: ignore[return-value]
     problem = posed(dyn, (t0, t1), x0, inputs, parameters, bool(project), period)
     if wanted is not None:
@@ -239,7 +239,7 @@ def simulate(
         outside = integrate_outside(problem, method, steps, limit, stabilization, records)
         trajectory = Trajectory(problem, method, outside, outcome(dyn, method, outside, records))
         with _holding(trajectory):
-            _warn_below(relative, absolute, trajectory.x)
+            _warn_near(relative, absolute, trajectory.x)
         return _ended(problem, outside, trajectory, relative)
     watched = None if events is None else Events(problem, events)
     with reporting_time(progress, t0, t1) as report:
@@ -268,7 +268,7 @@ def simulate(
                 report(run.t)
     with _holding(trajectory):
         if dt is None:
-            _warn_below(relative, absolute, trajectory.x)
+            _warn_near(relative, absolute, trajectory.x)
         if watched is not None:
             watched.warn_where_crowded()
     trajectory = _ended(problem, run, trajectory, relative if dt is None else None)
@@ -278,13 +278,17 @@ def simulate(
     return trajectory
 
 
-def _warn_below(relative: float, absolute: Array, x: Array) -> None:
-    """Warn of runs in which the tolerance lets pass errors as large as the states; rtol = 1 and more means to."""
+_NEAR = 100  # times atol: in runs of some periods errors are a percent of smaller states
+
+
+def _warn_near(relative: float, absolute: Array, x: Array) -> None:
+    """Warn of runs whose states are all near atol, which decides then; rtol of a percent and more means to."""
     size = np.max(np.abs(x), axis=tuple(range(x.ndim - 1)), initial=0.0)
-    if relative < 1.0 and (size < absolute).all() and (x != x[..., :1, :]).any():
+    if relative < 1.0 / _NEAR and (size < _NEAR * absolute).all() and (x != x[..., :1, :]).any():
         warn(
-            f"all states stay below atol = {absolute.max():g}, the largest is {size.max():g}: errors as large as the "
-            "states pass unseen; give an atol that is small beside them"
+            f"all states stay near or below atol = {absolute.max():g}, the largest is {size.max():g}: in each step an "
+            f"error of {np.max(absolute) / size.max():.2g} of it passes unseen; give an atol that is small beside the "
+            "states"
         )
 
 
