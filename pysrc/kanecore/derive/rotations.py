@@ -73,9 +73,10 @@ class Rotations:
     def _raised(self, v: Components, up: list[int], ancestor: int) -> Components:
         if self._far(v, up):
             g = self.graph
-            return tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))  # type: ignore[return-value]
+            turned = tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))
+            return _without_rounding(g, turned, v)  # type: ignore[arg-type]
         for f in up:
-            v = matvec(self.graph, self._rotation[f], v)
+            v = self._turned(self._rotation[f], v)
         return v
 
     def _lowered(self, v: Components, down: list[int], ancestor: int) -> Components:
@@ -84,10 +85,13 @@ class Rotations:
             for k in range(3):
                 if v[k]:
                     total = add(self.graph, total, scale(self.graph, v[k], self._row(k, ancestor, down[-1])))
-            return total
+            return _without_rounding(self.graph, total, v)
         for f in down:
-            v = matvec(self.graph, self._transposed[f], v)
+            v = self._turned(self._transposed[f], v)
         return v
+
+    def _turned(self, rotation: Matrix, v: Components) -> Components:
+        return _without_rounding(self.graph, matvec(self.graph, rotation, v), v)
 
     @staticmethod
     def _far(v: Components, path: list[int]) -> bool:
@@ -102,7 +106,7 @@ class Rotations:
             f = self.description.frames[f].parent
         row = unit(k) if f == ancestor else self._rows[k, ancestor, f]
         for f in reversed(above):
-            row = self._rows[k, ancestor, f] = matvec(self.graph, self._transposed[f], row)
+            row = self._rows[k, ancestor, f] = self._turned(self._transposed[f], row)
         return row
 
     def resolve_all(self, vector: Vector, end: int) -> Components:
@@ -124,3 +128,10 @@ def _nearest_integer(g: Graph, entry: int) -> int:
     if not isinstance(value, float) or not 0.0 < abs(value - round(value)) <= NOISE:
         return entry
     return g.constant(round(value))
+
+
+def _without_rounding(g: Graph, turned: Components, v: Components) -> Components:
+    """Components after a rotation, with zero for numbers that are rounding of those before it."""
+    size = max(abs(g.value(x) or 0) for x in v)
+    x, y, z = (0 if 0 < abs(g.value(i) or 0) <= NOISE * size else i for i in turned)
+    return x, y, z
