@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Constraints", "Level", "normalise", "radians", "residuals"]
 
 Array = npt.NDArray[np.float64]
+_Frozen = TypeVar("_Frozen", bound=npt.NDArray[Any])
 
 
 class Constraints:
@@ -326,7 +327,7 @@ def normalise(dyn: Kernels, x: Array) -> None:
         x[..., places] /= np.where(size > 0.0, size, 1.0)
 
 
-def frozen(array: Array) -> Array:
+def frozen(array: _Frozen) -> _Frozen:
     """The array, which nobody can write to any more."""
     array.setflags(write=False)
     return array

@@ -132,6 +132,12 @@ def _nearest_integer(g: Graph, entry: int) -> int:
 
 def _without_rounding(g: Graph, turned: Components, v: Components) -> Components:
     """Components after a rotation, with zero for numbers that are rounding of those before it."""
-    size = max(abs(g.value(x) or 0) for x in v)
-    x, y, z = (0 if 0 < abs(g.value(i) or 0) <= NOISE * size else i for i in turned)
+    size = max(_size(g, x) for x in v)
+    x, y, z = (0 if 0.0 < _size(g, i) <= NOISE * size else i for i in turned)
     return x, y, z
+
+
+def _size(g: Graph, entry: int) -> float:
+    """Magnitude of a number; 0 of what is none."""
+    value = g.value(entry)
+    return abs(float(value)) if isinstance(value, int | float) else 0.0
