@@ -262,11 +262,14 @@ typedef struct kc_closure {
     kc_real *value;       /* phi or c at x */
     kc_real *size;        /* what phi, then c are summed from */
     kc_real *trial, *now; /* a state on trial, and phi or c there */
+    kc_real *unit_of;     /* of the coordinates, or of the speeds */
+    kc_real *square;      /* A A', its factors, and two numbers a row */
     kc_real *work;        /* of the functions */
 } kc_closure;
 
 #define KC_COUNT_ROOM(n_q, n_u, n_r, m_q, m)                                                                 \
-    (((m) + (m_q)) * ((n_q) + (n_u)) + 3 * ((m_q) + (m)) + 2 * (n_q) + 4 * (n_u) + (n_r))
+    (((m) + (m_q)) * ((n_q) + (n_u)) + 5 * ((m_q) + (m)) + 3 * (n_q) + 5 * (n_u) + (n_r) +                   \
+     2 * ((m) + (m_q)) * ((m) + (m_q)))
 
 /* Pseudorandom numbers in +-(0.2 ... 1.2), always the same (Knuth, TAOCP 2, 3rd ed. 1998, section 3.3.4,
  * table 1). */
@@ -285,25 +288,70 @@ KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_
     return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
 }
 
-/* Move x by Newton's step, halved until the residual falls; whether it does.  Residuals stand beside the
- * sizes before the step, since far away residuals and sizes fall together. */
-KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *x)
+/* Half the sum of the squares of residuals beside their sizes. */
+KC_SOLVER kc_real kc_squares(int m, const kc_real *value, const kc_real *size)
 {
-    kc_saddle *const e = s->equations;
-    const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0;
-    e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
-    e->G = s->rows, e->gamma = s->value;
-    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
-    kc_take_as_they_are(e);
-    kc_reduce_shared(e);
-    kc_real length = 1;
-    for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
+    kc_real sum = 0;
+    for (int i = 0; i < m; i++) {
+        const kc_real error = value[i] == 0 ? 0 : value[i] / size[i];
+        sum += error * error;
+    }
+    return sum / 2;
+}
+
+/*
+ * Move x by the step of least norm of Newton's method, damped more and more (Levenberg and Marquardt) until
+ * the squares of the residuals fall; whether they do.  Rows stand beside their sizes before the step, since
+ * far away residuals and sizes fall together, and columns beside their largest entry, so that no unit
+ * matters:
+ *
+ *     (A A' + mu) y = b,    dx = -D A' y,    A = rows D / size,  b = value / size
+ */
+KC_ONCE int kc_damped_step(kc_closure *s, int level, kc_real *x)
+{
+    const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0, n = level ? s->n_u : s->n_q;
+    const int m = level ? s->m_u : s->m_q;
+    const kc_real *const size = s->size + (level ? s->m_q : 0);
+    kc_real *const A = s->rows, *const square = s->square, *const factors = square + m * m,
+                   *const y = factors + m * m;
+    const kc_real before = kc_squares(m, s->value, size);
+    kc_real largest = 0;
+    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, A);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n && size[i] > 0; j++)
+            A[i * n + j] /= size[i];
+    for (int j = 0; j < n; j++) {
+        s->unit_of[j] = 0;
+        for (int i = 0; i < m; i++)
+            s->unit_of[j] = kc_max(s->unit_of[j], kc_abs(A[i * n + j]));
+        s->unit_of[j] = s->unit_of[j] > 0 ? 1 / s->unit_of[j] : 1;
+        for (int i = 0; i < m; i++)
+            A[i * n + j] *= s->unit_of[j];
+    }
+    for (int i = 0; i < m; i++)
+        for (int k = 0; k < m; k++) {
+            kc_real sum = 0;
+            for (int j = 0; j < n; j++)
+                sum += A[i * n + j] * A[k * n + j];
+            square[i * m + k] = sum;
+            largest = kc_max(largest, sum);
+        }
+    for (kc_real damping = KC_REAL(1e-10); damping < KC_REAL(1e4); damping *= 10) {
+        for (int i = 0; i < m * m; i++)
+            factors[i] = square[i] + (i % (m + 1) == 0 ? damping * largest : 0);
+        for (int i = 0; i < m; i++)
+            y[i] = s->value[i] == 0 ? 0 : s->value[i] / size[i];
+        if (!kc_factor(m, factors, y + m))
+            continue;
+        kc_substitute(m, 1, factors, y);
         for (int j = 0; j < n_x; j++)
             s->trial[j] = x[j];
-        for (int i = 0; i < e->rank; i++)
-            s->trial[first + e->column[i]] -= length * s->value[i];
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < m; i++)
+                s->trial[first + j] -= s->unit_of[j] * A[i * n + j] * y[i];
         kc_unit_length(s->n_unit, s->unit, s->trial);
-        if (kc_residual_of(s, level, s->trial, s->now) < error) {
+        kc_residual_of(s, level, s->trial, s->now);
+        if (kc_squares(m, s->now, size) < before) {
             for (int j = 0; j < n_x; j++)
                 x[j] = s->trial[j];
             return 1;
@@ -324,7 +372,7 @@ KC_SOLVER int kc_close(kc_closure *s, int level, kc_real *x)
             return error <= KC_SOLVED;
         if (!(error < KC_LARGEST))
             return 0;
-        if (!kc_shortened_step(s, level, error, x))
+        if (!kc_damped_step(s, level, x))
             return error <= KC_SOLVED;
     }
     return error <= KC_SOLVED;
@@ -379,8 +427,9 @@ KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
     int closed = -1, open = -1; /* the largest rank where the loops are closed, and where they are not */
     s->at = (kc_place){0, x, r, c};
     s->rows = weights + s->n_u, s->value = s->rows + m * (s->n_q > s->n_u ? s->n_q : s->n_u);
-    s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->work = s->trial + n_x;
-    for (int trial = 0; trial < 4 && closed < full; trial++) {
+    s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->unit_of = s->trial + n_x;
+    s->square = s->unit_of + n_x, s->work = s->square + 2 * m * (m + 1);
+    for (int trial = 0; trial < 16 && closed < full && (trial < 4 || closed < 0); trial++) {
         kc_start_trial(s, trial, x, r);
         int on_constraints = s->m_q == 0 || kc_close(s, 0, x);
         if (!s->linear && s->m_u > 0)
