@@ -18,6 +18,7 @@ from oracle.lines import coordinates, lines
 from sweep import every, part
 
 import kanecore as kc
+from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.gallery import four_bar
 
 Array = npt.NDArray[np.float64]
@@ -519,3 +520,46 @@ def test_repeated_acceleration_rows_are_rows() -> None:
     assert dyn.n_constraints == 2
     np.testing.assert_allclose(dyn.udot(0.0, np.zeros(6)), [1.0, 0.0, -9.81], atol=1e-15)
     assert dyn.check(np.zeros(6)).redundant == ("acceleration constraint 1",)
+
+
+def test_rows_that_nearly_say_the_same_are_named() -> None:
+    """Beside a branching point rows are independent, though little is left of one; the kernels name that one."""
+    near = ConstraintState(rhombus(), 0.0, open_rhombus(3e-4, 1.0))
+    assert near.contradictory_rows() == ()
+    for row in range(2):
+        assert near.contradictory_rows(row) == ("configuration constraint 0", "configuration constraint 1")
+
+
+@pytest.mark.long
+def test_a_lift_beside_a_branching_point() -> None:
+    """Two stages of a scissor lift that fold upright: the error names the rows that nearly say the same there."""
+    q, u = me.dynamicsymbols("a1:3 b1:3 s"), me.dynamicsymbols("ua1:3 ub1:3 us")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    foot = O.locatenew("S", q[4] * N.x)
+    foot.set_vel(N, u[4] * N.x)
+    feet, bodies, rows = (O, foot), [me.Particle("foot", foot, 0.5)], []
+    for i in range(2):
+        middles, tops = [], []
+        for j, (side, start) in enumerate(zip("AB", feet, strict=True)):
+            frame = me.ReferenceFrame(f"{side}{i}")
+            frame.orient_axis(N, N.z, q[2 * j + i])
+            frame.set_ang_vel(N, u[2 * j + i] * N.z)
+            middles.append(start.locatenew(f"C{side}{i}", frame.x / 2))
+            tops.append(start.locatenew(f"T{side}{i}", frame.x))
+            for point in (middles[j], tops[j]):
+                point.v2pt_theory(start, N, frame)
+            moment = me.inertia(frame, 0, sm.Rational(1, 12), sm.Rational(1, 12))
+            bodies.append(me.RigidBody(f"{side}{i}", middles[j], frame, 1, (moment, middles[j])))
+        apart = middles[1].pos_from(middles[0])
+        rows += [apart.dot(N.x), apart.dot(N.y)]
+        feet = (tops[1], tops[0])
+    kinematics = [a.diff() - b for a, b in zip(q, u, strict=True)]
+    dyn = kc.compile(kc.Model(N, q, u, kinematics, bodies=bodies, configuration_constraints=rows), cc="none")
+    angle, rate = -1.2, -1.0
+    rates = [rate, rate, -rate, -rate, -np.sin(angle) * rate]
+    start = [angle, angle, np.pi - angle, np.pi - angle, np.cos(angle), *rates]
+    with pytest.raises(kc.SingularError, match=r"and did not at the start\. Where motions meet") as caught:
+        dyn.simulate((0.0, 1.0), start, method="dop853", rtol=1e-11, atol=1e-11)
+    assert caught.value.contradictory == ("configuration constraint 1", "configuration constraint 3")
+    assert all(repr(name) in str(caught.value) for name in caught.value.contradictory)

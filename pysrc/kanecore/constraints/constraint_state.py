@@ -88,6 +88,7 @@ def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
 _THIN = 1e-4  # of an entry's values around: a row whose entries all are smaller where it holds is flat
 _PLACES = 6  # around a state that are tried
 _NEIGHBOURS = 3  # on the constraints that are enough
+_PART = 0.03  # of the weakest combination of rows, of length 1: a row with less has no part in it
 
 
 class ConstraintState(Constraints):
@@ -232,10 +233,16 @@ class ConstraintState(Constraints):
         return ()
 
     def contradictory_rows(self, row: int = -1) -> tuple[str, ...]:
-        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats."""
+        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats.
+
+        Near a branching point a row repeats others but for little, and takes part in the weakest combination of rows.
+        """
         opposed = self._opposed(self.rows, self.bias)
         if row >= 0 and row not in opposed:
             opposed = np.flatnonzero(_repetition(self.rows, self.speed_units)[row]).tolist()
+        if row >= 0 and not opposed:
+            weakest = np.linalg.svd(equilibrated(self.rows, self.speed_units))[0][:, -1]
+            opposed = sorted({row, *np.flatnonzero(np.abs(weakest) > _PART).tolist()})
         return self._row_names(opposed)
 
     @cached_property

@@ -23,8 +23,9 @@ __all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-# Limits by the value of a row of G at the start, for steps that came to rounding, shrink, or would jump.
-_LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1}
+# Limits by the value of a row of G at the start, for steps that came to rounding, shrink, or would jump, and for rows
+# that contradict each other.
+_LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1, "contradictory": 0.03}
 _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 
@@ -134,12 +135,19 @@ def _where(run: AnyRun) -> str:
 
 
 def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
-    """Error for rows that no accelerations satisfy together."""
+    """Error for rows that no accelerations satisfy together, everywhere or beside a branching point."""
     dyn = problem.dyn
     names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
+    why = "do prescribed motions allow it?"
+    if _lost_row(problem, run, _LOST[run.status]) is not None:
+        why = (
+            "they nearly say the same there, and did not at the start. Where motions meet, as in the flat pose of a "
+            "parallelogram, errors of the speeds decide what follows: replace one of these rows by one that holds on "
+            "the motion that is meant alone"
+        )
     return SingularError(
         f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {_where(run)}: no "
-        "accelerations satisfy them together; do prescribed motions allow it?",
+        f"accelerations satisfy them together; {why}",
         t=run.t,
         x=run.x,
         row=run.row,
