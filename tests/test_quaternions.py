@@ -170,3 +170,29 @@ def test_a_prescribed_quaternion_is_believed() -> None:
     model = kc.Model(N, [q], [v], [q.diff() - v], bodies=[me.Particle("p", P, 1)])
     assert "does not turn" not in model.report()
     assert model.n_r == 12
+
+
+def test_row_written_twice() -> None:
+    """A row that a quaternion carries and that is written twice is redundant, at all states, and is no flat row."""
+    rng = np.random.default_rng(0)
+    place, e, u = rng.normal(size=3), me.dynamicsymbols("e0:4"), me.dynamicsymbols("u1:4")
+    N, B, O = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")  # noqa: E741
+    B.orient_quaternion(N, e)
+    B.set_ang_vel(N, u[0] * B.x + u[1] * B.y + u[2] * B.z)
+    O.set_vel(N, 0)
+    P = O.locatenew("P", place[0] * B.x + place[1] * B.y + place[2] * B.z)
+    body = me.RigidBody("b", O, B, 1.3, (me.inertia(B, 0.1, 0.2, 0.25), O))
+    ends = rng.normal(size=3)
+    ends *= np.linalg.norm(place) / np.linalg.norm(ends)
+    held = [P.pos_from(O).dot(axis) - end for axis, end in zip((N.y, N.z), ends[1:], strict=True)]
+    turned = sm.Matrix([[-e[1], -e[2], -e[3]], [e[0], -e[3], e[2]], [e[3], e[0], -e[1]], [-e[2], e[1], e[0]]])
+    kinematics = [a.diff() - b for a, b in zip(e, turned * sm.Matrix(u) / 2, strict=True)]
+    model = kc.Model(N, e, u, kinematics, bodies=[body], configuration_constraints=[*held, held[0]])
+    dyn = kc.compile(model, cc="none")
+    found = dyn.check()
+    assert (found.rank, found.redundant) == (2, ("configuration constraint 2",))
+    for _ in range(5):
+        quaternion = rng.normal(size=4)
+        x = dyn.consistent(0.0, [*quaternion / np.linalg.norm(quaternion), 0.3, 0.2, 0.1])
+        assert dyn.check(x).rank == 2
+        assert np.abs(dyn.consistent(0.0, x, keep=None) - x).max() < 1e-9

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,8 @@ def hinge(size: float, number: int, kind: str = "configuration", turn: float = 0
     if kind == "velocity":
         speeds = dict(zip([each.diff() for each in q], u, strict=True))
         rows = [row.diff(me.dynamicsymbols._t).xreplace(speeds) for row in rows]
-    return kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads, **{f"{kind}_constraints": rows})
+    constraints: dict[str, Any] = {f"{kind}_constraints": rows}
+    return kc.Model(N, q, u, rates(q, u), bodies=bodies, forcelist=loads, **constraints)
 
 
 @pytest.mark.parametrize(("size", "kind"), [(1.0, "configuration"), (2000.0, "configuration"), (2000.0, "velocity")])

@@ -46,7 +46,7 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
     ``extents``, (n_x,), are the reference magnitudes of the coordinates and speeds.
     """
     for level in state.levels:
-        independent = independent_rows(equilibrated(level.slopes, level.units))
+        independent = independent_rows(equilibrated(_turning_slopes(level), level.units))
         if len(independent) == len(level.slopes):
             continue
         misses = _misses_where_these_hold(level, independent, extents[level.part])
@@ -57,25 +57,40 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
 
 
 def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array:
-    """Relative |f| of all rows at a state nearby where some of them hold; these count as 0."""
+    """Relative |f| of all rows at a state nearby where some of them hold; these count as 0.
+
+    All count as 0 if no such state was found.
+    """
     near = _where_these_hold(level, rows, far)
     beside = np.maximum(near.term_sizes, np.max(np.abs(near.slopes) * far, axis=-1, initial=0.0))
     size = np.abs(near.residual)
     misses = np.divide(size, beside, out=np.zeros_like(size), where=size != 0.0)
+    if np.max(misses[rows], initial=0.0) > _FLAT:
+        return np.zeros_like(misses)
     misses[rows] = 0.0
     return np.asarray(misses)
+
+
+def _turning_slopes(level: Level) -> Array:
+    """∂f/∂y without the directions that change norms of unit quaternions, along which no state lies."""
+    slopes, dyn = level.slopes.copy(), level.at.dyn
+    for quaternion in dyn.unit if level.part.start == 0 else ():
+        places = list(quaternion)
+        axis = level.at.x[places]
+        slopes[:, places] -= np.outer(slopes[:, places] @ axis, axis)
+    return slopes
 
 
 def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
     """State nearby, along the directions that all rows leave free, at which some of them hold: by Gauss and Newton."""
     dyn, part, units = level.at.dyn, level.part, level.units
     x = level.at.x.copy()
-    free = null_space(level.slopes, units)
+    free = null_space(_turning_slopes(level), units)
     x[part] += NEAR * (free @ (free.T @ np.random.default_rng(2).uniform(-1.0, 1.0, len(far)))) * far
     normalise(dyn, x)
     for _ in range(_STEPS):
         near = level.moved(x)
-        scaled = near.slopes[rows] * units
+        scaled = _turning_slopes(near)[rows] * units
         size = size_of(scaled)
         step = units * (np.linalg.pinv(scaled / size[:, np.newaxis], rcond=RANK) @ (near.residual[rows] / size))
         x[part] -= step
