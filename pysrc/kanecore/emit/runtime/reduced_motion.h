@@ -15,12 +15,13 @@ typedef struct kc_reduced_motion {
         *forces; /* reads the lambda of the rows that are left, then udot; all of lambda.  NULL: all are */
 
     /* scratch */
-    kc_real *known; /* what `fill` left for `result`, then the solution */
-    kc_real *sides; /* (n) f, scaled */
+    kc_real *known;   /* what `fill` left for `result`, then the solution */
+    kc_real *sides;   /* (n) f, scaled */
+    kc_real *weights; /* (m) how large rows are */
 } kc_reduced_motion;
 
 #define KC_REDUCED_MOTION_ROOM(n, m, n_known, n_all, m_all)                                                  \
-    (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + (m) * (m) + (n) + (m) +          \
+    (KC_EQUATIONS_ROOM(n, m, 1) + (n_known) + (n) + KC_SCRATCH_ROOM(n, m) + (m) * (m) + (n) + 2 * (m) +      \
      (n_all) + (m_all))
 
 /* Place the equations `e`, of k = 1, and what their solution needs from w on.  Returns where that ends. */
@@ -30,7 +31,36 @@ KC_INLINE kc_real *kc_place_motion(kc_reduced_motion *s, kc_saddle *e, kc_real *
     e->a = s->known + s->n_known;
     e->combine = kc_place_scratch(e, e->a + e->n);
     s->sides = e->combine + e->m * e->m;
-    return s->sides + e->n;
+    s->weights = s->sides + e->n;
+    return s->weights + e->m;
+}
+
+/* How large each row is, as kc_scale_rows() takes it; 1 for zeros. */
+KC_INLINE void kc_size_of_rows(const kc_saddle *e, kc_real *weights)
+{
+    const int n = e->n, m = e->m;
+    for (int i = 0; i < m; i++) {
+        kc_real size = e->peak[i];
+        for (int j = 0; j < n; j++)
+            size = kc_max(size, kc_abs(e->G[i * n + j]));
+        weights[i] = kc_pick((kc_mask)(size > kc_all(0)), size, kc_all(1));
+    }
+}
+
+/* Of the forces of redundant rows those of least norm, as forces of rows of equal size: the units of rows
+ * decide nothing, and no force is large beside the sum of all, which derivatives would multiply with what
+ * rows miss. */
+KC_INLINE void kc_share_forces(kc_saddle *e, const kc_real *weights, kc_real *forces)
+{
+    const int m = e->m;
+    for (int j = 0; j < m; j++) {
+        forces[j] *= weights[j];
+        for (int i = e->rank; i < m; i++)
+            e->combine[i * m + j] *= weights[j];
+    }
+    kc_least_norm(e, forces);
+    for (int j = 0; j < m; j++)
+        forces[j] /= weights[j];
 }
 
 /*
@@ -61,6 +91,7 @@ KC_INLINE kc_fault kc_find_motion(const kc_reduced_motion *s, kc_saddle *e, int 
 #endif
     kc_weigh(e, e->M, n + 1);
     kc_cancel(e, clear ? KC_INDEPENDENT : KC_RANK);
+    kc_size_of_rows(e, s->weights);
     for (int i = 0; i < n; i++)
         s->sides[i] = e->scale[i] * e->f[i];
     for (int i = 0; i < m; i++)
@@ -75,7 +106,7 @@ KC_INLINE kc_fault kc_find_motion(const kc_reduced_motion *s, kc_saddle *e, int 
         kc_copy(n, udot, e->a);
     kc_find_forces(e, s->sides, found);
     if (e->rank < m)
-        kc_least_norm(e, found);
+        kc_share_forces(e, s->weights, found);
     if (s->forces)
         failed |= s->forces(KC_AT(at), own, lambda);
     return failed;
