@@ -460,10 +460,12 @@ def test_stack(tmp_path: Path, name: str, optimization: str) -> None:
 def test_bounds_know_the_runtime(root: Path) -> None:
     text = (root / "pysrc/kanecore/emit/runtime/projection_and_rank.h").read_text()
     assert f"#define KC_PROJECTION_STEPS {NEWTON}\n" in text
-    trials, steps, lengths = (
-        re.findall(pattern, text) for pattern in (r"trial < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
+    trials, ways, steps, lengths = (
+        re.findall(pattern, text)
+        for pattern in (r"trial < (\d+)", r"damped < (\d+)", r"step < (\d+)", r"shorter <= (\d+)")
     )
-    assert 2 * int(*trials) * int(*steps) * (1 + int(*lengths)) == COUNT  # of coordinates, then of speeds
+    trials_of_ways = int(*trials) * int(*ways)  # of coordinates, then of speeds
+    assert 2 * trials_of_ways * int(*steps) * (1 + int(*set(lengths))) == COUNT
 
 
 @pytest.mark.long

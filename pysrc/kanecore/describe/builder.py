@@ -59,13 +59,12 @@ from .frame_paths import Ancestry
 from .gravity import steady_part_first
 from .joints import GROUND, Attachments
 from .load_makers import Contact, JointFriction
-from .rows_of_rounding import without_rounding
 from .variables import Variables, input_name
 
 __all__ = ["Builder"]
 
 IDENTITY: Matrix = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-KINDS = {"configuration": COORDINATE, "velocity": SPEED, "acceleration": ACCELERATION}  # what moves in constraints
+KINDS = ("configuration", "velocity", "acceleration")
 
 
 class Builder(Variables):
@@ -385,7 +384,6 @@ class Builder(Variables):
         check_unused(name, (other.name for other in self.constraints), "constraints")
         what = _Subject(name, written)
         check_nodes(self.graph, [node], what)
-        node = without_rounding(self.graph, node, KINDS[kind], (point.position for point in self.points), what)
         check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
 

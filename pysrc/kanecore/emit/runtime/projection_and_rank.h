@@ -288,6 +288,33 @@ KC_SOLVER kc_real kc_residual_of(kc_closure *s, int level, const kc_real *x, kc_
     return kc_residual(level ? s->m_u : s->m_q, value, s->size + (level ? s->m_q : 0), &worst);
 }
 
+/* Move x by Newton's step along the columns of the pivots, halved until the residual falls; whether it does.
+ * Residuals stand beside the sizes before the step, since far away residuals and sizes fall together. */
+KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *x)
+{
+    kc_saddle *const e = s->equations;
+    const int n_x = s->n_q + s->n_u, first = level ? s->n_q : 0;
+    e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
+    e->G = s->rows, e->gamma = s->value;
+    (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
+    kc_take_as_they_are(e);
+    kc_reduce_shared(e);
+    kc_real length = 1;
+    for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
+        for (int j = 0; j < n_x; j++)
+            s->trial[j] = x[j];
+        for (int i = 0; i < e->rank; i++)
+            s->trial[first + e->column[i]] -= length * s->value[i];
+        kc_unit_length(s->n_unit, s->unit, s->trial);
+        if (kc_residual_of(s, level, s->trial, s->now) < error) {
+            for (int j = 0; j < n_x; j++)
+                x[j] = s->trial[j];
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Half the sum of the squares of residuals beside their sizes. */
 KC_SOLVER kc_real kc_squares(int m, const kc_real *value, const kc_real *size)
 {
@@ -336,7 +363,8 @@ KC_ONCE int kc_damped_step(kc_closure *s, int level, kc_real *x)
             square[i * m + k] = sum;
             largest = kc_max(largest, sum);
         }
-    for (kc_real damping = KC_REAL(1e-10); damping < KC_REAL(1e4); damping *= 10) {
+    kc_real damping = KC_RANK;
+    for (int shorter = 0; shorter <= 20; shorter++, damping *= 5) {
         for (int i = 0; i < m * m; i++)
             factors[i] = square[i] + (i % (m + 1) == 0 ? damping * largest : 0);
         for (int i = 0; i < m; i++)
@@ -361,7 +389,7 @@ KC_ONCE int kc_damped_step(kc_closure *s, int level, kc_real *x)
 }
 
 /* Newton's method for phi = 0 in q, or c = 0 in u, at x; whether it ends on the constraints. */
-KC_SOLVER int kc_close(kc_closure *s, int level, kc_real *x)
+KC_SOLVER int kc_close(kc_closure *s, int level, int damped, kc_real *x)
 {
     kc_real error = KC_LARGEST;
     for (int step = 0; step < 200; step++) {
@@ -372,7 +400,7 @@ KC_SOLVER int kc_close(kc_closure *s, int level, kc_real *x)
             return error <= KC_SOLVED;
         if (!(error < KC_LARGEST))
             return 0;
-        if (!kc_damped_step(s, level, x))
+        if (!(damped ? kc_damped_step(s, level, x) : kc_shortened_step(s, level, error, x)))
             return error <= KC_SOLVED;
     }
     return error <= KC_SOLVED;
@@ -429,11 +457,14 @@ KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
     s->rows = weights + s->n_u, s->value = s->rows + m * (s->n_q > s->n_u ? s->n_q : s->n_u);
     s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->unit_of = s->trial + n_x;
     s->square = s->unit_of + n_x, s->work = s->square + 2 * m * (m + 1);
-    for (int trial = 0; trial < 16 && closed < full && (trial < 4 || closed < 0); trial++) {
-        kc_start_trial(s, trial, x, r);
-        int on_constraints = s->m_q == 0 || kc_close(s, 0, x);
-        if (!s->linear && s->m_u > 0)
-            on_constraints = kc_close(s, 1, x) && on_constraints;
+    for (int trial = 0; trial < 4 && closed < full; trial++) {
+        int on_constraints = 0;
+        for (int damped = 0; damped < 2 && !on_constraints; damped++) {
+            kc_start_trial(s, trial, x, r);
+            on_constraints = s->m_q == 0 || kc_close(s, 0, damped, x);
+            if (!s->linear && s->m_u > 0)
+                on_constraints = kc_close(s, 1, damped, x) && on_constraints;
+        }
         const int rank = kc_rank_at(s, scale, weights);
         if (on_constraints && rank > closed)
             closed = rank;
