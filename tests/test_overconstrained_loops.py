@@ -244,3 +244,13 @@ def test_energy_that_redundant_rows_take_is_told() -> None:
         kc.KanecoreWarning, match=r"misses by 0\.45 of the largest kinetic energy, far from rtol = 1e-08"
     ):
         warn_of_energy(sol._problem, sol, 1e-8)
+
+
+def test_sensitivities_beside_redundant_rows_of_other_size() -> None:
+    """Lengths in millimetres beside direction cosines: a warning; in metres none."""
+    for unit, said in ((1.0, False), (1e3, True)):
+        dyn, x0 = bennett(1.1 * unit, 0.9 * unit, 37.0, 1.4)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            dyn.simulate((0.0, 0.1), x0, rtol=1e-6, atol=1e-8, sensitivities=["x0"])
+        assert said == ("may be wrong" in " ".join(str(each.message) for each in caught))
