@@ -91,8 +91,8 @@ def warn_of_redundant_derivatives(problem: InitialValueProblem) -> None:
     if len(sizes) and np.max(sizes) > _APART * np.min(sizes):
         warn(
             f"sensitivities of {problem.dyn.name!r} may be wrong: its constraints are redundant, and their rows differ "
-            f"in size by {np.max(sizes) / np.min(sizes):.2g}, which multiplies rounding. Divide lengths in the rows by one "
-            "of the mechanism, or leave out the rows that dyn.check(x) names"
+            f"in size by {np.max(sizes) / np.min(sizes):.2g}, which multiplies rounding. Divide lengths in the rows "
+            "by one of the mechanism, or leave out the rows that dyn.check(x) names"
         )
 
 

@@ -209,7 +209,8 @@ def simulate(
     own_spans = np.ndim(t_span) > 1
     spans: tuple[Any, Any] = spans_of_rows(t_span) if own_spans else span(t_span)
     t0, t1 = spans
-    smallest = max(map(_motion.smallest_step, np.ravel(t0), np.ravel(t1)), default=0.0)
+    lengths = [_motion.smallest_step(*each) for each in zip(np.ravel(t0), np.ravel(t1), strict=True)]
+    smallest = max(lengths, default=0.0)
     step = step_length(method, dt, first_step, smallest)
     relative, absolute = tolerances(dyn, rtol, atol)
     keeps = True if sensitivities is not None and dense_output is None else dense_output

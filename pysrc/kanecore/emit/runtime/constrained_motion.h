@@ -121,7 +121,9 @@ KC_INLINE int kc_accelerate_by(kc_motion *s, int all, const kc_place *at, kc_rea
         if (kc_status_of(fault) != KC_CONTRADICTORY)
             break;
     }
-    if (KC_UNLIKELY(e->clear && kc_status_of(fault) == KC_LOST))
+    const int status = kc_status_of(fault);
+    /* a row that is small counts as lost here, but what it says of accelerations need not be small */
+    if (KC_UNLIKELY(e->clear && (status == KC_LOST || status == KC_CONTRADICTORY)))
         return s->otherwise(KC_AT(at), w, out);
     if (KC_UNLIKELY(fault))
         return kc_model_fault(fault, s->speeds, s->rows);
