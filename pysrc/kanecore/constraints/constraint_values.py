@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kanecore.rank import connected, coordinate_units, size_of, speed_units
 from kanecore.run.points_and_frames import bodies_of
-from kanecore.tolerances import NOISE, RANK, SOLVED
+from kanecore.tolerances import EQUAL, NOISE, RANK, SOLVED
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -346,6 +346,8 @@ def radians(at: Constraints) -> Array:
     units, far = at.speed_units, at.coordinate_units
     far = np.where(far > 0.0, far, 1.0)
     speeds = np.linalg.pinv(at.rates[0] * units / far[:, np.newaxis], rcond=RANK)  # in units, of each coordinate's rate
+    largest = np.max(np.abs(speeds), axis=0, initial=0.0)
+    speeds = np.where(np.abs(speeds) > EQUAL * largest, speeds, 0.0)  # without what rounding leaves of the others
     turning = np.moveaxis(turning, -1, 1) * units
     turned, terms = turning @ speeds / far, np.abs(turning) @ np.abs(speeds) / far
     turned = np.where(np.abs(turned) > NOISE * terms, turned, 0.0)
