@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     # the same for those who have KanesMethod code
     "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},
     # a compiled model at numbers
-    "run": {"errors", "binding", "kernels", "_library", "_native"},
+    "run": {"errors", "binding", "kernels", "tolerances", "_library", "_native"},
     "constraints": {
         *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native"),
     },
