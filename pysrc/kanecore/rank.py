@@ -123,7 +123,7 @@ def connected_columns(present: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def connected(links: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Which of n things are connected, directly or not, by links (n, n) in either direction: (n, n)."""
+    """Test of each pair of n things, (n, n): ``links`` (n, n) of either direction connect them, also by others."""
     reached = links | links.T | np.eye(len(links), dtype=bool)
     while True:
         further = (reached.astype(np.float64) @ reached) > 0.0

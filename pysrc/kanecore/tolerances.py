@@ -94,10 +94,10 @@ FEASIBLE_IN_FLOATS = FEASIBLE ** (23 / 52)
 """The same of a state in floats: the same share of their digits, 2e-3."""
 
 LAST_STEP = 1e-10
-"""Of friction forces that Newton's method finds with reactions: its last step, which is what the one before left."""
+"""Largest last step of Newton's method for friction with reactions, relative to the forces that it finds."""
 
 LAST_STEP_IN_FLOATS = LAST_STEP ** (23 / 52)
-"""The same in floats: the same share of their digits, 4e-5."""
+"""`LAST_STEP` for floats, the same share of their digits: 4e-5."""
 
 NOISE = 1e-14
 """Of what stands beside a number (its row, the largest coordinate or speed in the metric of the masses, the 1 of a unit

@@ -163,8 +163,12 @@ static const kc_coded_member of_motion[] = {EQUATIONS,
                                             FUNCTION(kc_motion, otherwise),
                                             NO_MORE};
 static const kc_coded_member of_free_motion[] = {EQUATIONS, PARTS(kc_free_motion), NO_MORE};
-static const kc_coded_member of_balance[] = {EQUATIONS, NUMBER(kc_balance, rank), FUNCTION(kc_balance, udot),
-                                             FUNCTION(kc_balance, fill), NO_MORE};
+static const kc_coded_member of_balance[] = {EQUATIONS,
+                                             NUMBER(kc_balance, rank),
+                                             NUMBER(kc_balance, equal),
+                                             FUNCTION(kc_balance, udot),
+                                             FUNCTION(kc_balance, fill),
+                                             NO_MORE};
 static const kc_coded_member of_return[] = {EQUATIONS, NUMBER(kc_return, rank), FUNCTION(kc_return, fill),
                                             NO_MORE};
 #define PROJECTING                                                                                           \

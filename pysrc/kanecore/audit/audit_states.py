@@ -274,7 +274,7 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
 
 
 def _sizes_of_states(dyn: Kernels, x: Array, r: Array) -> Array:
-    """Where the rate of each first-order state vanishes, if it is linear in it; 1 where that is larger, or nowhere."""
+    """Value of each first-order state at which its rate vanishes, if that is linear in it; 1 at most."""
     n = dyn.n_z
     places = np.repeat(x[np.newaxis], 1 + n, axis=0)
     places[:, dyn._states] = np.eye(1 + n, n, -1)

@@ -30,7 +30,7 @@ _T, _X, _R, _C, _W, _OUT, _NO_ARRAY = range(7)  # as KC_IN_T and so on
 
 
 class Reach(NamedTuple):
-    """How many numbers of ``out``, x and r a function writes or reads at most."""
+    """Numbers of ``out`` that a function writes, and of x and r that it reads, at most."""
 
     out: int = 0
     x: int = 0
@@ -38,12 +38,12 @@ class Reach(NamedTuple):
 
 
 _ALL = "all"
-"""Of a function that writes where the way itself does."""
+"""In place of a number: the function writes into the result of the way itself."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """What a way takes.
+    """A way to solve: what it reads and writes, the functions that it calls, and its lists of places.
 
     Attributes
     ----------

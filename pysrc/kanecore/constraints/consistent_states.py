@@ -246,7 +246,7 @@ def _of_unit_norm(dyn: Kernels, x: Array, kept: Places) -> Array:
 
 
 def _staying(dyn: Kernels) -> Places:
-    """The same without unit quaternions that are independent as a whole: these are divided by their norms."""
+    """Places of q_ind and u_ind, without unit quaternions that are independent as a whole: their norms become 1."""
     places = _independent(dyn)
     whole = [i for quaternion in dyn.unit if set(quaternion) <= {*places.tolist()} for i in quaternion]
     return np.setdiff1d(places, whole)

@@ -134,9 +134,9 @@ class Constraints:
 
     @cached_property
     def connected_speeds(self) -> npt.NDArray[np.bool_]:
-        """Which speeds move one body, or stand in one row of G or in one entry of M, directly or by others: (n_u, n_u).
+        """Test of each pair of speeds, (n_u, n_u): bodies, rows of G or entries of M connect them, also by others.
 
-        Of a Lagrangian, whose bodies are not known, all are.
+        Of a Lagrangian, whose bodies are not known, all are connected.
         """
         n, dyn = self.dyn.n_u, self.dyn
         if not dyn.n_bodies:
@@ -222,7 +222,7 @@ class Level(ABC):
     @property
     @abstractmethod
     def connected(self) -> npt.NDArray[np.bool_]:
-        """Which entries of y are connected by bodies, masses and rows, directly or not."""
+        """Test of each pair of entries of y, (n, n): bodies, masses or rows connect them, directly or by others."""
 
     @property
     def misses(self) -> Array:
@@ -315,7 +315,7 @@ def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p
 
 
 def _anywhere(values: Array, axes: int) -> npt.NDArray[np.bool_]:
-    """Whether entries are not zero in any state; the last axes are not those of states."""
+    """Test of entries, which have the last ``axes``: not zero in some state."""
     return np.asarray((values != 0.0).any(axis=tuple(range(values.ndim - axes))))
 
 
@@ -334,7 +334,7 @@ def frozen(array: _Frozen) -> _Frozen:
 
 
 def radians(at: Constraints) -> Array:
-    """How much of each coordinate turns frames by one radian at one state, (n_q,); 0 of one that turns none.
+    """Change of each coordinate that turns a frame by one radian at one state, (n_q,); 0 of one that turns none.
 
     So a coordinate may be an angle in any unit.
     """

@@ -329,7 +329,7 @@ class Iterate:
 
     @cached_property
     def _reach(self) -> Array:
-        """How far the step of least norm that solves for u̇ moves each error."""
+        """Magnitude by which the step of least norm that solves for u̇ moves each error, (n_errors,)."""
         rows = size_of(self.slopes)
         step = np.linalg.lstsq(self.slopes @ self.allowed / rows[:, np.newaxis], self.residual / rows, rcond=RANK)[0]
         return np.asarray(np.abs(self.unknown_units * (self.allowed @ step))[: len(self.errors.names)])
@@ -383,7 +383,7 @@ class Iterate:
 
 
 def _together(start: ConstraintState, inputs: Numbers) -> npt.NDArray[np.bool_]:
-    """Which errors and inputs rates connect, at any of some states nearby."""
+    """Test of each pair of errors and inputs: a rate connects them at some state nearby, directly or by others."""
     n = len(ErrorStates(start.dyn).names)
     links = np.zeros((n + len(inputs), n + len(inputs)), dtype=bool)
     for x in (start.x, *start.nearby.x):

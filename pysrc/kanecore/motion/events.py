@@ -246,7 +246,7 @@ class _Changes:
         times.append(t)
 
     def chatter(self) -> Iterator[tuple[int, float]]:
-        """How many changes were too fast, and the time of the first of them."""
+        """Number of changes that were too fast, and the time of the first of them."""
         t, count = self._times[-1], len(self._times) - 1
         limits = ((_CHANGES, _UNITS * float(np.spacing(abs(t)))), *((n, a * self._longest) for n, a in _OF_LONGEST))
         for n, short in limits:

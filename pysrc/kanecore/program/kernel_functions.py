@@ -294,13 +294,15 @@ class Functions:
         self.by_name[name] = function
         return function
 
-    def _multipliers(self) -> Function:
-        name = "compute_multipliers"
+    def _multipliers(self, *, equal: bool = False) -> Function:
+        """λ of least norm, or the forces of redundant rows of ``equal`` size, which derivatives take."""
+        name = "forces_of_equal_rows" if equal else "compute_multipliers"
         if name in self.by_name:
             return self.by_name[name]
         members: dict[str, Member] = {
             "equations": Equations(self.n, self.m, 0),
             "rank": self.rank,
+            "equal": int(equal),
             "udot": self.udot().name,
             "fill": self._once("fill_multipliers", self.derivation.kernel("multipliers"), self.d.accelerations),
         }
@@ -576,7 +578,7 @@ class Functions:
     def _at_solution(self) -> dict[str, Member]:
         """Members of ways that solve for derivatives at the u̇ and λ of a state."""
         members: dict[str, Member] = {"udot": self.udot().name}
-        return members | ({"rank": self.rank, "multipliers": self._multipliers().name} if self.m else {})
+        return members | ({"rank": self.rank, "multipliers": self._multipliers(equal=True).name} if self.m else {})
 
     def _forest(self, name: str, forest: Forest, in_core: bool = True) -> Solved:
         """The linearization of trees of joints; in shorter functions where it is rarely called."""

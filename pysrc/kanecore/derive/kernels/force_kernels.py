@@ -53,7 +53,7 @@ def _missing(d: Derivation) -> str:
 
 
 def _attachments(d: Derivation) -> tuple[Attachment, ...]:
-    """Where rows of G act, by their numbers."""
+    """Places at which rows of G act, by the numbers of the rows."""
     return numbered(d.description.attachments, d.rows)
 
 

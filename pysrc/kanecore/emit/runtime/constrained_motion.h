@@ -155,14 +155,15 @@ KC_COLD int kc_accelerate_all(kc_motion *s, kc_real t, const kc_real *x, const k
 /* The equations G' lambda = M udot - f. */
 typedef struct kc_balance {
     kc_saddle *equations;
-    int rank; /* c[rank] is how many rows of G count */
+    int rank;  /* c[rank] is how many rows of G count */
+    int equal; /* whether the norm that is least is that of forces of rows of equal size: for derivatives */
     kc_function *udot;
     kc_function *fill; /* reads udot in w; G (m, n), M udot - f (n), M_jj (n), what G is summed from (m, n) */
 } kc_balance;
 
-#define KC_BALANCE_ROOM(n, m) (2 * (m) * (n) + 2 * (n) + (n) + (m) * (m) + (n))
+#define KC_BALANCE_ROOM(n, m) (2 * (m) * (n) + 2 * (n) + (n) + (m) * (m) + (m) + (n))
 
-/* The kernel `multipliers`. */
+/* The kernel `multipliers`, and what derivatives take in its place. */
 KC_ONCE kc_fault kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x, const kc_real *r,
                                      const kc_real *c, kc_real *w, kc_real *out)
 {
@@ -170,7 +171,7 @@ KC_ONCE kc_fault kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x,
     const int n = e->n, m = e->m;
     kc_real *const b = w + m * n, *const weights = b + n;
     e->G = w, e->sums = weights + n, e->scale = e->sums + m * n, e->combine = e->scale + n;
-    kc_real *const udot = e->combine + m * m;
+    kc_real *const sizes = e->combine + m * m, *const udot = sizes + m;
     e->count = kc_count_of(c[s->rank]);
     const kc_fault failed = s->udot(t, x, r, c, udot + n, udot);
     if (kc_stops(failed))
@@ -180,7 +181,9 @@ KC_ONCE kc_fault kc_find_multipliers(kc_balance *s, kc_real t, const kc_real *x,
     kc_cancel(e, KC_RANK);
     for (int i = 0; i < n; i++)
         b[i] *= e->scale[i];
-    return failed | kc_solve_multipliers(e, b, udot, out);
+    if (s->equal)
+        kc_size_of_rows(e, sizes);
+    return failed | kc_solve_multipliers(e, b, udot, s->equal ? sizes : 0, out);
 }
 
 #if !defined(KC_WIDE)

@@ -568,13 +568,43 @@ KC_ONCE void kc_least_norm(kc_saddle *s, kc_real *lambda)
     }
 }
 
+/* How large each row is, as kc_scale_rows() takes it; 1 for zeros. */
+KC_INLINE void kc_size_of_rows(const kc_saddle *e, kc_real *sizes)
+{
+    const int n = e->n, m = e->m;
+    for (int i = 0; i < m; i++) {
+        kc_real size = e->peak[i];
+        for (int j = 0; j < n; j++)
+            size = kc_max(size, kc_abs(e->G[i * n + j]));
+        sizes[i] = kc_pick((kc_mask)(size > kc_all(0)), size, kc_all(1));
+    }
+}
+
+/* Of the forces of redundant rows those of least norm, as forces of rows of equal size: the units of rows
+ * decide nothing, and no force is large beside the sum of all, which derivatives would multiply with what
+ * rows miss. */
+KC_INLINE void kc_share_forces(kc_saddle *e, const kc_real *sizes, kc_real *forces)
+{
+    const int m = e->m;
+    for (int j = 0; j < m; j++) {
+        forces[j] *= sizes[j];
+        for (int i = e->rank; i < m; i++)
+            e->combine[i * m + j] *= sizes[j];
+    }
+    kc_least_norm(e, forces);
+    for (int j = 0; j < m; j++)
+        forces[j] /= sizes[j];
+}
+
 /*
  * The lambda of least norm of G' lambda = b, after kc_weigh(); b (n) is scaled as the columns are, `work` has
  * n numbers.  `combine` becomes R of R G = [1 A].  Its first rows give a solution, lambda = R_r' b_D; the
- * others are combinations of rows of G that vanish, and along these lambda has no component.  Returns 0, or
- * KC_LOST with a row.
+ * others are combinations of rows of G that vanish, and along these lambda has no component.  With `sizes`
+ * of the rows (m) the norm is that of forces of rows of equal size, else that in the user's units.  Returns
+ * 0, or KC_LOST with a row.
  */
-KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, kc_real *lambda)
+KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, const kc_real *sizes,
+                                      kc_real *lambda)
 {
     const int m = s->m;
     const kc_fault failed = kc_reduce_shared(s);
@@ -590,7 +620,10 @@ KC_ONCE kc_fault kc_solve_multipliers(kc_saddle *s, kc_real *b, kc_real *work, k
         for (int d = 0; d < s->rank; d++)
             lambda[i] += s->combine[d * m + i] * b[s->column[d]];
     }
-    kc_least_norm(s, lambda);
+    if (sizes && s->rank < m)
+        kc_share_forces(s, sizes, lambda);
+    else
+        kc_least_norm(s, lambda);
     return failed;
 }
 

@@ -315,7 +315,7 @@ KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *
     return 0;
 }
 
-/* Half the sum of the squares of residuals beside their sizes. */
+/* The sum of the squares of residuals beside their sizes. */
 KC_SOLVER kc_real kc_squares(int m, const kc_real *value, const kc_real *size)
 {
     kc_real sum = 0;
@@ -323,7 +323,7 @@ KC_SOLVER kc_real kc_squares(int m, const kc_real *value, const kc_real *size)
         const kc_real error = value[i] == 0 ? 0 : value[i] / size[i];
         sum += error * error;
     }
-    return sum / 2;
+    return sum;
 }
 
 /*
@@ -458,7 +458,8 @@ KC_ONCE int kc_count(kc_closure *s, const kc_real *c, kc_real *w)
     s->size = s->value + m, s->now = s->size + m, s->trial = s->now + m, s->unit_of = s->trial + n_x;
     s->square = s->unit_of + n_x, s->work = s->square + 2 * m * (m + 1);
     for (int trial = 0; trial < 4 && closed < full; trial++) {
-        int on_constraints = 0;
+        int on_constraints =
+            0; /* steps along pivots are tried first: they reach states that damped ones pass by */
         for (int damped = 0; damped < 2 && !on_constraints; damped++) {
             kc_start_trial(s, trial, x, r);
             on_constraints = s->m_q == 0 || kc_close(s, 0, damped, x);

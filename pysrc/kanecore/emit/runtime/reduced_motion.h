@@ -35,34 +35,6 @@ KC_INLINE kc_real *kc_place_motion(kc_reduced_motion *s, kc_saddle *e, kc_real *
     return s->weights + e->m;
 }
 
-/* How large each row is, as kc_scale_rows() takes it; 1 for zeros. */
-KC_INLINE void kc_size_of_rows(const kc_saddle *e, kc_real *weights)
-{
-    const int n = e->n, m = e->m;
-    for (int i = 0; i < m; i++) {
-        kc_real size = e->peak[i];
-        for (int j = 0; j < n; j++)
-            size = kc_max(size, kc_abs(e->G[i * n + j]));
-        weights[i] = kc_pick((kc_mask)(size > kc_all(0)), size, kc_all(1));
-    }
-}
-
-/* Of the forces of redundant rows those of least norm, as forces of rows of equal size: the units of rows
- * decide nothing, and no force is large beside the sum of all, which derivatives would multiply with what
- * rows miss. */
-KC_INLINE void kc_share_forces(kc_saddle *e, const kc_real *weights, kc_real *forces)
-{
-    const int m = e->m;
-    for (int j = 0; j < m; j++) {
-        forces[j] *= weights[j];
-        for (int i = e->rank; i < m; i++)
-            e->combine[i * m + j] *= weights[j];
-    }
-    kc_least_norm(e, forces);
-    for (int j = 0; j < m; j++)
-        forces[j] /= weights[j];
-}
-
 /*
  * Fill the equations, which begin at w, and solve them: `own` holds the lambda of the rows that are left (m),
  * udot and lambda; functions have their scratch behind.  With `clear` rows in doubt count as lost.  Of one
