@@ -286,11 +286,16 @@ def test_energy_that_redundant_rows_take_is_told() -> None:
         warn_of_energy(sol._problem, sol, 1e-8)
 
 
-def test_sensitivities_beside_redundant_rows_of_other_size() -> None:
-    """Lengths in millimetres beside direction cosines: a warning; in metres none."""
-    for unit, said in ((1.0, False), (1e3, True)):
-        dyn, x0 = bennett(1.1 * unit, 0.9 * unit, 37.0, 1.4)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            dyn.simulate((0.0, 0.1), x0, rtol=1e-6, atol=1e-8, sensitivities=["x0"])
-        assert said == ("may be wrong" in " ".join(str(each.message) for each in caught))
+@pytest.mark.parametrize("unit", [1.0, 1e3], ids=["m", "mm"])
+@pytest.mark.parametrize("method", part(["dop853", "dopri5", "rosenbrock"], ["rosenbrock"]))
+def test_sensitivities_in_any_unit_of_length(method: str, unit: float) -> None:
+    """Along the motion of the linkage, beside differences; rows of lengths stand beside rows of direction cosines."""
+    sizes = (1.1 * unit, 0.9 * unit, 37.0)
+    dyn, _ = bennett(*sizes, 1.4)
+    starts = [dyn.consistent(0.0, [*pose(*sizes, 1.4 + h), 0, 0, 0, 0], keep=None) for h in (-1e-4, 0.0, 1e-4)]
+    span = (0.0, 0.3 * math.sqrt(unit))
+    before, after = (dyn.simulate(span, x, rtol=1e-11, atol=1e-11 / math.sqrt(unit)).x[-1] for x in starts[::2])
+    expected, along = (after - before) / 2e-4, (starts[2] - starts[0]) / 2e-4
+    sol = dyn.simulate(span, starts[1], method=method, rtol=1e-9, atol=1e-11, sensitivities=["x0"])
+    assert sol.sensitivities is not None
+    np.testing.assert_allclose(sol.sensitivities[-1] @ along, expected, rtol=0, atol=1e-5 * np.max(np.abs(expected)))

@@ -287,7 +287,7 @@ def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int])
     model = SimpleNamespace(**sizes)
     names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})
 
-    def value(formula: str) -> Any:
+    def value(formula: str) -> Any:  # of those in WAYS alone; of the code come numbers
         return eval(_compiled(formula), {"__builtins__": {}}, names)
 
     if "rank" in members and members["rank"] >= sizes["n_prepared"]:

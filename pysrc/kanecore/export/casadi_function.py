@@ -188,7 +188,7 @@ _REDUNDANT_ROW = """\
     kc_saddle e = {.n = NU, .m = NM, .count = (int)s->c[NC - 1], .purpose = KC_MOTION, .G = rows, .scale = scale};
     e.column = column, e.order = order, e.peak = peak, e.peak_at = peak_at;
     kc_weigh(&e, mass, NU + 1);
-    kc_take_as_they_are(&e);
+    kc_forget_terms(&e);
     kc_reduce_shared(&e);
     for (int i = e.rank; i < NM; i++)
         if (matrix[(NU + order[i]) * (NY + 1)] == 0.0) /* no row that is zero, which says nothing */

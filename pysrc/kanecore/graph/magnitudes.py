@@ -151,7 +151,8 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
     """A bound of a node: sums of magnitudes, products of them, 1 for a sine.
 
     Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are
-    at most 1, and their bounds would double with each frame.
+    at most 1, and their bounds would double with each frame.  Not so where a term is larger, as a length by its number
+    is, in a small unit.
     """
     for i in g.below([root], stop=known):
         op, *args = g.nodes[i]
@@ -159,7 +160,9 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
             continue
         if op in (Op.ADD, Op.SUB):
             total = g.add(known[args[0]], known[args[1]])
-            known[i] = g.constant(min(value, LARGEST_COSINE)) if (value := g.value(total)) is not None else total
+            numbers = [value for k in args if (value := g.value(known[k])) is not None]
+            cosines = len(numbers) == len(args) and max(numbers) <= LARGEST_COSINE
+            known[i] = g.constant(min(sum(numbers), LARGEST_COSINE)) if cosines else total
         elif op is Op.MUL:
             known[i] = g.mul(known[args[0]], known[args[1]])
         elif op is Op.DIV:

@@ -12,15 +12,13 @@ from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import KanecoreError, warn
 from kanecore.motion.initial_value_problem import InitialValueProblem
 from kanecore.motion.trajectory import Trajectory
-from kanecore.tolerances import NOISE
 
-__all__ = ["warn_of_branches", "warn_of_energy", "warn_of_redundant_derivatives"]
+__all__ = ["warn_of_branches", "warn_of_energy"]
 
 Array = npt.NDArray[np.float64]
 
 _SUDDEN = 100  # times the mean rate of the speeds: what only happens where motions meet, or something hits
 _WEAK = 1e-2  # of the largest value in a run of the smallest singular value that counts
-_APART = 100  # times the smallest row: the largest beside which forces of least norm are shared well
 _LOOKS = 100  # states of a run that are looked at, in either case
 
 
@@ -75,25 +73,6 @@ def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> No
                 "one of the motions alone, in its place or beside it, such as equal angles of a parallelogram, decides"
             )
             return
-
-
-def warn_of_redundant_derivatives(problem: InitialValueProblem) -> None:
-    """A KanecoreWarning where redundant rows of very different size stand beside each other in sensitivities.
-
-    Between the ends of steps states are off the constraints, and there derivatives hold the forces of redundant rows,
-    which are those of least norm in the user's units, times the miss of the rows: rows in millimetres beside rows
-    without a unit multiply it by a million.
-    """
-    if not problem.dyn.n_constraints > problem.rank:
-        return
-    sizes = np.max(np.abs(_scaled_rows(problem, np.array(problem.t0), problem.x0)), axis=-1, initial=0.0)
-    sizes = sizes[sizes > NOISE * np.max(sizes, initial=0.0)]
-    if len(sizes) and np.max(sizes) > _APART * np.min(sizes):
-        warn(
-            f"sensitivities of {problem.dyn.name!r} may be wrong: its constraints are redundant, and their rows differ "
-            f"in size by {np.max(sizes) / np.min(sizes):.2g}, which multiplies rounding. Divide lengths in the rows "
-            "by one of the mechanism, or leave out the rows that dyn.check(x) names"
-        )
 
 
 def _scaled_rows(problem: InitialValueProblem, t: Array, x: Array) -> Array:

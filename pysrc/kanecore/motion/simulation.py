@@ -15,7 +15,7 @@ from kanecore import _motion
 from kanecore.errors import warn
 from kanecore.motion.batch_simulation import Control, by_row, simulate_rows
 from kanecore.motion.derivatives.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
-from kanecore.motion.doubtful_runs import warn_of_branches, warn_of_energy, warn_of_redundant_derivatives
+from kanecore.motion.doubtful_runs import warn_of_branches, warn_of_energy
 from kanecore.motion.events import Events
 from kanecore.motion.external_integration import AnyRun, integrate_outside
 from kanecore.motion.initial_value_problem import InitialValueProblem, posed, with_known_derivatives
@@ -275,7 +275,6 @@ def simulate(
     trajectory = _ended(problem, run, trajectory, relative if dt is None else None)
     if wanted is not None:
         with _holding(trajectory):
-            warn_of_redundant_derivatives(problem)
             return trajectory.with_sensitivities(find_sensitivities(problem, wanted, method, run, watched))
     return trajectory
 

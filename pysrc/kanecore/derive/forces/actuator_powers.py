@@ -64,7 +64,7 @@ def wrong_powers(reading: Reading) -> Iterator[WrongPower]:
     for actuator in reading.actuators:
         try:
             work = g.mul(read(actuator.force), read(actuator.velocity))
-        except (KeyError, ModelError):
+        except (KeyError, ModelError):  # of symbols that were left out, since no generalized force depends on them
             continue
         loads = [load for load in d.loads if load.number == actuator.number]
         found = list(_signs(states, [g.mul(v, w) for v, w in Wrenches(k, loads).weights()], work))

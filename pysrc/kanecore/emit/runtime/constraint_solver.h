@@ -110,8 +110,8 @@ KC_INLINE void kc_find_peak(kc_saddle *s, int i, int r)
     s->peak[i] = largest, s->peak_at[i] = place;
 }
 
-/* The rows are as large as their entries: nothing is known of what these are summed from. */
-KC_INLINE void kc_take_as_they_are(kc_saddle *s)
+/* Rows of which it is not known what they are summed from are as large as their entries. */
+KC_INLINE void kc_forget_terms(kc_saddle *s)
 {
     for (int i = 0; i < s->m; i++)
         s->peak[i] = kc_all(0);

@@ -98,7 +98,7 @@ KC_ONCE void kc_move_directly(kc_projection *s)
         e->f[j] = 0;
         e->scale[j] = 1;
     }
-    kc_take_as_they_are(e);
+    kc_forget_terms(e);
 }
 
 /* Say what each row is summed from that was not yet, `sizes`; of c with a share of the largest speed, in the
@@ -297,7 +297,7 @@ KC_ONCE int kc_shortened_step(kc_closure *s, int level, kc_real error, kc_real *
     e->n = level ? s->n_u : s->n_q, e->m = level ? s->m_u : s->m_q, e->k = 1, e->count = e->m;
     e->G = s->rows, e->gamma = s->value;
     (level ? s->jacobian : s->slopes)(KC_AT(&s->at), s->work, s->rows);
-    kc_take_as_they_are(e);
+    kc_forget_terms(e);
     kc_reduce_shared(e);
     kc_real length = 1;
     for (int shorter = 0; shorter <= 20; shorter++, length *= KC_REAL(0.5)) {
@@ -420,7 +420,7 @@ KC_ONCE int kc_rank_at(kc_closure *s, kc_real *scale, kc_real *weights)
         finite += 0 * e->G[i];
     if (finite != 0)
         return -1;
-    kc_take_as_they_are(e);
+    kc_forget_terms(e);
     kc_reduce_shared(e);
     return e->rank;
 }
