@@ -147,3 +147,4 @@ cdef extern from "kanecore.h" nogil:
         kc_kernel *output_tangent
         kc_kernel *output_gradient
         kc_kernel *project_gradient
+        kc_kernel *jacobian_terms

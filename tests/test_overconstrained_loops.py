@@ -299,3 +299,17 @@ def test_sensitivities_in_any_unit_of_length(method: str, unit: float) -> None:
     sol = dyn.simulate(span, starts[1], method=method, rtol=1e-9, atol=1e-11, sensitivities=["x0"])
     assert sol.sensitivities is not None
     np.testing.assert_allclose(sol.sensitivities[-1] @ along, expected, rtol=0, atol=1e-5 * np.max(np.abs(expected)))
+
+
+def test_a_collapsed_loop_has_a_rank_of_its_own() -> None:
+    """Hinges of Bricard's mechanism fall together: it has two freedoms, and a row of G is rounding of its terms."""
+    dyn = kc.load("bricard")
+    x = dyn.consistent(0.0, [0.7, math.pi / 2, -0.7, 0.13, math.pi / 2, 0.6, 0.0, -0.6, -1.3, 0.0], keep=None)
+    found = dyn.check(x)
+    assert (found.rank, found.dof, found.contradictory) == (3, 2, ())
+    kernels = (dyn.mass_matrix, dyn.constraint_jacobian, dyn.forcing, dyn.constraint_bias)
+    mass, rows, f, bias = (np.asarray(kernel(0.0, x)) for kernel in kernels)
+    root = np.linalg.cholesky(np.linalg.inv(mass))
+    free = root.T @ f
+    expected = root @ (free - np.linalg.pinv(rows @ root, rcond=1e-9) @ (bias + rows @ root @ free))
+    np.testing.assert_allclose(dyn.udot(0.0, x), expected, rtol=0, atol=1e-12 * np.max(np.abs(expected)))

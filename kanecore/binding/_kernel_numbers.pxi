@@ -83,6 +83,7 @@ cdef enum:
     K_OUTPUT_TANGENT
     K_OUTPUT_GRADIENT
     K_PROJECT_GRADIENT
+    K_JACOBIAN_TERMS
     N_KERNELS
 
 cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:

@@ -83,6 +83,7 @@ KERNELS = (
     "output_tangent",
     "output_gradient",
     "project_gradient",
+    "jacobian_terms",
 )
 """Names of all kernels, in the order of the C table."""
 
@@ -170,4 +171,5 @@ cdef tuple shapes_of(Libraries m):
         (m.n_outputs,),
         (m.n_x + m.n_r,),
         (m.n_x + m.n_r + m.n_p,),
+        (m.n_constraints, m.n_u,),
     )

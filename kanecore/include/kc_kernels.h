@@ -82,3 +82,4 @@ kc_kernel *share_laws; /* h, dh/dN, the power of a unit of s [udot, lambda, n_re
 kc_kernel *output_tangent; /* dy along d(x, r) [udot, lambda, n_x + n_r]: n_outputs */
 kc_kernel *output_gradient; /* gradient of w y [udot, lambda, n_outputs]: n_q + n_u + n_z + n_r */
 kc_kernel *project_gradient; /* gradient of w project [udot, lambda, n_x]: n_q + n_u + n_z + n_r + n_p */
+kc_kernel *jacobian_terms; /* what entries of G are sums of: n_constraints * n_u */

@@ -649,6 +649,11 @@ KERNELS: tuple[Kernel, ...] = (
         counts=True,
         internal=True,
     ),
+    Kernel(
+        *("jacobian_terms", "constraints", ("n_constraints", "n_u"), "", "what entries of G are sums of"),
+        "Magnitudes of the terms of each entry of G; zeros in rows with an entry that is a number",
+        internal=True,
+    ),
 )
 
 KERNEL_GROUPS: dict[str, str] = {kernel.name: kernel.group for kernel in KERNELS}

@@ -23,6 +23,7 @@ from kanecore.tolerances import EPSILON, EQUAL, INDEPENDENT, NOISE, RANK
 
 __all__ = [
     "NEAR",
+    "cancelled",
     "clear",
     "connected",
     "connected_columns",
@@ -136,6 +137,21 @@ def size_of(rows: Array) -> Array:
     """The largest entry of each row; 1 for a row of zeros."""
     size = np.max(np.abs(rows), axis=-1, initial=0.0)
     return np.where(size > 0.0, size, 1.0)
+
+
+def cancelled(rows: Array, terms: Array, units: Array) -> npt.NDArray[np.bool_]:
+    """Test of each row: all that is left of the terms of its entries is rounding, (..., m).
+
+    It decides as ``kc_cancel`` of ``emit/runtime/constraint_solver.h`` does.
+
+    Parameters
+    ----------
+    rows, terms : (..., m, n)
+        Entries, and the magnitudes of what they are sums of; 0 where that is not known.
+    units : (..., n)
+    """
+    left, size = (np.max(np.abs(x) * units[..., np.newaxis, :], axis=-1, initial=0.0) for x in (rows, terms))
+    return np.asarray((size > 0.0) & (left <= RANK * size))
 
 
 def equilibrated(rows: Array, units: Array) -> Array:

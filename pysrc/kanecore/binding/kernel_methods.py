@@ -633,6 +633,13 @@ class Kernels(Hooks, NamedValues, Model):
         """The gradient of weights times `project` with respect to x, r and p, (..., n_x + n_r + n_p)."""
         return self._evaluate("project_gradient", t, x, beyond, r, p, out, threads)
 
+    @kernel_method
+    def _jacobian_terms(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Magnitudes of the terms of each entry of G; zeros in rows with an entry that is a number, (..., n_constraints,
+        n_u).
+        """
+        return self._evaluate("jacobian_terms", t, x, None, r, p, out, threads)
+
     def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
         """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
         return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.rank import connected, coordinate_units, size_of, speed_units
+from kanecore.rank import cancelled, connected, coordinate_units, size_of, speed_units
 from kanecore.run.points_and_frames import bodies_of
 from kanecore.tolerances import EQUAL, NOISE, RANK, SOLVED
 
@@ -71,8 +71,12 @@ class Constraints:
 
     @cached_property
     def rows(self) -> Array:
-        """G of G u̇ + γ = 0: (..., n_constraints, n_u)."""
-        return frozen(self.dyn.constraint_jacobian(self.t, self.x, **self.values))
+        """G of G u̇ + γ = 0, with zeros for rows that are rounding alone: (..., n_constraints, n_u)."""
+        rows = np.array(self.dyn.constraint_jacobian(self.t, self.x, **self.values))
+        if self.dyn.n_constraints:
+            terms = self.dyn._jacobian_terms(self.t, self.x, **self.values)
+            rows[cancelled(rows, terms, speed_units(self.mass, rows))] = 0.0
+        return frozen(rows)
 
     @cached_property
     def bias(self) -> Array:

@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, warn
 from kanecore.graph.calculus import accumulate
 from kanecore.graph.expression_graph import ACCELERATION, COORDINATE, PARAMETER, SPEED
 from kanecore.graph.vectors import Matrix, Vector
+from kanecore.graph.zero_tests import negligible
 from kanecore.shapes import Shape
 
 from .angular_velocities import in_speeds
@@ -384,8 +385,19 @@ class Builder(Variables):
         check_unused(name, (other.name for other in self.constraints), "constraints")
         what = _Subject(name, written)
         check_nodes(self.graph, [node], what)
+        if node != self.graph.zero and self._is_rounding(node):
+            if written:
+                warn(
+                    f"{what} is what rounding leaves of numbers of size 1: it is taken for zero, and says nothing of "
+                    "motions; leave it out, or if it is meant, multiply it by a large number"
+                )
+            node = self.graph.zero
         check_constraint(self.graph, kind, node, what)
         self.constraints.append(Constraint(kind, node, name))
+
+    def _is_rounding(self, node: int) -> bool:
+        """Test whether a constraint is rounding alone: two axes at right angles, by numbers, leave 5e-17 sin q."""
+        return negligible(self.graph, node, [i for p in self.points for _, v in p.position for i in v])
 
     def row(self, key: Any) -> int | str:
         """A row of G for an attachment: the name of a constraint, or a number less than theirs."""

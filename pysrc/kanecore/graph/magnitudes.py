@@ -23,7 +23,6 @@ Interval = tuple[float, float]
 
 ALL = (-math.inf, math.inf)
 _RANGE: dict[str, Interval] = {
-    Op.SYM: ALL,
     Op.PI: (math.pi, math.pi),
     Op.LAST_STEP: (LAST_STEP, LAST_STEP),
     Op.SIN: (-1.0, 1.0),
@@ -100,11 +99,11 @@ class Bounds:
 
     ``Bounds(g)(i)`` is the least number, as far as the rules know, that |node i| never exceeds: infinity for a
     parameter or a coordinate, 1 for a sine or a component of a unit quaternion, 3 for ``1 + 2 cos q``.  The bounds are
-    meant for choices, and are not rounded outwards.
+    meant for choices, and are not rounded outwards.  ``symbols`` is the largest magnitude of symbols.
     """
 
-    def __init__(self, g: Graph) -> None:
-        self.graph = g
+    def __init__(self, g: Graph, symbols: float = math.inf) -> None:
+        self.graph, self._symbols = g, (-symbols, symbols)
         self._interval: dict[int, Interval] = {i: (-1.0, 1.0) for group in g.unit for i in group}
 
     def __call__(self, i: int) -> float:
@@ -127,6 +126,8 @@ class Bounds:
         op, *args = self.graph.nodes[i]
         if op is Op.CONST:
             return float(args[0]), float(args[0])
+        if op is Op.SYM:
+            return self._symbols
         if op in _RANGE:
             return _RANGE[op]
         if op not in _RULES:

@@ -6,7 +6,7 @@ Numbers at random states decide if structure does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from kanecore.tolerances import EPSILON, EQUAL, ROUNDING, TYPED
 
 from .expression_graph import Graph, Op
+from .magnitudes import Bounds
 from .random_samples import Sample, samples
 
 __all__ = [
@@ -25,12 +26,19 @@ __all__ = [
     "is_combination",
     "is_regular",
     "is_rotation",
+    "negligible",
     "same_sum",
     "span",
     "vanish",
 ]
 
 Array = npt.NDArray[np.float64]
+
+_OF_COSINES = 4 * EPSILON
+"""What rounding leaves of the product of two unit vectors at right angles, carried through several rotations."""
+
+_SMALL = 1e-6  # of the largest length: rows of lengths are larger
+_LARGE = 1e6  # lengths in the smallest unit that descriptions are written in
 
 BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
 
@@ -49,6 +57,20 @@ def vanish(g: Graph, nodes: Sequence[int]) -> bool:
     """Test whether nodes are zero everywhere: at random states nothing is left of them but rounding."""
     states = deciding(g, nodes, 2)
     return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
+
+
+def negligible(g: Graph, node: int, lengths: Collection[int]) -> bool:
+    """Test whether a node is no larger than the rounding of direction cosines, or of lengths, by its coefficients.
+
+    Coefficients count as they are where symbols are 1.  What the node means is not known: if it is a length, it is not
+    much smaller than the largest of ``lengths``.
+    """
+    bounds = Bounds(g, symbols=1.0)
+    bound = bounds(node)
+    if bound > _OF_COSINES * _LARGE:
+        return False
+    length = max(map(bounds, lengths), default=0.0) or 1.0
+    return bound <= _OF_COSINES * min(max(length, 1.0), _LARGE) and bound <= _SMALL * length
 
 
 def equal(g: Graph, pairs: Iterable[tuple[int, int]], beside: Sequence[int] = (), *, otherwise: bool) -> bool:

@@ -44,6 +44,11 @@ def _constraint_jacobian(d: Derivation) -> Derived:
     return Derived(tuple(x for row in d.constraints.rows for x in row.jacobian))
 
 
+@derives("jacobian_terms", applies=has_constraints)
+def _jacobian_terms(d: Derivation) -> Derived:
+    return Derived(tuple(d.sums(d.constraints.rows)))
+
+
 @derives("constraint_bias", applies=has_constraints)
 def _constraint_bias(d: Derivation) -> Derived:
     return Derived(tuple(row.bias for row in d.constraints.rows))
