@@ -111,6 +111,18 @@ x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 q, u, tau = [0.4, 0.8], [1.0, 0.0], [5.0, 2.0]
 dyn.aba(q, u, tau)
 
+# %% CompiledModel.rnea
+import kanecore as kc
+
+dyn = kc.load("double_pendulum")
+dyn.rnea([0.1, 0.2], [0.0, 1.0], [0.5, 0.0])
+
+# %% CompiledModel.crba
+import kanecore as kc
+
+dyn = kc.load("double_pendulum")
+dyn.crba([0.1, 0.2])
+
 # %% CompiledModel.workspace
 import kanecore as kc
 
@@ -138,6 +150,18 @@ x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 w_r = dyn.partial_angular_velocities(0.0, x)
 print(w_r.shape)
 w_r[1]  # of the second link: a row for each speed
+
+# %% CompiledModel.partial_accelerations
+import kanecore as kc
+
+dyn = kc.load("rolling_disc")
+dyn.partial_accelerations(0.0, dyn.check().x).shape  # points, independent speeds, axes
+
+# %% CompiledModel.partial_angular_accelerations
+import kanecore as kc
+
+dyn = kc.load("rolling_disc")
+dyn.partial_angular_accelerations(0.0, dyn.check().x).shape
 
 # %% CompiledModel.generalized_active_forces
 import kanecore as kc
@@ -209,12 +233,12 @@ dyn = kc.load("planar_2r")
 x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 dyn.reactions(0.0, x, named=True)["link1"]  # force, then torque
 
-# %% CompiledModel.inertia_wrenches
+# %% CompiledModel.inertia_forces
 import kanecore as kc
 
 dyn = kc.load("planar_2r")
 x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
-dyn.inertia_wrenches(0.0, x, udot=[1.0, 0.0], named=True)["link2"]
+dyn.inertia_forces(0.0, x, udot=[1.0, 0.0], named=True)["link2"]
 
 # %% CompiledModel.power
 import kanecore as kc
@@ -422,12 +446,12 @@ dyn = kc.load("cart_pole")
 x = dyn.state(theta=0.1)
 dyn.body_momenta(0.0, dyn.state(v=0.5), named=True)["cart"]
 
-# %% CompiledModel.speed_momenta
+# %% CompiledModel.momenta
 import kanecore as kc
 
 dyn = kc.load("double_pendulum")
 x = dyn.state(q1=0.5, u2=1.0)
-dyn.speed_momenta(0.0, x)
+dyn.momenta(0.0, x)
 
 # %% CompiledModel.generalized_momenta
 import kanecore as kc
@@ -609,6 +633,12 @@ dyn = kc.load("cart_pole")
 system = dyn.linear_system(0.0, dyn.state())
 system.eigenvalues
 
+# %% CompiledModel.state_error
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.state_error(dyn.state(theta=0.3), dyn.state(theta=0.1))
+
 # %% CompiledModel.equilibrium
 import kanecore as kc
 
@@ -639,6 +669,18 @@ import kanecore as kc
 dyn = kc.load("cart_pole")
 x = dyn.state(theta=0.1)
 dyn.vjp("rhs", 0.0, x, [0.0, 0.0, 1.0, 0.0])  # the gradient of the third row
+
+# %% CompiledModel.rhs_jvp
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.rhs_jvp(0.0, dyn.state(theta=0.1), {"theta": 1.0})
+
+# %% CompiledModel.rhs_vjp
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.rhs_vjp(0.0, dyn.state(theta=0.1), {"omega": 1.0})
 
 # %% CompiledModel.rhs_hessian
 import kanecore as kc
@@ -772,6 +814,13 @@ from scipy.integrate import quad
 
 f = dyn.lowlevel_callable("kinetic_energy", over="v", x=dyn.state())
 quad(f, 0.0, 1.0)[0]
+
+# %% CompiledModel.as_pydy
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+rhs = dyn.as_pydy()
+rhs(dyn.state(theta=0.1), 0.0, None, None)
 
 # %% CompiledModel.address
 import kanecore as kc

@@ -15,8 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore import _old_paths
-
 if TYPE_CHECKING:
     from kanecore import gallery, robots, shapes
     from kanecore._compile import compile
@@ -169,8 +167,6 @@ _HOMES = {
     "shapes": "kanecore.shapes",
     "sweep": "kanecore.motion.parameter_sweeps",
 }
-
-_old_paths.install()
 
 
 def get_include() -> str:
