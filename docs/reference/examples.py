@@ -986,8 +986,8 @@ import kanecore as kc
 q1, q2 = me.dynamicsymbols("q1 q2")
 a, m, g = sm.symbols("a m g")
 links = [
-    kc.Link("upper", kc.dh(a, 0, 0, q1), mass=m),
-    kc.Link("lower", kc.dh(a, 0, 0, q2), mass=m),
+    kc.transforms.Link("upper", kc.transforms.dh(a, 0, 0, q1), mass=m),
+    kc.transforms.Link("lower", kc.transforms.dh(a, 0, 0, q2), mass=m),
 ]
 kc.Model.from_transforms(links, gravity=(0, -g, 0), efforts=[q1, q2]).inputs
 
@@ -1470,49 +1470,54 @@ import kanecore as kc
 
 Path(kc.get_include(), "kanecore.h").is_file()
 
-# %% Link
+# %% transforms.Link
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q = me.dynamicsymbols("q")
-link = kc.Link("arm", kc.dh(0.5, 0, 0, q), mass=2, centre=(-0.25, 0, 0))
+link = kc.transforms.Link(
+    "arm", kc.transforms.dh(0.5, 0, 0, q), mass=2, centre=(-0.25, 0, 0)
+)
 link.transform
 
-# %% LinkLoad
+# %% transforms.LinkLoad
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q, f = me.dynamicsymbols("q f")
-link = kc.Link("arm", kc.dh(0.5, 0, 0, q), mass=2)
-push = kc.LinkLoad("arm", force=(0, f, 0))
+link = kc.transforms.Link("arm", kc.transforms.dh(0.5, 0, 0, q), mass=2)
+push = kc.transforms.LinkLoad("arm", force=(0, f, 0))
 model = kc.Model.from_transforms([link], forcelist=[push])
 model.symbolic("generalized_active_forces", nested=True)
 
-# %% dh
+# %% transforms.dh
 import sympy as sm
 
 import kanecore as kc
 
-kc.dh(sm.Symbol("a"), sm.pi / 2, 0, sm.Symbol("theta"))
+kc.transforms.dh(sm.Symbol("a"), sm.pi / 2, 0, sm.Symbol("theta"))
 
-# %% link_pose
+# %% transforms.link_pose
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q1, q2 = me.dynamicsymbols("q1 q2")
-links = [kc.Link("upper", kc.dh(1, 0, 0, q1)), kc.Link("lower", kc.dh(1, 0, 0, q2))]
-kc.link_pose(links, "lower")[:2, 3]
+links = [
+    kc.transforms.Link("upper", kc.transforms.dh(1, 0, 0, q1)),
+    kc.transforms.Link("lower", kc.transforms.dh(1, 0, 0, q2)),
+]
+kc.transforms.link_pose(links, "lower")[:2, 3]
 
-# %% angular_velocity_matrix
+# %% transforms.angular_velocity_matrix
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q = me.dynamicsymbols("q")
-kc.angular_velocity_matrix(kc.dh(1, 0, 0, q))
+kc.transforms.angular_velocity_matrix(kc.transforms.dh(1, 0, 0, q))
 
 # %% Spline
 import kanecore as kc
