@@ -139,15 +139,15 @@ def test_shares_add_up(name: str) -> None:
     x, udot, r = rng.uniform(0.3, 1.2, dyn.n_x), rng.uniform(-2, 2, dyn.n_u), rng.uniform(0.2, 1.0, dyn.n_r)
     for group in dyn.unit:
         x[list(group)] /= np.linalg.norm(x[list(group)])
-    each = dyn.inertia_forces_by_body(0.0, x, udot, r=r)
+    each = dyn.generalized_inertia_forces(0.0, x, udot, r=r, by="body")
     assert each.shape == (len(dyn.bodies), dyn.n_u)
     largest = float(np.max(np.abs(each)))
     same(each.sum(axis=0), dyn.generalized_inertia_forces(0.0, x, udot, r=r), 1e-11, largest)
     active = dyn.generalized_active_forces(0.0, x, r=r)
-    loads = dyn.active_forces_by_load(0.0, x, r=r)
+    loads = dyn.generalized_active_forces(0.0, x, r=r, by="load")
     terms = max((float(np.max(np.abs(v))) for v in loads.values()), default=0.0)
     same(sum(loads.values(), np.zeros(dyn.n_u)), active, 1e-11, terms)
-    same(dyn.active_forces_by_body(0.0, x, r=r).sum(axis=0), active, 1e-11, terms)
+    same(dyn.generalized_active_forces(0.0, x, r=r, by="body").sum(axis=0), active, 1e-11, terms)
     powers = dyn.load_powers(0.0, x, r=r)
     assert list(powers) == list(loads)
     if name != "rotating_tube":  # there the tube's motion does work as well
@@ -160,7 +160,7 @@ def test_loads_of_the_crane() -> None:
     x, _, r, _ = arguments(5)
     names = ["load 0 at centre", "load 1 at trolley", "load 2 at end", "load 3 at trolley", "load 4 at lift"]
     names += ["load 5 on tower", "load 6 on rod, jib"]
-    forces, powers = dyn.active_forces_by_load(0.0, x, r=r), dyn.load_powers(0.0, x, r=r)
+    forces, powers = dyn.generalized_active_forces(0.0, x, r=r, by="load"), dyn.load_powers(0.0, x, r=r)
     assert sorted(forces) == sorted(powers)
     assert [name for name in names if name not in forces] in ([], ["load 6 on rod, jib"])
     by_number = {int(name.split()[1]): name for name in forces}
@@ -177,7 +177,7 @@ def test_loads_of_the_crane() -> None:
     jib = r["F"] * (-np.sin(x[1]))  # −F jib.y on the lift, which rises
     same(powers[by_number[4]], jib * up[2] * r["height_d"])
     assert powers[by_number[6]] < 0  # a damper
-    by_body = dyn.active_forces_by_body(0.0, x, r=r)
+    by_body = dyn.generalized_active_forces(0.0, x, r=r, by="body")
     same(by_body[1], forces[by_number[1]] + forces[by_number[3]], 1e-12)
 
 
@@ -190,12 +190,14 @@ def test_potentials_and_loads_that_hold_udot() -> None:
     )
     x, udot, r, _ = arguments(6)
     r = {name: r[name] for name in dyn.input_names}
-    forces = dyn.active_forces_by_load(0.0, x, r=r)
+    forces = dyn.generalized_active_forces(0.0, x, r=r, by="load")
     assert list(forces) == ["load 0 at trolley", "potentials"]
     same(forces["load 0 at trolley"], [0, VALUES[l] * VALUES[k] * x[2], -VALUES[k] * x[2], 0])
     same(forces["potentials"], [0, 0, 0, -VALUES[k] * x[3]])
     assert list(dyn.load_powers(0.0, x, r=r)) == ["load 0 at trolley"]
-    missing = dyn.generalized_inertia_forces(0.0, x, udot, r=r) - dyn.inertia_forces_by_body(0.0, x, udot, r=r).sum(0)
+    missing = dyn.generalized_inertia_forces(0.0, x, udot, r=r) - dyn.generalized_inertia_forces(
+        0.0, x, udot, r=r, by="body"
+    ).sum(0)
     same(missing, [0, VALUES[l] * VALUES[b] * udot[2], -VALUES[b] * udot[2], 0], 1e-11)
 
 
@@ -208,10 +210,10 @@ def test_leading_axes() -> None:
     found = dyn.angular_momentum(0.0, states, np.ones((5, 1, 3)), r=r)
     assert found.shape == (5, 2, 3)
     same(found[3, 1], dyn.angular_momentum(0.0, 2 * x, [1, 1, 1], r=r))
-    found = dyn.inertia_forces_by_body(0.0, states, np.stack([udot, udot, udot])[:, np.newaxis], r=r)
+    found = dyn.generalized_inertia_forces(0.0, states, np.stack([udot, udot, udot])[:, np.newaxis], r=r, by="body")
     assert found.shape == (3, 2, 3, 4)
-    same(found[2, 1], dyn.inertia_forces_by_body(0.0, 2 * x, udot, r=r))
-    assert {v.shape for v in dyn.active_forces_by_load(0.0, states, r=r).values()} == {(2, 4)}
+    same(found[2, 1], dyn.generalized_inertia_forces(0.0, 2 * x, udot, r=r, by="body"))
+    assert {v.shape for v in dyn.generalized_active_forces(0.0, states, r=r, by="load").values()} == {(2, 4)}
     assert {v.shape for v in dyn.load_powers(0.0, states, r=r).values()} == {(2,)}
     heavier = [2 * VALUES[m] if name == "m" else VALUES[sm.Symbol(name)] for name in dyn.parameter_names]
     same(dyn.linear_momentum(0.0, x, r=r, p=heavier), 2 * dyn.linear_momentum(0.0, x, r=r))
@@ -234,7 +236,7 @@ def test_leading_axes() -> None:
             for wrong in (None, 1j * np.ones(3), ["a", "b", "c"])
         ),
         (lambda d, x: d.linear_momentum(0.0, x[:3]), ValueError, "x has shape"),
-        (lambda d, x: d.inertia_forces_by_body(0.0, x, [1.0]), ValueError, "udot"),
+        (lambda d, x: d.generalized_inertia_forces(0.0, x, [1.0], by="body"), ValueError, "udot"),
         (lambda d, x: d.angular_momentum(0.0, x), TypeError, "about"),
     ],
 )

@@ -306,15 +306,17 @@ def test_products_of_inverse_dynamics(name: str) -> None:
         return precise._kernel("inverse_dynamics", known)
 
     by_x, by_r, by_udot = (jacobian(forces, (time, x, r, udot), k) for k in (1, 2, 3))
-    found = dyn.inverse_dynamics_jvp(time, x, udot, dx, dudot=dudot, dr=dr, r=r)
+    found = dyn.jvp("inverse_dynamics", time, x, udot, dx, dudot=dudot, dr=dr, r=r)
     close(found, by_x @ dx + by_r @ dr + by_udot @ dudot)
-    close(dyn.inverse_dynamics_jvp(time, x, udot, dx, r=r), by_x @ dx)
-    gradients = dyn.inverse_dynamics_vjp(time, x, udot, w, full=True, r=r)
+    close(dyn.jvp("inverse_dynamics", time, x, udot, dx, r=r), by_x @ dx)
+    gradients = dyn.vjp("inverse_dynamics", time, x, udot, w, full=True, r=r)
     for gradient, slopes in zip(gradients, (by_x, by_udot, by_r), strict=True):
         close(gradient, w @ slopes)
-    batch = dyn.inverse_dynamics_vjp(time, [x, x], udot, [w, 2 * w], r=r)
+    batch = dyn.vjp("inverse_dynamics", time, [x, x], udot, [w, 2 * w], r=r)
     np.testing.assert_array_equal(batch[0], gradients[0])
-    in_lists = dyn.inverse_dynamics_jvp(time, list(x), list(udot), list(dx), dudot=list(dudot), dr=list(dr), r=list(r))
+    in_lists = dyn.jvp(
+        "inverse_dynamics", time, list(x), list(udot), list(dx), dudot=list(dudot), dr=list(dr), r=list(r)
+    )
     np.testing.assert_array_equal(in_lists, found)  # plain arrays go another way
     close(batch[1], 2 * (w @ by_x))
 
@@ -492,18 +494,18 @@ def test_vectors_of_other_shapes() -> None:
     with pytest.raises(TypeError, match="weights must be real numbers"):
         dyn.rhs_vjp(time, x, ["a"] * 4)
     with pytest.raises(ValueError, match=r"udot has shape \(3,\), expected \(..., 2\)"):
-        dyn.inverse_dynamics_jvp(time, x, np.zeros(3), x)
+        dyn.jvp("inverse_dynamics", time, x, np.zeros(3), x)
     with pytest.raises(ValueError, match=r"dr has shape \(\), expected \(..., 1\)"):
-        dyn.inverse_dynamics_jvp(time, x, np.zeros(2), x, dr=1.0)
+        dyn.jvp("inverse_dynamics", time, x, np.zeros(2), x, dr=1.0)
     with pytest.raises(ValueError, match=r"weights has shape \(4,\), expected \(..., 2\)"):
-        dyn.inverse_dynamics_vjp(time, x, np.zeros(2), x)
+        dyn.vjp("inverse_dynamics", time, x, np.zeros(2), x)
     for product in (dyn.rhs_jvp, dyn.rhs_vjp, dyn.rhs_hessian):
         with pytest.raises(ValueError, match=r"leading axes do not broadcast: x \(2,\), \w+ \(3,\)$"):
             product(time, [x, x], [x, x, x])
         with pytest.raises(ValueError, match=r"do not broadcast: t \(2,\), direction or weights \(3,\)"):
             product([time, time], x, [x, x, x])
     with pytest.raises(ValueError, match=r"leading axes do not broadcast: udot \(2,\), dx \(3,\)$"):
-        dyn.inverse_dynamics_jvp(time, x, np.zeros((2, 2)), [x, x, x])
+        dyn.jvp("inverse_dynamics", time, x, np.zeros((2, 2)), [x, x, x])
     with pytest.raises(kc.ModelError, match="has no expression: it multiplies by vectors"):
         import_module("kanecore.gallery.cart_pole").build().symbolic("inverse_dynamics_tangent")
 

@@ -205,7 +205,7 @@ def test_each_object_has_a_page_with_an_example(root: Path) -> None:
     """The build executes the cells, and fails where a page has none."""
     folder = root / "docs/reference"
     pages = set().union(*(listed(page) for page in folder.glob("*.md")))
-    facts = {"ABI_VERSION", "__version__", "gallery", "robots", "shapes"}  # are on the first page
+    facts = {"ABI_VERSION", "__version__", "gallery", "robots", "shapes", "transforms"}  # are on the first page
     methods = {f"CompiledModel.{name}" for names in TABLES.values() for name in names.split() if name not in FACTS}
     properties = {"Trajectory.with_sensitivities"}  # made by `simulate`
     expected = (set(kc.__all__) - facts) | methods | documented(kc.Model) | documented(kc.Trajectory) - properties

@@ -12,6 +12,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
+from kanecore.transforms import Link, dh
 
 m, l, g, k = sm.symbols("m l g k")  # noqa: E741
 N = me.ReferenceFrame("N")
@@ -168,7 +169,7 @@ def test_an_energy_that_is_no_multiple_is_named() -> None:
 @pytest.mark.long
 def test_a_speed_that_a_constraint_holds_at_zero() -> None:
     """The sideways speed of Chaplygin's sleigh: by differences it is not quite zero, and nothing stands beside it."""
-    runner = kc.Link("sleigh", sm.eye(4), mass=m, centre=(sm.Symbol("a"), 0, 0), inertia=(0, 0, sm.Symbol("I")))
+    runner = Link("sleigh", sm.eye(4), mass=m, centre=(sm.Symbol("a"), 0, 0), inertia=(0, 0, sm.Symbol("I")))
     runner.transform[:2, :2] = sm.Matrix([[sm.cos(q), -sm.sin(q)], [sm.sin(q), sm.cos(q)]])
     runner.transform[:2, 3] = [x, y]
     rates = kc.Model.from_transforms(
@@ -184,7 +185,7 @@ def test_a_speed_that_a_constraint_holds_at_zero() -> None:
 
 @pytest.mark.long
 def test_redundant_speeds_follow_from_the_constraints() -> None:
-    links = [kc.Link("rod", kc.dh(0, 0, 0, q), mass=m, centre=(l, 0, 0), inertia=(0, 0, k))]
+    links = [Link("rod", dh(0, 0, 0, q), mass=m, centre=(l, 0, 0), inertia=(0, 0, k))]
     rates, bodies = (kc.Model.from_transforms(links, gravity=(g, 0, 0), speeds=kind) for kind in ("rates", "bodies"))
     found = kc.equivalent(rates, bodies)
     assert found.passed, str(found)

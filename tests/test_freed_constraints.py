@@ -226,7 +226,10 @@ def test_an_unattached_row_is_a_generalized_force() -> None:
         dyn.reactions(0.0, x)
     baked = kc.compile(free, parameters=WIRE, bake=True)
     assert_allclose(baked.udot(0.0, x, r=[1.3]), dyn.udot(0.0, x, r=[1.3]), rtol=1e-14)
-    shares, total = dyn.active_forces_by_load(0.0, x, r=[1.3]), dyn.generalized_active_forces(0.0, x, r=[1.3])
+    shares, total = (
+        dyn.generalized_active_forces(0.0, x, r=[1.3], by="load"),
+        dyn.generalized_active_forces(0.0, x, r=[1.3]),
+    )
     assert_allclose(shares["freed constraints"][1], 1.3, rtol=1e-12)
     assert_allclose(sum(shares.values()), total, rtol=1e-12)
     assert_allclose(total[1] - dyn.generalized_active_forces(0.0, x)[1], 1.3)

@@ -21,6 +21,7 @@ from sympy import cos, pi, sin
 
 import kanecore as kc
 from kanecore.gallery import five_bar_bodies
+from kanecore.transforms import Link, LinkLoad, angular_velocity_matrix, dh, link_pose
 
 Array = npt.NDArray[np.float64]
 load = cache(kc.load)
@@ -76,11 +77,11 @@ def test_dh_is_the_printed_matrix() -> None:
         *([ct, -st, 0, length], [st * ca, ct * ca, -sa, -sa * offset]),
         *([st * sa, ct * sa, ca, ca * offset], [0, 0, 0, 1]),
     ]
-    assert kc.dh(length, twist, offset, angle) == sm.Matrix(standard)
-    assert kc.dh(length, twist, offset, angle, convention="modified") == sm.Matrix(modified)
-    assert kc.dh(0, np.pi / 2, 0, q)[2, 2] == 0, "right angles that are floats leave nothing"
+    assert dh(length, twist, offset, angle) == sm.Matrix(standard)
+    assert dh(length, twist, offset, angle, convention="modified") == sm.Matrix(modified)
+    assert dh(0, np.pi / 2, 0, q)[2, 2] == 0, "right angles that are floats leave nothing"
     with pytest.raises(kc.ModelError, match="modified"):
-        kc.dh(0, 0, 0, q, convention="Craig")
+        dh(0, 0, 0, q, convention="Craig")
 
 
 @pytest.mark.filterwarnings("ignore:no solid body")
@@ -88,7 +89,7 @@ def test_puma_by_denavit_and_hartenberg() -> None:
     """The gallery's arm is made of SymPy's frames and points, and costs as much: the tree is recognised as such."""
     angles = me.dynamicsymbols("q1:7")
     links = [
-        kc.Link(f"link{i}", kc.dh(*row[:3], angle), mass=row[3], centre=row[4], inertia=row[5])
+        Link(f"link{i}", dh(*row[:3], angle), mass=row[3], centre=row[4], inertia=row[5])
         for i, (row, angle) in enumerate(zip(PUMA, angles, strict=True), 1)
     ]
     dyn, expected = built(links, {"g": 9.81}, gravity=(0, 0, -g), efforts=angles), load("puma560")
@@ -105,9 +106,9 @@ def test_puma_by_denavit_and_hartenberg() -> None:
 # ------------------------------------------------------------------------------------------------------- closed forms
 def cart_with_two_pendulums(**options: Any) -> kc.CompiledModel:
     links = [
-        kc.Link("right", turn("z", b, (l, 0, 0)), "cart", m, (0, -l, 0)),
-        kc.Link("cart", slide(x, 0, 0), "ground", 2 * m),
-        kc.Link("left", turn("z", a, (-l, 0, 0)), "cart", m, (0, -l, 0)),
+        Link("right", turn("z", b, (l, 0, 0)), "cart", m, (0, -l, 0)),
+        Link("cart", slide(x, 0, 0), "ground", 2 * m),
+        Link("left", turn("z", a, (-l, 0, 0)), "cart", m, (0, -l, 0)),
     ]
     return built(links, {"m": 1.5, "l": 0.4, "g": 9.81}, gravity=(0, -g, 0), q=[x, a, b], efforts=[x], **options)
 
@@ -144,7 +145,7 @@ def test_a_tree_in_the_speeds_of_its_bodies() -> None:
 def test_prescribed_motion_of_a_pivot() -> None:
     """l q̈ = −(g + r̈) sin q; what is listed as an input is no coordinate."""
     r = me.dynamicsymbols("r")
-    links = [kc.Link("rod", turn("z", q, (0, r, 0)), mass=m, centre=(0, -l, 0))]
+    links = [Link("rod", turn("z", q, (0, r, 0)), mass=m, centre=(0, -l, 0))]
     numbers = {"m": 1.5, "l": 0.4, "g": 9.81}
     by_inputs = built(links, numbers, gravity=(0, -g, 0), inputs=[r])
     by_q = built(links, numbers, gravity=(0, -g, 0), q=[q])
@@ -163,7 +164,7 @@ def test_prescribed_motion_of_a_pivot() -> None:
 def test_a_transform_of_time(speeds: str) -> None:
     """A bead on a rod that turns at Ω: r̈ = Ω² r."""
     rate, t = sm.Symbol("Omega"), me.dynamicsymbols._t
-    links = [kc.Link("rod", turn("z", rate * t)), kc.Link("bead", slide(q, 0, 0), mass=m)]
+    links = [Link("rod", turn("z", rate * t)), Link("bead", slide(q, 0, 0), mass=m)]
     dyn = built(links, {"m": 2.0, "Omega": 3.0}, speeds=speeds, **({"u": ["vx2"]} if speeds == "bodies" else {}))
     for state in states(dyn):
         assert dyn.udot(0.0, state)[0] == pytest.approx(9.0 * state[0], rel=1e-11)
@@ -173,7 +174,7 @@ def test_a_screw() -> None:
     """(I + m h²) θ̈ = τ − m g h, with one coordinate in rotation and displacement."""
     h = sm.Symbol("h")
     dyn = built(
-        [kc.Link("nut", turn("z", q, (0, 0, h * q)), mass=m, inertia=(I, I, I))],
+        [Link("nut", turn("z", q, (0, 0, h * q)), mass=m, inertia=(I, I, I))],
         {"m": 2.0, "I": 0.3, "h": 0.5, "g": 10.0},
         gravity=(0, 0, -g),
         efforts=[q],
@@ -183,8 +184,8 @@ def test_a_screw() -> None:
 
 def test_a_mass_centre_that_holds_a_coordinate() -> None:
     """As the bar of the RRP robot, which slides in axes that do not."""
-    sliding = [kc.Link("arm", turn("z", a)), kc.Link("bar", sm.eye(4), mass=m, centre=(q, 0, 0), inertia=(I, I, I))]
-    carried = [kc.Link("arm", turn("z", a)), kc.Link("bar", slide(q, 0, 0), mass=m, inertia=(I, I, I))]
+    sliding = [Link("arm", turn("z", a)), Link("bar", sm.eye(4), mass=m, centre=(q, 0, 0), inertia=(I, I, I))]
+    carried = [Link("arm", turn("z", a)), Link("bar", slide(q, 0, 0), mass=m, inertia=(I, I, I))]
     numbers, options = {"m": 2.0, "I": 0.3, "g": 9.81}, {"gravity": (0, -g, 0), "efforts": [a, q]}
     dyn, expected = (built(links, numbers, **options) for links in (sliding, carried))
     z = states(dyn)
@@ -196,9 +197,9 @@ def test_efforts_do_the_work_of_their_coordinates(speeds: str) -> None:
     """A universal joint, a slider, a hinge: power τ · q̇ in both formulations, whatever the link before does."""
     c, d = me.dynamicsymbols("c d")
     links = [
-        kc.Link("cross", turn("x", a) * turn("y", b), mass=1, centre=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5)),
-        kc.Link("slider", turn("x", 0.4, (0.1, 0.5, d)), mass=2, centre=(0.3, -0.2, 0.1), inertia=(1, 2, 2.5)),
-        kc.Link("hand", kc.dh(0.2, 0.7, 0.3, c), mass=3, centre=(0.1, 0.1, -0.4), inertia=(1, 2, 2.5)),
+        Link("cross", turn("x", a) * turn("y", b), mass=1, centre=(0.1, 0.2, 0.3), inertia=(1, 2, 2.5)),
+        Link("slider", turn("x", 0.4, (0.1, 0.5, d)), mass=2, centre=(0.3, -0.2, 0.1), inertia=(1, 2, 2.5)),
+        Link("hand", dh(0.2, 0.7, 0.3, c), mass=3, centre=(0.1, 0.1, -0.4), inertia=(1, 2, 2.5)),
     ]
     dyn, tau = built(links, speeds=speeds, efforts=[a, b, d, c], q=[a, b, d, c]), np.array([1.0, -2.0, 3.0, 0.5])
     for state in states(dyn):
@@ -216,11 +217,11 @@ def test_further_loads(speeds: str) -> None:
 
     fx, fy, gx, gy, hx, tau = inputs = me.dynamicsymbols("fx fy gx gy hx tau")
     loads = [
-        kc.LinkLoad("rod", force=(fx, fy, 0), at=(0.5, 0, 0), torque=(1, 2, tau)),
-        kc.LinkLoad("rod", force=(gx, gy, 0), at=(0.5, 0, 0), inertial=True),
-        kc.LinkLoad("rod", force=(hx, 2 * hx, 3 * hx)),  # at the mass centre, which is on the axis
+        LinkLoad("rod", force=(fx, fy, 0), at=(0.5, 0, 0), torque=(1, 2, tau)),
+        LinkLoad("rod", force=(gx, gy, 0), at=(0.5, 0, 0), inertial=True),
+        LinkLoad("rod", force=(hx, 2 * hx, 3 * hx)),  # at the mass centre, which is on the axis
     ]
-    rod = kc.Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
+    rod = Link("rod", turn("z", q), mass=m, inertia=(0, 0, I))
     dyn = built([rod], {"m": 2.0, "I": 0.3}, speeds=speeds, q=[q], inputs=inputs, forcelist=loads)
     state = np.zeros(dyn.n_x)
     state[0] = 0.3
@@ -238,7 +239,7 @@ def test_further_loads(speeds: str) -> None:
 def test_efforts_may_be_expressions() -> None:
     """A spring and a damper in a joint."""
     k, damping = sm.symbols("k c")
-    links = [kc.Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
+    links = [Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
     model = kc.Model.from_transforms(links, efforts={q: -k * q - damping * q.diff()})
     assert (model.n_r, [str(p) for p in model.parameters]) == (0, ["c", "k", "l", "m"])
     dyn = kc.compile(model, parameters={"c": 0.1, "k": 2.0, "l": 0.5, "m": 3.0})
@@ -251,8 +252,8 @@ def test_numbers_of_numpy(speeds: str) -> None:
     fixed = np.eye(4)
     fixed[:3, 3] = 0.1, 0.2, 0.3
     links = [
-        kc.Link("seat", fixed, mass=0.0, inertia=np.zeros(3)),
-        kc.Link("rod", turn("z", q), mass=2.0, centre=np.array([0.5, 0.0, 0.0]), inertia=np.diag([0.0, 0.1, 0.1])),
+        Link("seat", fixed, mass=0.0, inertia=np.zeros(3)),
+        Link("rod", turn("z", q), mass=2.0, centre=np.array([0.5, 0.0, 0.0]), inertia=np.diag([0.0, 0.1, 0.1])),
     ]
     dyn = built(links, gravity=np.array([0.0, -10.0, 0.0]), speeds=speeds)
     found = dyn.udot(0.0, [0.3, *np.zeros(dyn.n_u)])[dyn.speed_names.index("q_d" if speeds == "rates" else "wz2")]
@@ -260,7 +261,7 @@ def test_numbers_of_numpy(speeds: str) -> None:
 
 
 def test_names_of_rates() -> None:
-    links = [kc.Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
+    links = [Link("rod", turn("z", q), mass=m, centre=(l, 0, 0))]
     assert [str(u) for u in kc.Model.from_transforms(links, u="omega").speeds] == ["omega(t)"]
 
 
@@ -268,8 +269,8 @@ def test_names_of_rates() -> None:
 def test_angular_velocity_is_the_derivative_of_the_rotation() -> None:
     """S(ω) = Rᵀ Ṙ, entry by entry, for a product of turns."""
     c = me.dynamicsymbols("c")
-    h = turn("x", a) * turn("y", b) * kc.dh(1, 0.3, 2, c)
-    found, r = kc.angular_velocity_matrix(h), h[:3, :3]
+    h = turn("x", a) * turn("y", b) * dh(1, 0.3, 2, c)
+    found, r = angular_velocity_matrix(h), h[:3, :3]
     expected = r.T * r.diff(me.dynamicsymbols._t)
     numbers = dict(zip((a, b, c, a.diff(), b.diff(), c.diff()), (0.3, -0.7, 1.1, 0.5, 0.2, -0.4), strict=True))
     rates = {e: value for e, value in numbers.items() if e.is_Derivative}
@@ -277,23 +278,23 @@ def test_angular_velocity_is_the_derivative_of_the_rotation() -> None:
     difference = np.array((found - expected).subs(rates).subs(places), float)
     np.testing.assert_allclose(difference, np.zeros((3, 3)), atol=1e-15)
     assert found + found.T == sm.zeros(3)
-    assert kc.angular_velocity_matrix(turn("z", q)[:3, :3]) == sm.Matrix([[0, -1, 0], [1, 0, 0], [0, 0, 0]]) * q.diff()
+    assert angular_velocity_matrix(turn("z", q)[:3, :3]) == sm.Matrix([[0, -1, 0], [1, 0, 0], [0, 0, 0]]) * q.diff()
     with pytest.raises(kc.ModelError, match="no rotation"):
-        kc.angular_velocity_matrix(2 * turn("z", q)[:3, :3])
+        angular_velocity_matrix(2 * turn("z", q)[:3, :3])
     with pytest.raises(kc.ModelError, match="is 2×2"):
-        kc.angular_velocity_matrix(sm.eye(2))
+        angular_velocity_matrix(sm.eye(2))
 
 
 def test_pose_is_the_product_of_transforms() -> None:
     links = [
-        kc.Link("upper", kc.dh(l, 0, 0, a)),
-        kc.Link("lower", kc.dh(l, 0, 0, b)),
-        kc.Link("other", kc.dh(2, 0, 0, q), "upper"),
+        Link("upper", dh(l, 0, 0, a)),
+        Link("lower", dh(l, 0, 0, b)),
+        Link("other", dh(2, 0, 0, q), "upper"),
     ]
-    assert kc.link_pose(links, "lower") == kc.dh(l, 0, 0, a) * kc.dh(l, 0, 0, b)
-    assert kc.link_pose(links, "other") == kc.dh(l, 0, 0, a) * kc.dh(2, 0, 0, q)
+    assert link_pose(links, "lower") == dh(l, 0, 0, a) * dh(l, 0, 0, b)
+    assert link_pose(links, "other") == dh(l, 0, 0, a) * dh(2, 0, 0, q)
     with pytest.raises(kc.ModelError, match="no link is named 'hand': they are upper, lower, other"):
-        kc.link_pose(links, "hand")
+        link_pose(links, "hand")
 
 
 # ------------------------------------------------------------------------------------------------ parallel mechanisms
@@ -445,8 +446,8 @@ def test_no_speed_matrices() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- hostile input
-def link(**changes: Any) -> kc.Link:
-    return kc.Link(**{"name": "rod", "transform": turn("z", q), "mass": m, "centre": (l, 0, 0), **changes})
+def link(**changes: Any) -> Link:
+    return Link(**{"name": "rod", "transform": turn("z", q), "mass": m, "centre": (l, 0, 0), **changes})
 
 
 def changed(row: int, column: int, value: Any) -> sm.Matrix:
@@ -460,7 +461,7 @@ def changed(row: int, column: int, value: Any) -> sm.Matrix:
     [
         (list, "links is empty"),
         (lambda: link(), "give a list"),
-        (lambda: [turn("z", q)], r"(?s)links\[0\] is Matrix.*write kc.Link"),
+        (lambda: [turn("z", q)], r"(?s)links\[0\] is Matrix.*write kc.transforms.Link"),
         (lambda: [link(name="")], r"links\[0\] has the name ''"),
         (lambda: [link(name="ground")], "'ground' is what all links are on"),
         (lambda: [link(), link()], "'rod' stands twice"),
@@ -503,9 +504,9 @@ def test_links_that_are_wrong(links: Callable[[], Any], message: str) -> None:
         ({"q": [q, a]}, r"q holds a\(t\), which no transform"),
         ({"q": []}, "nothing moves"),
         ({"efforts": [a]}, r"efforts holds a\(t\), which is no coordinate"),
-        ({"forcelist": [("rod", (1, 0, 0))]}, "write kc.LinkLoad"),
-        ({"forcelist": [kc.LinkLoad("arm", (1, 0, 0))]}, "a load on 'arm': the links are rod"),
-        ({"forcelist": [kc.LinkLoad("rod", (1, 0))]}, "the force of the load on link rod has 2 entries"),
+        ({"forcelist": [("rod", (1, 0, 0))]}, "write kc.transforms.LinkLoad"),
+        ({"forcelist": [LinkLoad("arm", (1, 0, 0))]}, "a load on 'arm': the links are rod"),
+        ({"forcelist": [LinkLoad("rod", (1, 0))]}, "the force of the load on link rod has 2 entries"),
         ({"places": [("arm", (x, y, None))]}, "the links are rod"),
         ({"places": [("rod", (x, y))]}, "gives link rod 2 coordinates"),
         ({"points": ["arm"]}, "points holds .*: the links are rod"),
@@ -528,9 +529,9 @@ def test_options_that_are_wrong(options: Any, message: str) -> None:
 def test_points_and_frames_are_those_of_links(speeds: str) -> None:
     """Where a tool without mass is, how it moves, and its Jacobian."""
     links = [
-        kc.Link("upper", kc.dh(l, 0, 0, q), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
-        kc.Link("lower", kc.dh(l, 0, 0, a), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
-        kc.Link("tool", turn("y", b, (0, 0, l))),
+        Link("upper", dh(l, 0, 0, q), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
+        Link("lower", dh(l, 0, 0, a), mass=m, centre=(-l / 2, 0, 0), inertia=(I, I, I)),
+        Link("tool", turn("y", b, (0, 0, l))),
     ]
     chain = {"points": ["upper", "tool"], "frames": "tool", "inputs": [b], "speeds": speeds}
     dyn = kc.compile(kc.Model.from_transforms(links, gravity=(0, -g, 0), **chain))
@@ -541,7 +542,7 @@ def test_points_and_frames_are_those_of_links(speeds: str) -> None:
     x = dyn.consistent(0.0, x, None, r=r) if dyn.n_constraints else x
     rates = dict(zip((q.diff(), a.diff()), dyn.qdot(0.0, x, r=r), strict=True)) | {b.diff(): -0.4}
     values = {q: 0.4, a: -0.9, b: 0.3, l: 0.7}
-    pose = kc.link_pose(links, "tool")
+    pose = link_pose(links, "tool")
     place = np.array(pose[:3, 3].subs(values), float).ravel()
     moved = np.array(pose[:3, 3].diff(me.dynamicsymbols._t).subs(rates).subs(values), float).ravel()
     assert dyn.points[-2:] == ("upper origin", "tool origin")
@@ -556,7 +557,7 @@ def test_points_and_frames_are_those_of_links(speeds: str) -> None:
 def test_constraints_by_both_names() -> None:
     """Two hinges, of which the second holds the tip on the x axis."""
     links = [link(), link(name="tip", transform=turn("z", a, (l, 0, 0)))]
-    height = (kc.link_pose(links, "tip") * sm.Matrix([l, 0, 0, 1]))[1]
+    height = (link_pose(links, "tip") * sm.Matrix([l, 0, 0, 1]))[1]
     for argument in ("configuration_constraints", "holonomic_constraints"):
         model = kc.Model.from_transforms(links, q_dependent=[a], **{argument: [height]})
         assert (model.n_constraints, [str(u) for u in model.speeds]) == (1, ["q_d(t)", "a_d(t)"])
@@ -570,7 +571,7 @@ def test_constraints_by_both_names() -> None:
 )
 def test_a_sleigh_names_its_dependent_speeds(speeds: str, dependent: Any) -> None:
     """Chaplygin's: ω̇ = −m a v ω / (I + m a²), v̇ = a ω² (Neimark & Fufaev, 1972, chapter 3)."""
-    runner = kc.Link("sleigh", turn("z", q, (x, y, 0)), mass=m, centre=(l, 0, 0), inertia=(0, 0, I))
+    runner = Link("sleigh", turn("z", q, (x, y, 0)), mass=m, centre=(l, 0, 0), inertia=(0, 0, I))
     edge = {"edge": x.diff() * sin(q) - y.diff() * cos(q)}
     options = {"q": [x, y, q], "speeds": speeds, "nonholonomic_constraints": edge, "u_dependent": dependent}
     with warnings.catch_warnings():
@@ -586,7 +587,7 @@ def test_a_sleigh_names_its_dependent_speeds(speeds: str, dependent: Any) -> Non
 
 def test_a_slide_by_an_absolute_value() -> None:
     """T = m (d|q|/dt)² / 2."""
-    dyn = built([kc.Link("bead", turn("z", 0, (sm.Abs(q), 0, 0)), mass=m)], {"m": 2.0})
+    dyn = built([Link("bead", turn("z", 0, (sm.Abs(q), 0, 0)), mass=m)], {"m": 2.0})
     assert dyn.kinetic_energy(0.0, [-0.3, 0.7]) == pytest.approx(0.49, rel=1e-15)
 
 

@@ -231,7 +231,12 @@ def test_jacobian() -> None:
         same(J @ x[3:] + [*v0, *omega0], [*v, *omega])
         same(dyn.jacobian("tip", 0.0, x, frame=frame, r=r), J[:3])
     rod = dyn.jacobian("centre", 0.0, x, r=r).T @ [0.0, 0.0, -VALUES[m] * VALUES[g]]
-    same(rod, next(force for name, force in dyn.active_forces_by_load(0.0, x, r=r).items() if "centre" in name))
+    same(
+        rod,
+        next(
+            force for name, force in dyn.generalized_active_forces(0.0, x, r=r, by="load").items() if "centre" in name
+        ),
+    )
     loop = kc.load("four_bar")
     x, _, r = random_state(loop, 5)
     independent = loop.jacobian(loop.points[0], 0.0, x, nonholonomic=True, r=r)

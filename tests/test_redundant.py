@@ -107,7 +107,7 @@ def test_poses_are_the_printed_ones() -> None:
     turned = [[c1, -c2 * s1, s1 * s2], [s1, c1 * c2, -c1 * s2], [0, s2, c2]]
     for name, place in (("arm", [0, 0, h + l1]), ("bar", [-c2 * s1 * l2, c1 * c2 * l2, h + l1 + s2 * l2])):
         printed = sm.Matrix(turned).row_join(sm.Matrix(place)).col_join(sm.Matrix([[0, 0, 0, 1]]))
-        assert zero(kc.link_pose(rrp_redundant.links(), name) - printed)
+        assert zero(kc.transforms.link_pose(rrp_redundant.links(), name) - printed)
 
 
 def test_angular_velocities_are_the_printed_ones() -> None:
@@ -116,7 +116,7 @@ def test_angular_velocities_are_the_printed_ones() -> None:
     column = sm.Matrix([[0, -w1, 0], [w1, 0, 0], [0, 0, 0]])
     tilted = sm.Matrix([[0, -c2 * w1, s2 * w1], [c2 * w1, 0, -w2], [-s2 * w1, w2, 0]])
     for name, printed in (("column", column), ("arm", tilted), ("bar", tilted)):
-        assert kc.angular_velocity_matrix(kc.link_pose(links, name)) == printed
+        assert kc.transforms.angular_velocity_matrix(kc.transforms.link_pose(links, name)) == printed
 
 
 def test_phi_lambda_psi_upsilon_are_the_printed_ones() -> None:

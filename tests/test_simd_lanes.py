@@ -123,12 +123,14 @@ def test_bits_of_products_and_forward_dynamics() -> None:
     udot, change, weights = (rng.normal(size=(len(x), n)) for n in (dyn.n_u, dyn.n_x, dyn.n_u))
     q, u = x[:, : dyn.n_q], x[:, dyn.n_q :]
     assert_same_bits(dyn.aba(q, u, udot), np.array([dyn.aba(q[i], u[i], udot[i]) for i in range(len(x))]))
-    along = dyn.inverse_dynamics_jvp(0.0, x, udot, dx=change)
+    along = dyn.jvp("inverse_dynamics", 0.0, x, udot, dx=change)
     assert_same_bits(
-        along, np.array([dyn.inverse_dynamics_jvp(0.0, x[i], udot[i], dx=change[i]) for i in range(len(x))])
+        along, np.array([dyn.jvp("inverse_dynamics", 0.0, x[i], udot[i], dx=change[i]) for i in range(len(x))])
     )
-    back = dyn.inverse_dynamics_vjp(0.0, x, udot, weights)
-    assert_same_bits(back, np.array([dyn.inverse_dynamics_vjp(0.0, x[i], udot[i], weights[i]) for i in range(len(x))]))
+    back = dyn.vjp("inverse_dynamics", 0.0, x, udot, weights)
+    assert_same_bits(
+        back, np.array([dyn.vjp("inverse_dynamics", 0.0, x[i], udot[i], weights[i]) for i in range(len(x))])
+    )
     assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn._lanes[0]
 
 

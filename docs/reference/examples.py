@@ -111,6 +111,18 @@ x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 q, u, tau = [0.4, 0.8], [1.0, 0.0], [5.0, 2.0]
 dyn.aba(q, u, tau)
 
+# %% CompiledModel.rnea
+import kanecore as kc
+
+dyn = kc.load("double_pendulum")
+dyn.rnea([0.1, 0.2], [0.0, 1.0], [0.5, 0.0])
+
+# %% CompiledModel.crba
+import kanecore as kc
+
+dyn = kc.load("double_pendulum")
+dyn.crba([0.1, 0.2])
+
 # %% CompiledModel.workspace
 import kanecore as kc
 
@@ -138,6 +150,18 @@ x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 w_r = dyn.partial_angular_velocities(0.0, x)
 print(w_r.shape)
 w_r[1]  # of the second link: a row for each speed
+
+# %% CompiledModel.partial_accelerations
+import kanecore as kc
+
+dyn = kc.load("rolling_disc")
+dyn.partial_accelerations(0.0, dyn.check().x).shape  # points, independent speeds, axes
+
+# %% CompiledModel.partial_angular_accelerations
+import kanecore as kc
+
+dyn = kc.load("rolling_disc")
+dyn.partial_angular_accelerations(0.0, dyn.check().x).shape
 
 # %% CompiledModel.generalized_active_forces
 import kanecore as kc
@@ -209,12 +233,12 @@ dyn = kc.load("planar_2r")
 x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
 dyn.reactions(0.0, x, named=True)["link1"]  # force, then torque
 
-# %% CompiledModel.inertia_wrenches
+# %% CompiledModel.inertia_forces
 import kanecore as kc
 
 dyn = kc.load("planar_2r")
 x = dyn.state(q1=0.4, q2=0.8, u1=1.0)
-dyn.inertia_wrenches(0.0, x, udot=[1.0, 0.0], named=True)["link2"]
+dyn.inertia_forces(0.0, x, udot=[1.0, 0.0], named=True)["link2"]
 
 # %% CompiledModel.power
 import kanecore as kc
@@ -422,12 +446,12 @@ dyn = kc.load("cart_pole")
 x = dyn.state(theta=0.1)
 dyn.body_momenta(0.0, dyn.state(v=0.5), named=True)["cart"]
 
-# %% CompiledModel.speed_momenta
+# %% CompiledModel.momenta
 import kanecore as kc
 
 dyn = kc.load("double_pendulum")
 x = dyn.state(q1=0.5, u2=1.0)
-dyn.speed_momenta(0.0, x)
+dyn.momenta(0.0, x)
 
 # %% CompiledModel.generalized_momenta
 import kanecore as kc
@@ -609,6 +633,12 @@ dyn = kc.load("cart_pole")
 system = dyn.linear_system(0.0, dyn.state())
 system.eigenvalues
 
+# %% CompiledModel.state_error
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.state_error(dyn.state(theta=0.3), dyn.state(theta=0.1))
+
 # %% CompiledModel.equilibrium
 import kanecore as kc
 
@@ -639,6 +669,18 @@ import kanecore as kc
 dyn = kc.load("cart_pole")
 x = dyn.state(theta=0.1)
 dyn.vjp("rhs", 0.0, x, [0.0, 0.0, 1.0, 0.0])  # the gradient of the third row
+
+# %% CompiledModel.rhs_jvp
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.rhs_jvp(0.0, dyn.state(theta=0.1), {"theta": 1.0})
+
+# %% CompiledModel.rhs_vjp
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+dyn.rhs_vjp(0.0, dyn.state(theta=0.1), {"omega": 1.0})
 
 # %% CompiledModel.rhs_hessian
 import kanecore as kc
@@ -772,6 +814,13 @@ from scipy.integrate import quad
 
 f = dyn.lowlevel_callable("kinetic_energy", over="v", x=dyn.state())
 quad(f, 0.0, 1.0)[0]
+
+# %% CompiledModel.as_pydy
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+rhs = dyn.as_pydy()
+rhs(dyn.state(theta=0.1), 0.0, None, None)
 
 # %% CompiledModel.address
 import kanecore as kc
@@ -937,8 +986,8 @@ import kanecore as kc
 q1, q2 = me.dynamicsymbols("q1 q2")
 a, m, g = sm.symbols("a m g")
 links = [
-    kc.Link("upper", kc.dh(a, 0, 0, q1), mass=m),
-    kc.Link("lower", kc.dh(a, 0, 0, q2), mass=m),
+    kc.transforms.Link("upper", kc.transforms.dh(a, 0, 0, q1), mass=m),
+    kc.transforms.Link("lower", kc.transforms.dh(a, 0, 0, q2), mass=m),
 ]
 kc.Model.from_transforms(links, gravity=(0, -g, 0), efforts=[q1, q2]).inputs
 
@@ -1421,49 +1470,54 @@ import kanecore as kc
 
 Path(kc.get_include(), "kanecore.h").is_file()
 
-# %% Link
+# %% transforms.Link
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q = me.dynamicsymbols("q")
-link = kc.Link("arm", kc.dh(0.5, 0, 0, q), mass=2, centre=(-0.25, 0, 0))
+link = kc.transforms.Link(
+    "arm", kc.transforms.dh(0.5, 0, 0, q), mass=2, centre=(-0.25, 0, 0)
+)
 link.transform
 
-# %% LinkLoad
+# %% transforms.LinkLoad
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q, f = me.dynamicsymbols("q f")
-link = kc.Link("arm", kc.dh(0.5, 0, 0, q), mass=2)
-push = kc.LinkLoad("arm", force=(0, f, 0))
+link = kc.transforms.Link("arm", kc.transforms.dh(0.5, 0, 0, q), mass=2)
+push = kc.transforms.LinkLoad("arm", force=(0, f, 0))
 model = kc.Model.from_transforms([link], forcelist=[push])
 model.symbolic("generalized_active_forces", nested=True)
 
-# %% dh
+# %% transforms.dh
 import sympy as sm
 
 import kanecore as kc
 
-kc.dh(sm.Symbol("a"), sm.pi / 2, 0, sm.Symbol("theta"))
+kc.transforms.dh(sm.Symbol("a"), sm.pi / 2, 0, sm.Symbol("theta"))
 
-# %% link_pose
+# %% transforms.link_pose
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q1, q2 = me.dynamicsymbols("q1 q2")
-links = [kc.Link("upper", kc.dh(1, 0, 0, q1)), kc.Link("lower", kc.dh(1, 0, 0, q2))]
-kc.link_pose(links, "lower")[:2, 3]
+links = [
+    kc.transforms.Link("upper", kc.transforms.dh(1, 0, 0, q1)),
+    kc.transforms.Link("lower", kc.transforms.dh(1, 0, 0, q2)),
+]
+kc.transforms.link_pose(links, "lower")[:2, 3]
 
-# %% angular_velocity_matrix
+# %% transforms.angular_velocity_matrix
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
 q = me.dynamicsymbols("q")
-kc.angular_velocity_matrix(kc.dh(1, 0, 0, q))
+kc.transforms.angular_velocity_matrix(kc.transforms.dh(1, 0, 0, q))
 
 # %% Spline
 import kanecore as kc

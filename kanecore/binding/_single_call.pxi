@@ -154,7 +154,7 @@ cdef class Model(Parametrized):
         return states.result
 
     def _inverse_dynamics_tangent_at_once(self, t, x, udot, dx, dr, dudot, r, p):
-        """`inverse_dynamics_jvp` of one state in plain arrays; None for arguments that are no such.
+        """`jvp("inverse_dynamics", ...)` of one state in plain arrays; None for arguments that are no such.
 
         ``dr`` and ``dudot`` may be None, for zeros.
         """
@@ -167,7 +167,7 @@ cdef class Model(Parametrized):
         return self.product_at_once(K_INVERSE_DYNAMICS_TANGENT, t, x, r, p)
 
     def _inverse_dynamics_gradient_at_once(self, t, x, udot, weights, r, p):
-        """The gradients of `inverse_dynamics_vjp`, likewise."""
+        """The gradients of `vjp("inverse_dynamics", ...)`, likewise."""
         cdef double *to = self.state + self.n_x
         if udot is None or weights is None:
             return None

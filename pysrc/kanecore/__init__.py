@@ -15,10 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kanecore import _old_paths
-
 if TYPE_CHECKING:
-    from kanecore import gallery, robots, shapes
+    from kanecore import gallery, robots, shapes, transforms
     from kanecore._compile import compile
     from kanecore._library import ABI_VERSION
     from kanecore.audit.equivalence import equivalent
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from kanecore.describe.from_sympy.force_systems import ForceSystem, VelocityField
     from kanecore.describe.from_sympy.joint_friction import JointFriction
     from kanecore.describe.from_sympy.reactions import multiplier, reaction
-    from kanecore.describe.from_transforms.homogeneous_transforms import Link, angular_velocity_matrix, dh, link_pose
-    from kanecore.describe.from_transforms.link_loads import LinkLoad
     from kanecore.errors import (
         CompileError,
         IntegrationError,
@@ -76,8 +72,6 @@ __all__ = [
     "KanecoreError",
     "KanecoreWarning",
     "KanesMethod",
-    "Link",
-    "LinkLoad",
     "ModeRun",
     "Model",
     "ModelError",
@@ -98,14 +92,11 @@ __all__ = [
     "VelocityField",
     "WorkerError",
     "__version__",
-    "angular_velocity_matrix",
     "build_wheel",
     "compile",
-    "dh",
     "equivalent",
     "gallery",
     "get_include",
-    "link_pose",
     "load",
     "models",
     "multiplier",
@@ -113,6 +104,7 @@ __all__ = [
     "robots",
     "shapes",
     "sweep",
+    "transforms",
 ]
 
 # Where each name lives.  No module may have the name of a function here: importing kanecore.compile, say,
@@ -131,8 +123,6 @@ _HOMES = {
     "IntegrationError": "kanecore.errors",
     "KanecoreError": "kanecore.errors",
     "KanecoreWarning": "kanecore.errors",
-    "Link": "kanecore.describe.from_transforms.homogeneous_transforms",
-    "LinkLoad": "kanecore.describe.from_transforms.link_loads",
     "KanesMethod": "kanecore.kanes_method.kanes_method",
     "Model": "kanecore.model",
     "ModeRun": "kanecore.motion.rigid_contacts.contact_runs",
@@ -153,11 +143,8 @@ _HOMES = {
     "Trajectory": "kanecore.motion.trajectory",
     "VelocityField": "kanecore.describe.from_sympy.force_systems",
     "WorkerError": "kanecore.errors",
-    "angular_velocity_matrix": "kanecore.describe.from_transforms.homogeneous_transforms",
     "build_wheel": "kanecore.export.model_wheel",
     "compile": "kanecore._compile",
-    "dh": "kanecore.describe.from_transforms.homogeneous_transforms",
-    "link_pose": "kanecore.describe.from_transforms.homogeneous_transforms",
     "equivalent": "kanecore.audit.equivalence",
     "gallery": "kanecore.gallery",
     "load": "kanecore.gallery",
@@ -168,9 +155,8 @@ _HOMES = {
     "robots": "kanecore.robots",
     "shapes": "kanecore.shapes",
     "sweep": "kanecore.motion.parameter_sweeps",
+    "transforms": "kanecore.transforms",
 }
-
-_old_paths.install()
 
 
 def get_include() -> str:

@@ -35,8 +35,6 @@ from kanecore.constraints.constraint_values import Constraints
 from kanecore.constraints.load_solutions import fault_of
 from kanecore.constraints.redundant_speeds import projected_efforts, speed_matrices
 from kanecore.control.derivative_products import (
-    inverse_dynamics_jvp,
-    inverse_dynamics_vjp,
     jvp,
     rhs_hessian,
     rhs_jvp,
@@ -63,10 +61,7 @@ from kanecore.motion.simulation import simulate as integrate
 from kanecore.program.bytecode_format import Code
 from kanecore.run.kernel_facts import nonzeros
 from kanecore.run.load_forces_and_powers import (
-    active_forces_by_body,
-    active_forces_by_load,
     constraint_forces,
-    inertia_forces_by_body,
     load_powers,
     split_forces,
 )
@@ -81,7 +76,7 @@ from kanecore.run.point_kinematics import (
     specific_force,
     velocity,
 )
-from kanecore.run.public_names import ALIASES, table_text
+from kanecore.run.public_names import OF_EXTENSION, table_text
 from kanecore.show.state_pictures import draw
 
 if TYPE_CHECKING:
@@ -248,7 +243,7 @@ class CompiledModel(Kernels):
         return f"<CompiledModel {self.name!r}: {', '.join(f'{n} {what}' for n, what in sizes)}{machine}>"
 
     def __dir__(self) -> list[str]:
-        return sorted(set(super().__dir__()) - ALIASES.keys())
+        return sorted(set(super().__dir__()) - OF_EXTENSION)
 
     def _repr_html_(self) -> str:
         """HTML for notebooks: sizes and names, and the current values, folded."""
@@ -505,12 +500,7 @@ class CompiledModel(Kernels):
 
     linear_momentum = linear_momentum
     angular_momentum = angular_momentum
-    active_forces_by_load = active_forces_by_load
-    active_forces_by_body = active_forces_by_body
-    inertia_forces_by_body = inertia_forces_by_body
     load_powers = load_powers
-    inertia_wrenches = Kernels.inertia_forces
-    speed_momenta = Kernels.momenta
 
     def _split(
         self,
@@ -660,8 +650,6 @@ class CompiledModel(Kernels):
     vjp = vjp
     rhs_jvp = rhs_jvp
     rhs_vjp = rhs_vjp
-    inverse_dynamics_jvp = inverse_dynamics_jvp
-    inverse_dynamics_vjp = inverse_dynamics_vjp
     rhs_hessian = rhs_hessian
 
     # Identification -------------------------------------------------------------------------------------

@@ -439,7 +439,7 @@ class Model(Expressions):
         A pendulum::
 
             q, (m, l, g) = me.dynamicsymbols("q"), sm.symbols("m l g")
-            rod = kc.Link("rod", kc.dh(l, 0, 0, q), mass=m)
+            rod = kc.transforms.Link("rod", kc.transforms.dh(l, 0, 0, q), mass=m)
             model = kc.Model.from_transforms([rod], gravity=(0, -g, 0), efforts=[q])
         """
         loads = {"efforts": efforts, "forcelist": forcelist, "places": places}

@@ -28,11 +28,6 @@ _WIDTH = 112  # of a docstring's lines, before they are indented
 
 AXES = 3  # of a result, beside leading ones: the limit of the binding
 
-_SHOWN = {
-    "inertia_forces": "inertia_wrenches",
-    "momenta": "speed_momenta",
-}  # methods that users are shown in their place
-
 _ARGUMENTS = "t: npt.ArrayLike, x: _Values"
 
 _PXD = """\
@@ -499,7 +494,7 @@ def _markdown() -> str:
         if kernel.internal:
             continue
         beyond = ", udot" * kernel.reads_udot + ", multipliers" * kernel.reads_multipliers
-        row(f"`{_SHOWN.get(kernel.name, kernel.name)}(t, x{beyond})`", kernel)
+        row(f"`{kernel.name}(t, x{beyond})`", kernel)
         if kernel.name in remainders:
             row("… `remainder=True`", remainders[kernel.name])
     return f"<!-- {_ORIGIN} -->\n| kernel | result | shape |\n|---|---|---|\n" + _lines("{}", rows)

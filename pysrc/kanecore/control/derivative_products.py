@@ -31,7 +31,7 @@ from kanecore.tolerances import RANK
 if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
 
-__all__ = ["inverse_dynamics_jvp", "inverse_dynamics_vjp", "jvp", "rhs_hessian", "rhs_jvp", "rhs_vjp", "vjp"]
+__all__ = ["jvp", "rhs_hessian", "rhs_jvp", "rhs_vjp", "vjp"]
 
 Array = npt.NDArray[np.float64]
 
@@ -335,7 +335,7 @@ def _outputs_vjp(
     return _parts(gradient, dyn.n_x, full)
 
 
-def inverse_dynamics_jvp(
+def _inverse_dynamics_jvp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
@@ -380,7 +380,7 @@ def inverse_dynamics_jvp(
     return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
-def inverse_dynamics_vjp(
+def _inverse_dynamics_vjp(
     dyn: Kernels,
     t: npt.ArrayLike,
     x: _Values,
@@ -410,7 +410,7 @@ def inverse_dynamics_vjp(
     Raises
     ------
     ValueError, TypeError, KeyError
-        As for `inverse_dynamics_jvp`.
+        As for `_inverse_dynamics_jvp`.
     """
     gradient = dyn._inverse_dynamics_gradient_at_once(t, x, udot, weights, r, p)
     if gradient is None:
@@ -491,12 +491,12 @@ def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
 _TANGENTS: Mapping[str, Callable[..., Any]] = {
     "rhs": rhs_jvp,
     "outputs": _outputs_jvp,
-    "inverse_dynamics": inverse_dynamics_jvp,
+    "inverse_dynamics": _inverse_dynamics_jvp,
 }
 _GRADIENTS: Mapping[str, Callable[..., Any]] = {
     "rhs": rhs_vjp,
     "outputs": _outputs_vjp,
-    "inverse_dynamics": inverse_dynamics_vjp,
+    "inverse_dynamics": _inverse_dynamics_vjp,
 }
 
 

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Kernels, _Values
 
 __all__ = [
-    "active_forces_by_body",
-    "active_forces_by_load",
     "constraint_forces",
-    "inertia_forces_by_body",
     "load_powers",
     "split_forces",
 ]
@@ -31,7 +28,7 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 
-def active_forces_by_load(
+def _active_forces_by_load(
     dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None
 ) -> dict[str, Array]:
     """The generalized active forces F_r = Σ v_r · R + ω_r · T, each load by itself.
@@ -69,7 +66,7 @@ def _beside_loads(dyn: Kernels) -> str:
     return " and ".join(name for name, acts in acting.items() if acts)
 
 
-def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+def _active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
 
     A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
@@ -92,7 +89,7 @@ def active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any 
     return _summed(forces[..., moved, :], loads.body[moved], dyn.n_bodies)
 
 
-def inertia_forces_by_body(
+def _inertia_forces_by_body(
     dyn: Kernels, t: npt.ArrayLike, x: _Values, udot: _Values, *, r: Any = None, p: Any = None
 ) -> Array:
     """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
@@ -122,11 +119,11 @@ def split_forces(
     """Generalized active or inertia forces by load or body: what ``by=`` of their kernels asks for."""
     ways: dict[str, Callable[[], Any]]
     if kernel == "generalized_inertia_forces":
-        ways = {"body": lambda: inertia_forces_by_body(dyn, t, x, udot, **values)}
+        ways = {"body": lambda: _inertia_forces_by_body(dyn, t, x, udot, **values)}
     else:
         ways = {
-            "load": lambda: active_forces_by_load(dyn, t, x, **values),
-            "body": lambda: active_forces_by_body(dyn, t, x, **values),
+            "load": lambda: _active_forces_by_load(dyn, t, x, **values),
+            "body": lambda: _active_forces_by_body(dyn, t, x, **values),
         }
     if by not in ways:
         raise unknown_name(f"way to split {kernel} by", by, ways)
@@ -144,8 +141,8 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
     Returns
     -------
     dict of str to ndarray, (...)
-        In W, by the names of `active_forces_by_load`, without potentials; of a load that is linear in udot the power
-        that it has at udot = 0.
+        In W, by the names of ``generalized_active_forces(t, x, by="load")``, without potentials; of a load that is
+        linear in udot the power that it has at udot = 0.
     """
     loads, x = loads_of(dyn), dyn._as_state(x)
     acting, vectors = loads.acting, dyn._load_vectors(t, x, r=r, p=p)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Public names of a compiled model, in tables by purpose, and names that go on working as aliases."""
+"""Public names of a compiled model, in tables by purpose."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import re
 
 from kanecore.kernels import first_sentence
 
-__all__ = ["ALIASES", "FACTS", "TABLES", "table_text"]
+__all__ = ["FACTS", "OF_EXTENSION", "TABLES", "table_text"]
 
 TABLES = {
     "Equations of motion": "rhs udot qdot zdot mass_matrix mass_matrix_inverse forcing inverse_dynamics "
-    "coriolis_matrix gravity_forces equations_residual outputs aba workspace",
-    "Generalized forces": "partial_velocities partial_angular_velocities generalized_active_forces "
-    "generalized_inertia_forces coordinate_forces auxiliary_forces constraint_forces multipliers reactions "
-    "inertia_wrenches power load_powers projected_efforts",
+    "coriolis_matrix gravity_forces equations_residual outputs aba rnea crba workspace",
+    "Generalized forces": "partial_velocities partial_angular_velocities partial_accelerations "
+    "partial_angular_accelerations generalized_active_forces generalized_inertia_forces coordinate_forces "
+    "auxiliary_forces constraint_forces multipliers reactions inertia_forces power load_powers projected_efforts",
     "Points and frames": "position positions velocity velocities acceleration accelerations specific_force orientation "
     "orientations angular_velocity angular_velocities angular_acceleration angular_accelerations jacobian "
     "operational_inertia joint_positions draw play",
     "Energy and momentum": "kinetic_energy kinetic_energy_parts potential_energy hamiltonian gibbs linear_momentum "
-    "angular_momentum body_momenta speed_momenta generalized_momenta momentum_matrix conserved",
+    "angular_momentum body_momenta momenta generalized_momenta momentum_matrix conserved",
     "Constraints": "check consistent configuration_residual configuration_jacobian velocity_residual "
     "constraint_jacobian constraint_bias speed_matrices",
     "Motion": "state simulate rollout rollout_vjp step discretize periodic impact",
-    "Control and derivatives": "linearize linear_system equilibrium solve_inverse jvp vjp rhs_hessian "
-    "rhs_parameter_jacobian rhs_time_derivative output_jacobian sparsity",
+    "Control and derivatives": "linearize linear_system state_error equilibrium solve_inverse jvp vjp rhs_jvp rhs_vjp "
+    "rhs_hessian rhs_parameter_jacobian rhs_time_derivative output_jacobian sparsity",
     "Identification and audit": "identify regressor joint_regressor inertial_parameters audit",
-    "Other programs": "export_c export_fmu casadi jax numba lowlevel_callable address prepare prepared build source",
-    "Values and facts": "parameters inputs model name info sizes dtype n_q n_u n_z n_x n_p n_r n_constraints "
+    "Other programs": "export_c export_fmu casadi jax numba lowlevel_callable as_pydy address prepare prepared "
+    "build source",
+    "Values and facts": "parameters inputs model name info sizes dtype n_q n_u n_z n_x n_p n_r n_constraints n_work "
     "coordinate_names speed_names state_names parameter_names input_names output_names constraint_names points "
     "frames bodies joints",
 }
@@ -43,6 +44,7 @@ FACTS = {
     "n_p": "Number of parameters.",
     "n_r": "Number of inputs.",
     "n_constraints": "Number of rows of G.",
+    "n_work": "Length of ``work``, for calls of `address`.",
     "coordinate_names": "Names of the coordinates, in the order of x.",
     "speed_names": "Names of the speeds, in the order of x.",
     "state_names": "Names of the first-order states, in the order of x.",
@@ -57,46 +59,12 @@ FACTS = {
 }
 """Descriptions of the names that have no docstring of their own."""
 
-ALIASES = {
-    "n_points": 'sizes["points"]',
-    "n_frames": 'sizes["frames"]',
-    "n_outputs": 'sizes["outputs"]',
-    "n_joints": 'sizes["joints"]',
-    "n_bodies": 'sizes["bodies"]',
-    "n_loads": 'sizes["loads"]',
-    "n_potentials": 'sizes["potentials"]',
-    "n_configuration": 'sizes["configuration"]',
-    "n_velocity": 'sizes["velocity"]',
-    "n_reactions": 'sizes["reactions"]',
-    "n_shares": 'sizes["shares"]',
-    "n_auxiliary": 'sizes["auxiliary"]',
-    "n_q_dependent": 'sizes["q_dependent"]',
-    "n_u_dependent": 'sizes["u_dependent"]',
-    "n_prepared": 'sizes["prepared"]',
-    "n_work": 'sizes["work"]',
-    "partial_accelerations": "partial_velocities(t, x, nonholonomic=True)",
-    "partial_angular_accelerations": "partial_angular_velocities(t, x, nonholonomic=True)",
-    "active_forces_by_load": 'generalized_active_forces(t, x, by="load")',
-    "active_forces_by_body": 'generalized_active_forces(t, x, by="body")',
-    "inertia_forces_by_body": 'generalized_inertia_forces(t, x, udot, by="body")',
-    "inertia_forces": "inertia_wrenches(t, x, udot)",
-    "momenta": "speed_momenta(t, x)",
-    "rhs_jvp": 'jvp("rhs", t, x, dx)',
-    "rhs_vjp": 'vjp("rhs", t, x, weights)',
-    "inverse_dynamics_jvp": 'jvp("inverse_dynamics", t, x, udot, dx)',
-    "inverse_dynamics_vjp": 'vjp("inverse_dynamics", t, x, udot, weights)',
-    "state_error": "linear_system(t, x_ref, r, p).error(x)",
-    "rnea": "inverse_dynamics(0.0, [*q, *u], udot)",
-    "crba": "mass_matrix(0.0, [*q, *u])",
-    "as_pydy": "lambda x, t, r, p: dyn.rhs(t, x, r=r, p=p)",
-    "unit": 'info["unit"]',
-    "input_rates": 'info["input_rates"]',
-    "qdot_is_u": 'info["qdot_is_u"]',
-    "configuration_names": 'info["configuration_names"]',
-    "single": "dtype == np.float32",
-    "rows_for_lanes": "",  # of the extension alone
+OF_EXTENSION = {
+    *("n_points", "n_frames", "n_outputs", "n_joints", "n_bodies", "n_loads", "n_potentials", "n_configuration"),
+    *("n_velocity", "n_reactions", "n_shares", "n_auxiliary", "n_q_dependent", "n_u_dependent", "n_prepared"),
+    *("unit", "input_rates", "qdot_is_u", "configuration_names", "single", "rows_for_lanes"),
 }
-"""Names that go on working but are not shown, by what to write instead."""
+"""Facts that the package reads of the extension; users are shown ``sizes``, ``info`` and ``dtype``."""
 
 
 def table_text(kind: type) -> str:

@@ -95,7 +95,7 @@ def dh(a: Any, alpha: Any, d: Any, theta: Any, convention: str = "standard") -> 
 
     Examples
     --------
-    ``kc.Link("upper arm", kc.dh(a2, 0, 0, q2), mass=m2)``
+    ``kc.transforms.Link("upper arm", kc.transforms.dh(a2, 0, 0, q2), mass=m2)``
     """
     along_x = _screw(alpha, a, axis=0)
     along_z = _screw(theta, d, axis=2)
@@ -244,7 +244,7 @@ def in_order(links: Any) -> list[Link]:
     ModelError if names are not unique, a parent is unknown, or links are on each other in a circle.
     """
     if isinstance(links, Link) or not isinstance(links, Iterable):
-        raise ModelError(f"links is {links!r}: give a list of kc.Link(name, transform, ...)")
+        raise ModelError(f"links is {links!r}: give a list of kc.transforms.Link(name, transform, ...)")
     listed = [_complete(link, i) for i, link in enumerate(links)]
     if not listed:
         raise ModelError("links is empty: give one link at least")
@@ -289,7 +289,7 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
 
     Examples
     --------
-    Where a tool is: ``kc.link_pose(links, "hand") * Matrix([0, 0, reach, 1])``.
+    Where a tool is: ``kc.transforms.link_pose(links, "hand") * Matrix([0, 0, reach, 1])``.
     """
     poses = {GROUND: sm.eye(4)}
     for link in in_order(links):
@@ -302,7 +302,7 @@ def link_pose(links: Any, name: str) -> sm.Matrix:
 # ------------------------------------------------------------------ content of a link
 def _complete(link: Any, number: int) -> Link:
     if not isinstance(link, Link):
-        raise ModelError(f"links[{number}] is {link!r}: write kc.Link(name, transform, ...)")
+        raise ModelError(f"links[{number}] is {link!r}: write kc.transforms.Link(name, transform, ...)")
     if not isinstance(link.name, str) or not link.name:
         raise ModelError(f"links[{number}] has the name {link.name!r}: write a str")
     if not isinstance(_sympified(link.mass), sm.Expr):

@@ -48,7 +48,9 @@ def of_transforms(
     by_name = {step.link.name: step for step in parents_first}
     steps = {link.name: by_name[link.name] for link in links}
     if not any(step.massive for step in steps.values()):
-        raise ModelError("no link has mass: write kc.Link(name, transform, mass=...), in kg, for one at least")
+        raise ModelError(
+            "no link has mass: write kc.transforms.Link(name, transform, mass=...), in kg, for one at least"
+        )
     placed = _places(steps, loads["places"])
     located = {link: x for link, x, at in placed if at is None and None not in x} if speeds == "bodies" else {}
     motions = motions_of(parents_first, list(steps), located)

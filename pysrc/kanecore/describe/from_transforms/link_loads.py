@@ -123,7 +123,9 @@ def _dual(motion: Motion, x: Any, columns: Mapping[Any, sm.Matrix]) -> sm.Matrix
 
 def _of_link(motions: Mapping[str, Motion], load: Any) -> Loads:
     if not isinstance(load, LinkLoad):
-        raise ModelError(f"forcelist holds {load!r}: write kc.LinkLoad(link, force=(x, y, z), torque=(x, y, z))")
+        raise ModelError(
+            f"forcelist holds {load!r}: write kc.transforms.LinkLoad(link, force=(x, y, z), torque=(x, y, z))"
+        )
     if load.link not in motions:
         raise ModelError(f"forcelist holds a load on {load.link!r}: the links are {', '.join(motions)}")
     motion = motions[load.link]
