@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from recursions import STRAIGHT, Body, Robot
 
-from kanecore.describe.from_urdf.urdf_file import Inertial, Pose, read_urdf
+from kanecore.describe.from_urdf.urdf_file import read_urdf
+from kanecore.describe.robots.rigid_poses import Pose
+from kanecore.describe.robots.robot import Inertial
 
 GRAVITY = (0.0, 0.0, -9.81)
 BASE = -1  # the number of the root

@@ -45,7 +45,8 @@ ALLOWED: dict[str, set[str]] = {
     "graph": {"errors", "tolerances"},
     "describe": {"errors", "graph", "functions", "shapes", "tolerances"},
     "describe.from_sympy": {"errors", "graph", "describe", "functions", "shapes", "tolerances"},
-    "describe.from_urdf": {"errors", "graph", "describe", "shapes"},
+    "describe.robots": {"errors", "graph", "describe", "shapes"},
+    "describe.from_urdf": {"errors", "describe.robots"},
     "describe.from_transforms": {"errors", "graph", "describe.from_sympy", "tolerances"},
     "transforms": {"describe.from_transforms"},
     "derive": {
@@ -62,8 +63,8 @@ ALLOWED: dict[str, set[str]] = {
     "build": {"errors", "kernels", "statuses", "tolerances", "program.garbage_collection", "emit", "whole_files"},
     # what a user holds: a description, and what is derived from it
     "model": {
-        *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms", "derive"),
-        *("functions", "program.garbage_collection", "shapes", "speed_matrices"),
+        *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms"),
+        *("derive", "describe.robots", "functions", "program.garbage_collection", "shapes", "speed_matrices"),
     },
     # the same for those who have KanesMethod code
     "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},

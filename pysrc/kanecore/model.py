@@ -42,10 +42,11 @@ from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagra
 from kanecore.describe.from_transforms.homogeneous_transforms import Link
 from kanecore.describe.from_transforms.link_chain import of_transforms
 from kanecore.describe.from_transforms.link_loads import LinkLoad
-from kanecore.describe.from_urdf.kinematic_tree import described_robot
 from kanecore.describe.from_urdf.urdf_file import read_urdf
 from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.reading import Reading
+from kanecore.describe.robots.robot_assembly import described_robot
+from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.errors import ModelError, warn
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
@@ -533,8 +534,7 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_urdf("panda.urdf"))``
         """
         with no_collection():
-            reading = described_robot(
-                read_urdf(source, mimic, collisions=contacts is not None),
+            options = RobotOptions(
                 floating_base=floating_base,
                 gravity=gravity,
                 parameters=parameters,
@@ -546,7 +546,8 @@ class Model(Expressions):
                 torques=torques,
                 velocity_constraints=velocity_constraints,
             )
-            return cls._of(reading)
+            robot = read_urdf(source, mimic, collisions=contacts is not None)
+            return cls._of(described_robot(robot, options))
 
     @classmethod
     def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readers of robot files (URDF), which make a description of them."""
+"""Reader of URDF files, which fills the records of `kanecore.describe.robots`."""

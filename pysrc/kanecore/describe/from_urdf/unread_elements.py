@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kanecore.describe.robots.robot import SINGLE
 from kanecore.errors import warn
 
 from .xml_reader import Element
 
-__all__ = ["CLOSURES", "SINGLE", "SPRINGS", "warn_of_unread"]
+__all__ = ["CLOSURES", "SPRINGS", "warn_of_unread"]
 
-SINGLE = ("revolute", "continuous", "prismatic")
-"""Types of joints that have one coordinate."""
 SPRINGS = (("spring_stiffness", "spring_reference"), ("stiffness", "spring_mount"))
 """Attributes of <dynamics>: the first are those of SDFormat, the second of RaiSim."""
 CLOSURES = {"spherical": "point", "ball": "point", "fixed": "weld", "revolute": "axis", "continuous": "axis"}

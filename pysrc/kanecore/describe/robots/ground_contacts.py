@@ -10,27 +10,63 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.describe.load_makers import Contact, Surface
 from kanecore.errors import ModelError, unknown_name, warn
 
-from .urdf_file import Robot, Visual, finite
+from .number_nodes import constant_vector, number
+from .placed_links import PlacedLinks
+from .robot import Robot, Solid
+from .robot_options import finite
 
-__all__ = ["ALL_SHAPES", "laws", "touching"]
+__all__ = ["add_contacts"]
 
 Array = npt.NDArray[np.float64]
 Laws = dict[str, dict[str, float]]
 
-ALL_SHAPES = "collision"
-SAG = 1e-3
-"""Depth, m, at which one contact carries the weight of the robot, if no stiffness is given."""
+_ALL_SHAPES = "collision"
+_SAG = 1e-3  # m: depth at which one contact carries the weight of the robot, if no stiffness is given
 _RIM = 8  # points of each rim of a cylinder
 _DEFAULTS = {"radius": 0.0, "exponent": 1.5, "dissipation": 1.0, "mu": 0.8, "transition_velocity": 0.01, "smooth": 0.0}
 _BRISTLES = ("bristle_stiffness", "bristle_damping", "mu_static", "stribeck_velocity")
 _POSITIVE = ("stiffness", "transition_velocity", *_BRISTLES)
 
 
-def laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
+def add_contacts(links: PlacedLinks, robot: Robot, contacts: Any, gravity: float) -> bool:
+    """Let links touch the ground z = 0: their origins, or the shapes by which they collide; whether these do.
+
+    Parameters
+    ----------
+    contacts : mapping, "collision" or None
+        As in `kanecore.Model.from_urdf`.
+    gravity : float
+        Its size, m/s², of which the stiffness follows that is not given.
+    """
+    by_link = _laws(contacts, robot, gravity)
+    for link, law in by_link.items():
+        if link != _ALL_SHAPES:
+            _touch(links, link, links.by_name[link].own_point, law["radius"], law)
+    if _ALL_SHAPES not in by_link:
+        return False
+    b = links.builder
+    for link in [name for name in robot.links if name not in by_link and links.by_name[name].frame]:
+        spots = [spot for shape in robot.links[link].collisions for spot in _touching(link, shape)]
+        for i, (place, radius) in enumerate(spots):
+            name, placed = link if len(spots) == 1 else f"{link}_{i}", links.by_name[link]
+            point = b.point(f"{name} contact", placed.own_point, constant_vector(b, placed.own_frame, place))
+            _touch(links, name, point, radius, by_link[_ALL_SHAPES])
+    return True
+
+
+def _touch(links: PlacedLinks, name: str, point: int, radius: float, law: dict[str, float]) -> None:
+    b = links.builder
+    ground = Surface("plane", links.world, b.inertial, ((0, 0, 1),))
+    sizes = {each: number(b, law[each]) for each in Contact.NODES if each != "radius"}
+    b.contact(Contact(name, point, number(b, radius), ground, **sizes))
+
+
+def _laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
     """Laws of contact by link, or by "collision" for all others that have shapes; numbers that are left out are set."""
-    given = {ALL_SHAPES: {}} if contacts == ALL_SHAPES else contacts
+    given = {_ALL_SHAPES: {}} if contacts == _ALL_SHAPES else contacts
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -42,7 +78,7 @@ def laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
 
 
 def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
-    if link != ALL_SHAPES and link not in robot.links:
+    if link != _ALL_SHAPES and link not in robot.links:
         raise ModelError(f"contacts: {unknown_name('link is called', str(link), robot.links).args[0]}")
     if not isinstance(law, Mapping):
         raise ModelError(
@@ -64,7 +100,7 @@ def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
             raise ModelError(f"contacts[{link!r}][{name!r}] is {value!r}; it must be a finite number, {least}")
         full[name] = number
     _check_bristles(link, law)
-    return {"stiffness": weight / SAG ** full["exponent"], **dict.fromkeys(_BRISTLES, 0.0), **full}
+    return {"stiffness": weight / _SAG ** full["exponent"], **dict.fromkeys(_BRISTLES, 0.0), **full}
 
 
 def _check_bristles(link: Any, law: Mapping[str, Any]) -> None:
@@ -75,7 +111,7 @@ def _check_bristles(link: Any, law: Mapping[str, Any]) -> None:
             raise ModelError(f"contacts[{link!r}] has {one!r} without {other!r}: write both")
 
 
-def touching(link: str, shape: Visual) -> Iterator[tuple[Array, float]]:
+def _touching(link: str, shape: Solid) -> Iterator[tuple[Array, float]]:
     """Points of a shape that may touch, in the axes of the link, with the radius of the sphere about each."""
     local: list[tuple[tuple[float, ...], float]] = []
     if shape.kind == "sphere":

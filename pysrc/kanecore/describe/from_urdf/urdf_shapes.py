@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shapes of a link in a URDF file: its elements <visual> and <collision>."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kanecore.describe.robots.rigid_poses import Pose
+from kanecore.describe.robots.robot import Solid
+from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
+
+from .element_values import ElementValues, parsed
+from .xml_reader import Element
+
+__all__ = ["collision_shapes", "visual_shapes"]
+
+_LONGEST_NAME = 1000  # of a file, in characters
+
+
+def collision_shapes(values: ElementValues, element: Element) -> list[Solid]:
+    """Shapes of a <collision>; a capsule is one of some programs."""
+    geometry = element.first("geometry")
+    capsule = None if geometry is None else geometry.first("capsule")
+    if capsule is None:
+        return visual_shapes(values, element)
+    sizes = tuple(values.number(capsule, name) for name in ("radius", "length"))
+    return [Solid("capsule", sizes, values.pose(element.first("origin")))] if min(sizes) > 0.0 else []
+
+
+def visual_shapes(values: ElementValues, element: Element) -> list[Solid]:
+    """Shapes of a <visual>; none if it has no size, or is a mesh that nothing could draw."""
+    geometry = element.first("geometry")
+    for kind, names in (("box", ("size",)), ("cylinder", ("radius", "length")), ("sphere", ("radius",))):
+        shape = None if geometry is None else geometry.first(kind)
+        if shape is not None:
+            count = 3 if kind == "box" else 1
+            sizes = [size for name in names for size in values.numbers(shape, name, count)]
+            return [Solid(kind, tuple(sizes), values.pose(element.first("origin")))] if min(sizes) > 0.0 else []
+    mesh = None if geometry is None else geometry.first("mesh")
+    return [] if mesh is None else _mesh(values, mesh, element)
+
+
+def _mesh(values: ElementValues, mesh: Element, element: Element) -> list[Solid]:
+    """Mesh, whose file is not read before a picture is drawn: faults in it are not those of the robot."""
+    file = mesh.attributes.get("filename", "").strip()
+    try:
+        scale = parsed(mesh.attributes.get("scale", "1 1 1"))
+    except ValueError:
+        return []
+    scale = 3 * scale if len(scale) == 1 else scale
+    if not 0 < len(file) <= _LONGEST_NAME or len(scale) != 3 or not all(SMALLEST <= abs(x) <= BEYOND for x in scale):
+        return []
+    pose = values.pose(element.first("origin"))
+    mirrored = Pose(pose.rotation * np.sign(scale), pose.position)
+    return [Solid("mesh", tuple(map(abs, scale)), mirrored, file)]

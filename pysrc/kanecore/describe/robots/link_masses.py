@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bodies of a robot: one for all that moves with a frame, in numbers, or one for each link, with its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from kanecore.describe.builder import Builder
+from kanecore.errors import warn
+from kanecore.shapes import Box, Cylinder, Shape, Sphere
+
+from .number_nodes import constant_matrix, constant_vector
+from .placed_links import PlacedLink, PlacedLinks
+from .rigid_poses import Pose, product
+from .robot import Inertial, Robot
+
+__all__ = ["add_bodies", "warn_of_massless"]
+
+Array = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-15  # of an inertia about a point, from which that about the mass centre is found
+_SHAPES: dict[str, Callable[..., Shape]] = {"box": Box, "cylinder": Cylinder, "sphere": Sphere}
+
+
+@dataclass
+class _Carried:
+    """Masses that move with a frame: their sum, first moments and inertias about the frame's point."""
+
+    mass: float = 0.0
+    moment: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def add(self, inertial: Inertial, pose: Pose) -> None:
+        """Add the inertia of a link, with its pose in the frame."""
+        centre = product(pose.rotation, inertial.centre) + pose.position
+        central = product(product(pose.rotation, inertial.inertia), pose.rotation.T)
+        self.mass += inertial.mass
+        self.moment += inertial.mass * centre
+        self.inertia += central + inertial.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
+
+
+def warn_of_massless(robot: Robot) -> None:
+    """Warn of joints that carry neither mass nor inertia."""
+    carries = {name for name, link in robot.links.items() if _resists(link.inertial)}
+    for joint in reversed(robot.joints):
+        if joint.child in carries:
+            carries.add(joint.parent)
+        elif joint.kind != "fixed" and joint.mimic is None:
+            warn(
+                f"link {joint.child!r} moves by joint {joint.name!r}, and nothing there has mass or inertia: its "
+                "acceleration is not determined, and asking for it will be a SingularError"
+            )
+
+
+def _resists(inertial: Inertial | None) -> bool:
+    return inertial is not None and (inertial.mass > 0.0 or bool(inertial.inertia.any()))
+
+
+def add_bodies(links: PlacedLinks, robot: Robot, gravity: Sequence[float], parameters: bool) -> dict[str, float]:
+    """Add bodies, their weights and their shapes; the values of parameters.
+
+    Parameters
+    ----------
+    gravity : (3,)
+        In inertial axes.
+    parameters : bool
+        Whether each link has parameters ``m_LINK``, ``cx_LINK``, ..., ``Ixx_LINK``, ..., in its own axes.
+    """
+    values: dict[str, float] = {}
+    carried: dict[str, _Carried] = {}
+    for name, link in robot.links.items():
+        placed = links.by_name[name]
+        if placed.frame == 0:
+            _show(links.builder, robot, -1, name, placed.pose, np.zeros(3))
+            continue
+        if link.inertial is None:
+            continue
+        if parameters:
+            values |= _named_body(links.builder, robot, name, link.inertial, placed, gravity)
+        else:
+            carried.setdefault(placed.carrier, _Carried()).add(link.inertial, placed.pose)
+    for name, masses in carried.items():
+        _merged_body(links, robot, name, masses, gravity)
+    return values
+
+
+def _merged_body(links: PlacedLinks, robot: Robot, name: str, carried: _Carried, gravity: Sequence[float]) -> None:
+    """Add all that moves with one frame, as numbers."""
+    b, placed = links.builder, links.by_name[name]
+    centre = carried.moment / carried.mass if carried.mass > 0.0 else np.zeros(3)
+    central = carried.inertia - carried.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
+    if np.max(np.abs(central)) <= _ROUNDING * np.max(np.abs(carried.inertia)):
+        central = np.zeros((3, 3))  # points of mass in one place
+    if not carried.mass and not central.any():
+        return
+    point = b.point(f"{name} mass centre", placed.point, constant_vector(b, placed.frame, centre))
+    mass = b.constant(carried.mass)
+    tensor = ((placed.frame, constant_matrix(b, 0.5 * (central + central.T))),)
+    body = b.body(name, point, mass, frame=placed.frame, inertia=tensor)
+    _weigh(b, point, mass, gravity)
+    for link in robot.links:
+        if links.by_name[link].carrier == name:
+            _show(b, robot, body, link, links.by_name[link].pose, centre)
+
+
+def _named_body(
+    b: Builder, robot: Robot, name: str, inertial: Inertial, placed: PlacedLink, gravity: Sequence[float]
+) -> dict[str, float]:
+    """Add a link with parameters of its own; their values."""
+    values: dict[str, float] = {}
+
+    def parameter(letter: str, value: float) -> int:
+        values[f"{letter}_{name}"] = float(value)
+        return b.parameter(f"{letter}_{name}")
+
+    mass = parameter("m", inertial.mass)
+    x, y, z = (parameter(f"c{k}", v) for k, v in zip("xyz", inertial.centre, strict=True))
+    xx, xy, xz, yy, yz, zz = (
+        parameter(f"I{'xyz'[i]}{'xyz'[j]}", inertial.inertia[i, j])
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+    )
+    frame = placed.own_frame
+    point = b.point(f"{name} mass centre", placed.own_point, ((frame, (x, y, z)),))
+    tensor = ((frame, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),)
+    body = b.body(name, point, mass, frame=frame, inertia=tensor)
+    _weigh(b, point, mass, gravity)
+    _show(b, robot, body, name, Pose.same(), inertial.centre)
+    return values
+
+
+def _weigh(b: Builder, point: int, mass: int, gravity: Sequence[float]) -> None:
+    x, y, z = (b.graph.mul(mass, b.graph.constant(component)) if component else 0 for component in gravity)
+    if any(gravity):
+        b.force(point, ((b.inertial, (x, y, z)),))
+
+
+def _show(b: Builder, robot: Robot, body: int, link: str, pose: Pose, centre: Array) -> None:
+    """Add the shapes of a link to pictures of a body (−1: the ground), with the pose in its axes."""
+    for visual in robot.links[link].visuals:
+        at = pose @ visual.pose
+        if visual.kind == "mesh":
+            shape = Shape("Mesh", visual.sizes, file=visual.file)
+        else:
+            shape = _SHAPES[visual.kind](*visual.sizes)
+        b.shape(body, shape.moved(at.rotation, at.position - centre))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Poses of rigid frames in numbers, and the products of 3 × 3 matrices and vectors that they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Pose", "along", "cleaned", "joint_axes", "product", "roll_pitch_yaw"]
+
+Array = npt.NDArray[np.float64]
+
+_AXES = np.eye(3)
+_EXACT = 1e-15  # entries of a rotation that are nearer to 0 or 1 are meant to be that
+
+
+def product(a: Array, b: Array) -> Any:
+    """The product of small matrices and vectors, with its sums in order of the index.
+
+    NumPy's ``@`` asks BLAS, which rounds differently on different processors: the same file would give other C.
+    """
+    if b.ndim == 2:
+        return np.stack([product(a, column) for column in b.T], axis=-1)
+    total = a[..., 0] * b[0]
+    for k in range(1, len(b)):
+        total = total + a[..., k] * b[k]
+    return total
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in another: v_other = rotation @ v + position, rotation (3, 3), position (3,), m."""
+
+    rotation: Array
+    position: Array
+
+    @classmethod
+    def same(cls) -> Pose:
+        """Pose of a frame in itself."""
+        return cls(np.eye(3), np.zeros(3))
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(product(self.rotation, other.rotation), product(self.rotation, other.position) + self.position)
+
+    @property
+    def turns_nothing(self) -> bool:
+        return np.array_equal(self.rotation, np.eye(3))
+
+
+def roll_pitch_yaw(rpy: Sequence[float]) -> Array:
+    """Rotation about the fixed axes x, y, z by roll, pitch and yaw, rad: v_parent = R v."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
+    return cleaned(
+        np.array(
+            [
+                [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+                [-sp, cp * sr, cp * cr],
+            ]
+        )
+    )
+
+
+def cleaned(numbers: Array) -> Array:
+    """Entries of a rotation without the rounding errors of 0 and 1."""
+    near = np.round(numbers)
+    return np.where(np.abs(numbers - near) < _EXACT, near, numbers) + 0.0
+
+
+def along(axis: Array) -> tuple[int, float]:
+    """Number and sign of the coordinate axis that a unit vector equals, or is nearest to."""
+    k = int(np.argmax(np.abs(axis)))
+    return k, 1.0 if axis[k] > 0.0 else -1.0
+
+
+def joint_axes(axis: Array, k: int | None = None) -> Array:
+    """Rows of a rotation to axes of which one, axis k if given, is the joint's; the axes of the link if possible."""
+    at, sign = along(axis)
+    if np.count_nonzero(axis) == 1 and (k is None or (k == at and sign > 0.0)):
+        return np.eye(3)
+    helper = _AXES[int(np.argmin(np.abs(axis)))]
+    x = np.cross(helper, axis)
+    x /= math.sqrt(product(x, x))
+    return np.array([x, np.cross(axis, x), axis])

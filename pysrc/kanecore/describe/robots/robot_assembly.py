@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The description of a robot: root, joints, bodies, loops, springs, contacts and forces, in this order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kanecore.describe.builder import Builder
+from kanecore.describe.description import Description
+from kanecore.describe.reading import Reading
+
+from .forces_on_links import add_forces, add_spring, add_torques
+from .ground_contacts import add_contacts
+from .joint_efforts import SingleJoints
+from .joint_motions import add_floating, add_joint, hold_root
+from .link_masses import add_bodies, warn_of_massless
+from .loop_closures import Loops
+from .placed_links import FramePoint, PlacedLinks
+from .rigid_poses import Pose
+from .robot import Robot
+from .robot_options import RobotOptions
+from .velocity_rows import constrain_velocities
+
+__all__ = ["described_robot"]
+
+_BASES = ("base", "floating_base", "the floating base")
+"""Names of the joint of a floating base: the first that no joint has."""
+
+
+def described_robot(robot: Robot, options: RobotOptions) -> Reading:
+    """The description of a robot, values of its parameters, and notes for the report.
+
+    Raises
+    ------
+    ModelError
+        An option is not what it must be, or names a link that the robot does not have.
+    """
+    loops_of_user, gravity, friction = options.checked_loops(), options.checked_gravity(), options.checked_friction()
+    builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
+    links, moved_by = PlacedLinks(builder), {joint.child: joint.name for joint in robot.joints}
+    by_name = {joint.name: joint for joint in robot.joints}
+    if options.floating_base:
+        moved_by[robot.root] = next(name for name in _BASES if name not in by_name)
+        links.world = builder.point("world", velocity=())
+        builder.origin(links.world)
+        ground = FramePoint(builder.inertial, links.world)
+        add_floating(links, robot.root, moved_by[robot.root], ground, Pose.same(), efforts=False)
+    else:
+        hold_root(links, robot.root)
+    singles = SingleJoints(builder, by_name, options.damping, friction)
+    for joint in robot.joints:
+        add_joint(links, joint, singles)
+    warn_of_massless(robot)
+    values = add_bodies(links, robot, gravity, options.parameters)
+    loops = Loops(links)
+    for closure in robot.closures:
+        loops.close_by(closure)
+    for position, loop in enumerate(loops_of_user):
+        loops.close(position, loop)
+    loops.attach()
+    for spring in robot.springs:
+        add_spring(links, spring)
+    collides = add_contacts(links, robot, options.contacts, math.hypot(*gravity))
+    add_forces(links, options.forces)
+    add_torques(links, options.torques)
+    constrain_velocities(builder, options.velocity_constraints)
+    notes = tuple(_notes(robot, options, any(gravity), collides))
+    return Reading(_named_joints(builder.description(), moved_by), values=values, folder=robot.folder, notes=notes)
+
+
+def _named_joints(d: Description, moved_by: Mapping[str, str]) -> Description:
+    """The description in which joints that follow from points have the names of the robot's joints."""
+    joints = (replace(joint, name=moved_by[d.bodies[joint.child].name]) for joint in d.joints)
+    return replace(d, joints=tuple(joints))
+
+
+def _notes(robot: Robot, options: RobotOptions, has_gravity: bool, collides: bool) -> Iterator[str]:
+    """Notes on parts of the file that the description lacks."""
+    if not has_gravity:
+        yield "no gravity"
+    losses = {"damping": options.damping, "friction": options.friction is not None}
+    for loss, is_read in losses.items():
+        joints = [joint.name for joint in robot.joints if getattr(joint, loss)]
+        if joints and not is_read:
+            how = "damping=True" if loss == "damping" else "friction=0.01, the speed over which it turns,"
+            others = f" and {len(joints) - 1} more" * (len(joints) > 1)
+            yield f"{loss} of joint {joints[0]}{others} is ignored: {how} reads it"
+    n = robot.n_collisions
+    if n and not collides:
+        elements = "1 collision element of the file is" if n == 1 else f"{n} collision elements of the file are"
+        yield f"{elements} ignored: nothing is in contact but what loops=[...] and contacts={{...}} hold"
