@@ -22,6 +22,7 @@ from sweep import models, part
 import kanecore as kc
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
+from kanecore.describe.reading import Reading
 from kanecore.gallery import rolling_disc
 from kanecore.graph.expression_graph import PARAMETER
 from kanecore.graph.vectors import Matrix
@@ -75,7 +76,7 @@ WITH_SYMPY = {
 @pytest.mark.parametrize("name", part(MODELS, ["double_pendulum", "pendulum_on_a_base"]))
 def test_a_model_without_sympy_is_the_same(name: str) -> None:
     d, model = MODELS[name](), WITH_SYMPY[name]()
-    one, other = kc.compile(kc.Model._of_description(d, {})), kc.compile(model)
+    one, other = kc.compile(kc.Model.of_reading(Reading(d))), kc.compile(model)
     rng = np.random.default_rng(7)
     values = dict(zip(d.parameter_names, rng.uniform(0.5, 2.0, len(d.parameters)), strict=True))
     assert d.parameter_names == tuple(map(str, model.parameters))

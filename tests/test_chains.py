@@ -44,7 +44,7 @@ def test_points(each: bool) -> None:
         N, [q], [u], [q.diff() - u], bodies=bodies, forcelist=[(b.masscenter, m * g * N.x) for b in bodies]
     )
     assert f"P{LENGTH - 1}: from P{LENGTH - 2}" in model.report()
-    assert len(model._derivation.kernel("reactions").roots) == 6 * len(bodies)
+    assert len(model.derivation.kernel("reactions").roots) == 6 * len(bodies)
 
 
 @pytest.mark.long

@@ -172,7 +172,7 @@ def test_a_link_that_is_moved_between_two_joints(monkeypatch: pytest.MonkeyPatch
     for most in (0, 10**9):
         monkeypatch.setattr(kane_equations, "WRITTEN_OUT", most)
         model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=bodies)
-        assert (model._derivation.composite_rates is None) == (most > 0)
+        assert (model.derivation.composite_rates is None) == (most > 0)
         found.append(kc.compile(model, cache=False).mass_matrix(0.4, [0.5, 0.6, 0, 0]))
     second = 0.5 + np.sin(0.4)
     ends = 2 * np.exp(0.5j) + 3 * np.exp(1j * second) + 5 * np.exp(1j * (second + 0.6)), 5 * np.exp(1j * (second + 0.6))
@@ -183,5 +183,5 @@ def test_a_link_that_is_moved_between_two_joints(monkeypatch: pytest.MonkeyPatch
 
 def test_what_is_written_out_at_most() -> None:
     """Chains of up to 62 joints have an M that is written out, all longer ones loops: the rule counts pairs."""
-    written = [RandomTree(n, 7, reach=1).model()._derivation.composite_rates is None for n in (62, 63)]
+    written = [RandomTree(n, 7, reach=1).model().derivation.composite_rates is None for n in (62, 63)]
     assert written == [True, False]

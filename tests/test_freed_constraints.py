@@ -167,7 +167,7 @@ def test_random_systems(seed: int) -> None:
         },
     )
     values = {str(symbol): float(system["parameters"][symbol]) for symbol in model.parameters}
-    rows = [row.name for row in model._derivation.constraints.rows]
+    rows = [row.name for row in model.derivation.constraints.rows]
     multipliers = dict(zip(rows, expected["multipliers"], strict=True))
     at = (state["t"], np.array([*state["q"], *state["u"]]))
     given = input_values(OnGraph(model, values), system, state)

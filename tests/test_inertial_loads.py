@@ -119,7 +119,7 @@ def test_against_sympys_equations(name: str, weights: bool) -> None:
     ):
         found = getattr(on, kernel)(0.0, x, *given, r=r)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12, err_msg=kernel)
-    assert model._derivation.symmetric == (name in SYMMETRIC)
+    assert model.derivation.symmetric == (name in SYMMETRIC)
     velocities = [load[0].vel(system.N) if isinstance(load[0], me.Point) else u3 * system.N.z for load in flat]
     work = sum(load[1].dot(v) for load, v in zip(flat, velocities, strict=True))
     if weights:  # they have a potential

@@ -218,7 +218,7 @@ def test_trees_side_by_side_that_a_spring_connects(monkeypatch: pytest.MonkeyPat
     between = tree.places[2][1].pos_from(tree.places[4][1])
     tree.loads += [(tree.places[2][1], -5 * between), (tree.places[4][1], 5 * between)]
     model = tree.model()
-    found = forest(model._derivation.formulation)
+    found = forest(model.derivation.formulation)
     assert found is not None
     assert [len(each.speed) for each in found.trees] == [2, 2, 1]
     slopes = both(monkeypatch, tree.model, {}, some_states(5))
@@ -240,7 +240,7 @@ def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     tree.loads += [(tree.places[1][1], force * tree.places[1][0].x - 0.3 * tree.u[4] * tree.ground.z)]
     order = np.random.default_rng(2).permutation(len(tree.u)).tolist()
     model = tree.model(order, inputs=[force])
-    found = forest(model._derivation.formulation)
+    found = forest(model.derivation.formulation)
     assert found is not None
     assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 1), (3, 6), (3, 9)]
     both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
@@ -273,7 +273,7 @@ def test_ball_joints(monkeypatch: pytest.MonkeyPatch, attitude: str, inertial: b
     tree.loads += [(end, -5 * between - 0.3 * tree.u[4] * tree.ground.z), (other, 5 * between)]
     tree.loads.append((tree.places[1][1], force * tree.places[1][0].x))
     order = np.random.default_rng(2).permutation(len(tree.u)).tolist()
-    found = forest(tree.model(order, inputs=[force])._derivation.formulation)
+    found = forest(tree.model(order, inputs=[force]).derivation.formulation)
     assert found is not None
     assert sorted((each.free, len(each.speed)) for each in found.trees) == [(0, 3 if sweep.LONG else 1), (3, 12)]
     both(monkeypatch, lambda: tree.model(order, inputs=[force]), {}, some_states(len(tree.u)))
@@ -385,9 +385,9 @@ def test_models_that_are_no_such_trees() -> None:
         tree = Tree(13)
         tree.add(0, "turn", 0, mass=mass)
         tree.add(1, "turn", 1)
-        return forest(tree.model()._derivation.formulation)
+        return forest(tree.model().derivation.formulation)
 
     assert of() is not None
-    assert forest(cart_pendulum.build(3)._derivation.formulation) is None  # angles from the horizontal
+    assert forest(cart_pendulum.build(3).derivation.formulation) is None  # angles from the horizontal
     assert of(mass=1 + me.dynamicsymbols("q1") ** 2) is None
     assert of(mass=2 + sm.sin(t)) is None

@@ -39,7 +39,7 @@ def test_qdot_keeps_its_digits(name: str, size: float) -> None:
     N, P = me.ReferenceFrame("N"), me.Point("P")
     P.set_vel(N, sum((u[i] * axis for i, axis in zip(range(min(n, 3)), N, strict=False)), me.Vector(0)))
     model = kc.Model(N, q[:n], u[:n], equations, bodies=[me.Particle("P", P, 1)], parameters=[p])
-    derivation = model._derivation
+    derivation = model.derivation
     d, g = derivation.description, derivation.graph
     state = dict(zip([*q[:n], *u[:n]], [0.3, 0.7, -0.4, 1.1][:n] + [0.9, -0.6, 0.5, 0.8][:n], strict=True))
     keys = [g.nodes[i][1] for i in (*d.coordinates, *d.speeds, *d.parameters)]

@@ -87,8 +87,8 @@ def compare(dyn: kc.CompiledModel, expected: SymPyKinematics, time: float, x: An
 def test_against_sympy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """SymPy's objects are those of which the model was made; both are made anew for this."""
     given: list[dict[str, Any]] = []
-    of = Arguments.of
-    monkeypatch.setattr(Arguments, "of", lambda **arguments: given.append(arguments) or of(**arguments))
+    as_lists = Arguments.as_lists
+    monkeypatch.setattr(Arguments, "as_lists", lambda arguments: given.append(vars(arguments)) or as_lists(arguments))
     dyn, model = kc.load(name), import_module(f"kanecore.gallery.{name}").build()
     x, udot, r = random_state(dyn, 1)
     symbols = [*model.coordinates, *model.speeds, *(u.diff(t) for u in model.speeds), *model.inputs]

@@ -340,7 +340,7 @@ def test_wrong_use(make: Any, words: str) -> None:
 def test_derivatives_take_operations_in_proportion() -> None:
     """Newton's steps are differentiated as one line: each condition on its own would double second derivatives."""
     pin = kc.JointFriction("hinge", mu=mu, pin_radius=0.03, transition_velocity=1e-3)
-    derivation = journal(lambda A, N, u: pin)._derivation
+    derivation = journal(lambda A, N, u: pin).derivation
     forcing, second = (
         count(derivation.graph, derivation.kernel(kernel).roots)["total"] for kernel in ("forcing", "hessian_products")
     )

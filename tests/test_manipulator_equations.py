@@ -152,7 +152,7 @@ def test_regressor_of_the_gallery(name: str) -> None:
     """Y π is −F* and the weights."""
     module = import_module(f"kanecore.gallery.{name}")
     model = module.build()
-    if reason := model._derivation.missing("regressor"):
+    if reason := model.derivation.missing("regressor"):
         assert "Lagrangian" in reason or "not constant" in reason or "loads" in reason
         return
     dyn, rng = kc.compile(model, parameters=module.PARAMETERS), np.random.default_rng(2)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import sympy as sm
@@ -13,6 +14,8 @@ import sympy.physics.mechanics as me
 from mechanisms import Pieces, ground, rates
 
 import kanecore as kc
+from kanecore.describe.from_sympy.arguments import Arguments
+from kanecore.describe.reading import Reading
 from kanecore.emit.kernel_groups import emit_group
 from kanecore.gallery import rotating_tube, rrp
 
@@ -378,10 +381,33 @@ def test_all_models_hold_a_reading_in_one_way(p: Pieces) -> None:
     model, q, m = p.model(), me.dynamicsymbols("q"), sm.symbols("m")
     lagrangian = kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q])
     robot = kc.Model.from_urdf(file)
-    described = kc.Model._of_description(robot.description, {})
+    described = kc.Model.of_reading(Reading(robot.description))
     for each in (lagrangian, robot, described, lagrangian.canonical(), robot.canonical()):
         assert vars(each).keys() == vars(model).keys()
     assert (robot.coordinates, robot.speeds) == (tuple(me.dynamicsymbols("q_j,")), tuple(me.dynamicsymbols("u_j,")))
     assert robot.coordinates[0] is robot.coordinates[0], "made once"
     assert robot.canonical().speeds == (me.dynamicsymbols("p_q_j"),)
     assert robot.canonical().inputs == robot.inputs == (me.dynamicsymbols("tau_j"),)
+
+
+def test_each_argument_reaches_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All arguments of Model, and those of from_lagrangian but L and q, by their names and in their order."""
+    read: list[Arguments] = []
+
+    def reader(arguments: Arguments) -> NoReturn:
+        read.append(arguments)
+        raise InterruptedError
+
+    monkeypatch.setattr("kanecore.model.Reader", reader)
+    names = [x for x in inspect.signature(kc.Model).parameters if x != "others"]
+    with pytest.raises(InterruptedError):
+        kc.Model(**{name: name for name in names})
+    given = vars(read[0])
+    assert [name for name in given if name not in ("lagrangian", "dissipation")] == names
+    assert all(given[name] == name for name in names)
+    names = [x for x in inspect.signature(kc.Model.from_lagrangian).parameters if x not in ("L", "q")]
+    with pytest.raises(InterruptedError):
+        kc.Model.from_lagrangian("L", [me.dynamicsymbols("q")], **{name: name for name in names})
+    given = vars(read[1])
+    assert all(given[name] == name for name in names)
+    assert given["lagrangian"] == "L"

@@ -121,7 +121,7 @@ def test_singular_states_are_named() -> None:
 
 def test_aba_is_as_long_as_udot() -> None:
     """One program for M u̇ = f + τ: n sums more."""
-    d = import_module("kanecore.gallery.ur5e").build()._derivation
+    d = import_module("kanecore.gallery.ur5e").build().derivation
     udot, pushed = (count_in_call(d.graph, d.kernel(name).roots) for name in ("udot", "forward_dynamics"))
     assert pushed <= udot + 6
 

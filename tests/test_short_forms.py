@@ -162,7 +162,7 @@ def test_the_norm_of_a_quaternion_is_one() -> None:
 
 @pytest.mark.parametrize("model", part([arm7, chain40], [chain40]))
 def test_what_is_long_stays_as_it_is(model: Any) -> None:
-    derivation = model.build()._derivation
+    derivation = model.build().derivation
     assert shortened(derivation.graph, derivation.kernel("forcing").roots, {})[0] is None
 
 

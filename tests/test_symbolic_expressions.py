@@ -143,7 +143,7 @@ def arranged(result: np.ndarray, name: str) -> np.ndarray:
 
 def solved(name: str, kernel: str) -> bool:
     """Whether what the kernel reads is solved at run time, and stands in the expression as u̇ and λ."""
-    derivation = described(name)._derivation
+    derivation = described(name).derivation
     if kernel in ("rhs", "udot", "multipliers"):  # in closed form, where they have an expression
         return False
     return bool(derivation.solved_at_run_time and derivation.kernel(kernel).after_udot)

@@ -131,6 +131,6 @@ def test_the_mass_of_a_body_that_an_input_gives_must_be_given() -> None:
     made = model(M)
     assert made.inputs == (M, M.diff())
     assert "of a mass that changes: its inertia force is −(m a + ṁ v)" in " ".join(made.report().split())
-    assert made._derivation.description.prescribed == {0, 1}
+    assert made.derivation.description.prescribed == {0, 1}
     constant = model(m).report()
     assert "ṁ" not in constant

@@ -115,7 +115,7 @@ def compile(
         baked=baked,
         real=real,
         warns=warns,
-        folder=model._folder if meshes else None,  # beside the text, which is the same wherever the file is
+        folder=model.reading.folder if meshes else None,  # beside the text, which is the same wherever the file is
     )
     dyn = _derived(source, {}, functions, cc=cc, cflags=cflags, cache=cache, verbose=verbose)
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})

@@ -4,23 +4,19 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from sympy import Derivative, Symbol
+from sympy import Symbol
 
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.forces.actuator_powers import WrongPower, wrong_powers
-from kanecore.derive.forces.contact_forces import with_contacts
-from kanecore.derive.forces.determined_reactions import with_reactions
+from kanecore.derive.forces.contributing_loads import contributing, contributing_as_written, unknown_reactions
 from kanecore.derive.forces.freed_constraints import freed
-from kanecore.derive.forces.friction_torques import with_joint_friction
-from kanecore.derive.forces.noncontributing_forces import in_loads_alone, reactions_with_effect, without, without_effect
-from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.canonical_equations import canonical
 from kanecore.derive.formulations.routhian import routhian
 from kanecore.derive.position_origin import check_origin
@@ -36,7 +32,6 @@ from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
     function_of_time,
-    symbol_name,
 )
 from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.from_transforms.homogeneous_transforms import Link
@@ -47,7 +42,7 @@ from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.reading import Reading
 from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
-from kanecore.errors import ModelError, warn
+from kanecore.errors import warn
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
 from kanecore.program.garbage_collection import no_collection
@@ -55,6 +50,12 @@ from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
 
 __all__ = ["Model"]
+
+# Names for other files of the package, and those that few users need.
+_HIDDEN = {
+    *("as_written", "contradictions", "derivation", "of_arguments", "of_reading", "reading", "time", "whole"),
+    *("partial_accelerations", "partial_angular_accelerations"),
+}
 
 
 class Model(Expressions):
@@ -226,48 +227,80 @@ class Model(Expressions):
         name: str | None = None,
         **others: NoReturn,
     ) -> None:
-        given = dict(locals())  # every argument, by its name
-        del given["self"], given["others"]
         if others:
-            raise no_such_argument(next(iter(others)), given)
-        self._begin(_checked(Reader(Arguments.of(**given)).read()))
+            raise no_such_argument(next(iter(others)))
+        arguments = Arguments(
+            frame=frame,
+            q_ind=q_ind,
+            u_ind=u_ind,
+            kd_eqs=kd_eqs,
+            q_dependent=q_dependent,
+            configuration_constraints=configuration_constraints,
+            u_dependent=u_dependent,
+            velocity_constraints=velocity_constraints,
+            acceleration_constraints=acceleration_constraints,
+            u_auxiliary=u_auxiliary,
+            bodies=bodies,
+            forcelist=forcelist,
+            reactions=reactions,
+            states=states,
+            parameters=parameters,
+            inputs=inputs,
+            outputs=outputs,
+            feedback=feedback,
+            potentials=potentials,
+            points=points,
+            frames=frames,
+            joints=joints,
+            attach=attach,
+            unit=unit,
+            guess=guess,
+            origin=origin,
+            functions=functions,
+            shapes=shapes,
+            holonomic_constraints=holonomic_constraints,
+            nonholonomic_constraints=nonholonomic_constraints,
+            name=name,
+        )
+        self._begin(contributing(Reader(arguments).read()))
 
     @classmethod
-    def _of(cls, reading: Reading) -> Model:
-        """Model of what a reader gives, without arguments of its own."""
+    def of_arguments(cls, arguments: Arguments) -> Model:
+        """The model of arguments that stand in one object."""
+        return cls.of_reading(Reader(arguments).read())
+
+    @classmethod
+    def of_reading(cls, reading: Reading) -> Model:
+        """The model of what a reader gives, or of a description that was made without SymPy."""
         model = cls.__new__(cls)
-        model._begin(_checked(reading))
+        model._begin(contributing(reading))
         return model
 
     @classmethod
-    def _as_written(cls, **arguments: Any) -> tuple[Model, tuple[Any, ...]]:
-        """Model in which reactions of auxiliary speeds stay inputs, as in SymPy's equations; and these reactions."""
-        reading = _contributing(Reader(Arguments.of(**arguments)).read())
+    def as_written(cls, arguments: Arguments) -> tuple[Model, tuple[Any, ...]]:
+        """The model in which reactions of auxiliary speeds stay inputs, as SymPy writes equations; and these."""
+        reading = contributing_as_written(Reader(arguments).read())
         model = cls.__new__(cls)
         model._begin(reading)
-        return model, tuple(symbol for symbol, *_ in _reactions_with_effect(reading))
+        return model, tuple(symbol for symbol, *_ in unknown_reactions(reading))
 
     def _begin(self, reading: Reading) -> None:
         """Become the model of a reading with its contributing forces, checked."""
         self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), actuators=(), read_again=None))
         warn_of_impossible(reading.description)
-        check_origin(self._derivation.kinematics)
-        self._contradictions = self._contradicting(reading)
+        check_origin(self.derivation.kinematics)
+        self.contradictions: list[Contradiction | WrongPower] = self._contradicting(reading)
 
     def _hold(self, reading: Reading) -> None:
         """Hold a reading, in place of any other: results are derived anew."""
-        self._reading, self._description = reading, reading.description
+        self.reading: Reading = reading
         self._derived: Derivation | None = None
         self._symbols = SymbolsByName(reading.symbols)
-        self._time = sympy_internals.time() if reading.time is None else reading.time
-        self._frames = reading.frames
-        self._laws, self._written, self._n_loads = reading.laws, reading.written, reading.n_loads
-        self._folder, self._notes = reading.folder, reading.notes
 
     def _with(self, **changes: Any) -> Model:
         """Copy of the model that holds another reading."""
         model = copy.copy(self)
-        model._hold(replace(self._reading, **changes))
+        model._hold(replace(self.reading, **changes))
         return model
 
     def _contradicting(self, reading: Reading) -> list[Contradiction | WrongPower]:
@@ -276,7 +309,7 @@ class Model(Expressions):
             return []
         d, actuators = reading.description, {each.number: each.name for each in reading.actuators}
         result: list[Contradiction | WrongPower] = [
-            *contradictions(reading, self._derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self)),
+            *contradictions(reading, self.derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self)),
             *wrong_powers(reading),
         ]
         for each in result:
@@ -379,9 +412,28 @@ class Model(Expressions):
         TypeError
             An argument that a LagrangesMethod holds is given as well.
         """
-        given = dict(locals())  # every argument, by its name
-        del given["cls"], given["L"]
-        return cls._of(Reader(Arguments.of(**of_lagrangian(L, **given))).read())
+        arguments = Arguments(
+            q_ind=(),
+            u_ind=(),
+            frame=frame,
+            forcelist=forcelist,
+            dissipation=dissipation,
+            nonholonomic_constraints=nonholonomic_constraints,
+            holonomic_constraints=holonomic_constraints,
+            parameters=parameters,
+            inputs=inputs,
+            outputs=outputs,
+            feedback=feedback,
+            points=points,
+            frames=frames,
+            guess=guess,
+            functions=functions,
+            unit=unit,
+            origin=origin,
+            states=states,
+            name=name,
+        )
+        return cls.of_arguments(of_lagrangian(L, q, arguments))
 
     @classmethod
     def from_transforms(
@@ -547,12 +599,7 @@ class Model(Expressions):
                 velocity_constraints=velocity_constraints,
             )
             robot = read_urdf(source, mimic, collisions=contacts is not None)
-            return cls._of(described_robot(robot, options))
-
-    @classmethod
-    def _of_description(cls, description: Description, values: Mapping[str, float]) -> Model:
-        """Model of a description made without SymPy, with values of its parameters."""
-        return cls._of(Reading(description, values=dict(values)))
+            return cls.of_reading(described_robot(robot, options))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
@@ -571,16 +618,16 @@ class Model(Expressions):
             The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
             no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
         """
-        d = canonical(self._description)
+        d = canonical(self.description)
         without_udot = [name for name, _ in d.outputs]
         model = self._with(
             description=d,
             symbols={**self._symbols, **{name: function_of_time(name) for name in d.speed_names}},
-            written={name: e for name, e in self._written.items() if str(name) in without_udot},
+            written={name: e for name, e in self.reading.written.items() if str(name) in without_udot},
             noncontributing=(),
             n_loads=0,
         )
-        model._contradictions = []
+        model.contradictions = []
         return model
 
     def routhian(self, *cyclic: Any) -> Model:
@@ -616,116 +663,121 @@ class Model(Expressions):
         ``spherical_pendulum.build().routhian()``
         """
         names = [each if isinstance(each, str) else function_name(each) for each in cyclic]
-        d = routhian(self._description, names)
+        d = routhian(self.description, names)
         new = {name: function_of_time(name) for name in d.speed_names}
-        new |= {name: Symbol(name) for name in d.parameter_names[len(self._description.parameters) :]}
+        new |= {name: Symbol(name) for name in d.parameter_names[len(self.description.parameters) :]}
         left = {name for name, _ in d.outputs}
         model = self._with(
             description=d,
             symbols={**self._symbols, **new},
-            written={name: e for name, e in self._written.items() if str(name) in left},
+            written={name: e for name, e in self.reading.written.items() if str(name) in left},
             noncontributing=(),
             n_loads=0,
         )
-        model._contradictions = []
+        model.contradictions = []
         return model
 
     # ------------------------------------------------------------------ facts
     @property
     def name(self) -> str:
-        return self._description.name
+        return self.description.name
 
     @property
     def description(self) -> Description:
         """The model on the expression graph, from which all is derived."""
-        return self._description
+        return self.reading.description
 
     @property
     def whole(self) -> tuple[Description, dict[Any, Any]]:
         """The description with its noncontributing forces, and the symbols of its parameters and inputs by key."""
-        d = self._reading.whole or self._description
+        d = self.reading.whole or self.description
         nodes, names = (*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names)
         return d, {d.graph.nodes[i][1]: self._symbols[name] for i, name in zip(nodes, names, strict=True)}
 
     @property
+    def time(self) -> Any:
+        """Symbol of t."""
+        return sympy_internals.time() if self.reading.time is None else self.reading.time
+
+    @property
     def coordinates(self) -> tuple[Any, ...]:
         """Symbols of q."""
-        return self._named(self._description.coordinate_names)
+        return self._named(self.description.coordinate_names)
 
     @property
     def speeds(self) -> tuple[Any, ...]:
         """Symbols of u."""
-        return self._named(self._description.speed_names)
+        return self._named(self.description.speed_names)
 
     @property
     def states(self) -> tuple[Any, ...]:
         """Symbols of z, the first-order states."""
-        return self._named(self._description.state_names)
+        return self._named(self.description.state_names)
 
     @property
     def parameters(self) -> tuple[Any, ...]:
         """Symbols of p."""
-        return self._named(self._description.parameter_names)
+        return self._named(self.description.parameter_names)
 
     @property
     def values(self) -> Mapping[str, float]:
         """Values of parameters in the description, by name, such as those of a URDF file."""
-        return MappingProxyType(self._reading.values)
+        return MappingProxyType(self.reading.values)
 
     @property
     def inputs(self) -> tuple[Any, ...]:
         """Symbols of r, rates of prescribed motions included."""
-        return self._named(self._description.input_names)
+        return self._named(self.description.input_names)
 
     @property
     def functions(self) -> Mapping[Any, Spline | CFunction]:
         """The functions that are given by data or in C, by their symbols."""
-        return MappingProxyType(self._reading.functions)
+        return MappingProxyType(self.reading.functions)
 
     @property
     def noncontributing(self) -> tuple[Any, ...]:
         """Symbols of the loads on which no generalized active force depends."""
-        return self._reading.noncontributing
+        return self.reading.noncontributing
 
     @property
     def left_out(self) -> tuple[Any, ...]:
         """Symbols that occur only in parts without effect, such as the ground: they may be set by name."""
-        return self._reading.left_out
+        return self.reading.left_out
 
     def _named(self, names: Sequence[str]) -> tuple[Any, ...]:
         return tuple(self._symbols[name] for name in names)
 
     @property
     def n_q(self) -> int:
-        return len(self._description.coordinates)
+        return len(self.description.coordinates)
 
     @property
     def n_u(self) -> int:
-        return len(self._description.speeds)
+        return len(self.description.speeds)
 
     @property
     def n_x(self) -> int:
-        return self._description.n_x
+        return self.description.n_x
 
     @property
     def n_z(self) -> int:
-        return len(self._description.states)
+        return len(self.description.states)
 
     @property
     def n_p(self) -> int:
-        return len(self._description.parameters)
+        return len(self.description.parameters)
 
     @property
     def n_r(self) -> int:
-        return len(self._description.inputs)
+        return len(self.description.inputs)
 
     @property
     def n_constraints(self) -> int:
         """Number of rows of the constraint Jacobian; derivatives that were given as well are not counted twice."""
-        return len(self._derivation.constraints.rows) if self._description.constraints else 0
+        return len(self.derivation.constraints.rows) if self.description.constraints else 0
 
     def __dir__(self) -> list[str]:
-        return sorted(set(super().__dir__()) - {"partial_accelerations", "partial_angular_accelerations", "whole"})
+        return sorted(set(super().__dir__()) - _HIDDEN)
 
     def __repr__(self) -> str:
         n_z = f"n_z={self.n_z}, " if self.n_z else ""
@@ -781,8 +833,8 @@ class Model(Expressions):
         --------
         ``kc.Model(..., configuration_constraints={"wire": r - R}).free("wire").inputs``
         """
-        reserved = {str(self._time), *map(function_name, self._laws)}
-        result = freed(self._description, constraints, self._n_loads, reserved)
+        reserved = {str(self.time), *map(function_name, self.reading.laws)}
+        result = freed(self.description, constraints, self.reading.n_loads, reserved)
         forces = {name: function_of_time(name) for name in result.inputs}
         swap = {
             multiplier(row): forces[name] if name else multiplier(number)
@@ -791,15 +843,16 @@ class Model(Expressions):
         return self._with(
             description=result.description,
             symbols={**self._symbols, **forces},
-            n_loads=self._n_loads + result.n_loads,
-            written={name: e.xreplace(swap) for name, e in self._written.items()},
+            n_loads=self.reading.n_loads + result.n_loads,
+            written={name: e.xreplace(swap) for name, e in self.reading.written.items()},
         )
 
     # ---------------------------------------------------------------- results
     @property
-    def _derivation(self) -> Derivation:
+    def derivation(self) -> Derivation:
+        """Derivation of a copy of the description: its results are expressions on the graph of the copy."""
         if self._derived is None:
-            self._derived = Derivation(duplicate(self._description))
+            self._derived = Derivation(duplicate(self.description))
         return self._derived
 
     def symbolic(
@@ -902,7 +955,7 @@ class Model(Expressions):
         KeyError, TypeError, ValueError
             A name is no parameter; a value is no finite number, or is missing.
         """
-        return base_parameters(self._derivation, parameters)
+        return base_parameters(self.derivation, parameters)
 
     def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.
@@ -1009,60 +1062,3 @@ class Model(Expressions):
             As for `CompiledModel.draw`.
         """
         return model_picture.draw(self, x, parameters, t, r, ax=ax, labels=labels, loads=loads, view=view)
-
-
-def _contributing(reading: Reading) -> Reading:
-    """The reading with the loads of its tendons and contacts, and without its noncontributing forces.
-
-    These are undeclared symbols that occur in loads only and on which no F_r depends.
-    """
-    d = with_reactions(with_joint_friction(with_contacts(with_tendons(reading.description))), reading.reactions)
-    candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
-    dropped = without_effect(d, candidates) if candidates else []
-    names = zip((*d.parameters, *d.inputs), (*d.parameter_names, *d.input_names), strict=True)
-    symbols = {i: reading.symbols[name] for i, name in names if i in reading.undeclared}
-    of_parameters = {name: Symbol(name) for name in d.parameter_names}
-    reading = replace(
-        reading,
-        whole=d,
-        symbols={**of_parameters, **reading.symbols},
-        noncontributing=tuple(symbols[i] for i in dropped),
-    )
-    if dropped:
-        d = without(d, dropped)
-    return _naming_left_out(replace(reading, description=d))
-
-
-def _reactions_with_effect(reading: Reading) -> Iterator[tuple[Any, int, str]]:
-    """Undeclared reactions on which the motion depends: the symbol, the number of a load, the auxiliary speed."""
-    d = reading.description
-    for force, load, speed in reactions_with_effect(d, [i for i in d.inputs if i in reading.undeclared]):
-        symbol = reading.symbols[d.input_names[d.inputs.index(force)]]
-        yield symbol, load, d.auxiliary_names[d.auxiliary.index(speed)]
-
-
-def _checked(reading: Reading) -> Reading:
-    """The reading with its contributing forces; ModelError if one is a reaction on which the motion depends."""
-    reading = _contributing(reading)
-    for force, load, away in _reactions_with_effect(reading):
-        raise ModelError(
-            f"load {load} holds {force}, a reaction that the auxiliary speed {away} brings in evidence, and "
-            "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
-            f"List it: reactions=[{function_name(force)}, ...], one for each auxiliary speed, are found with "
-            f"u̇; or inputs=[{function_name(force)}, ...]: its value is right where auxiliary_forces vanish"
-        )
-    return reading
-
-
-def _naming_left_out(reading: Reading) -> Reading:
-    """The reading with the names of what was left out in its description, noncontributing forces included."""
-    left_out = {*reading.left_out, *(x for x in reading.noncontributing if not isinstance(x, Derivative))}
-    if not left_out:
-        return reading
-    in_order = tuple(sorted(left_out, key=symbol_name))
-    description = replace(
-        reading.description,
-        left_out_parameters=tuple(str(x) for x in in_order if x.is_Symbol),
-        left_out_inputs=tuple(function_name(x) for x in in_order if not x.is_Symbol),
-    )
-    return replace(reading, description=description, left_out=in_order)

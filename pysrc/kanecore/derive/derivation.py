@@ -13,10 +13,9 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, product
 
-from kanecore.derive.forces.contact_forces import with_contacts
 from kanecore.derive.forces.energies import Energy
+from kanecore.derive.forces.explicit_loads import explicit_loads
 from kanecore.derive.forces.generalized_forces import Wrenches, generalized_forces, holds_udot, inertial_part
-from kanecore.derive.forces.tendons import with_tendons
 from kanecore.derive.formulations.formulation import Formulation, Solution, Solved, factorized, named_pivots
 from kanecore.derive.formulations.kane_equations import Bodies
 from kanecore.derive.formulations.lagrange_equations import Lagrange
@@ -50,7 +49,7 @@ class Derivation:
     """Derivation of one description: every result is derived when it is first asked for."""
 
     def __init__(self, description: Description) -> None:
-        self.freed = description = with_contacts(with_tendons(description))  # with the auxiliary speeds
+        self.freed = description = explicit_loads(description)  # with the auxiliary speeds
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)

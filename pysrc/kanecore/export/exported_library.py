@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanecore.build.c_compiler import integrators as folders
 from kanecore.describe.description import Description
+from kanecore.describe.reading import Reading
 from kanecore.emit.bytecode import FIRST, code
 from kanecore.emit.kernel_groups import Groups, whole
 from kanecore.emit.kernel_library import Library
@@ -134,7 +135,7 @@ def model_of(dyn: CompiledModel) -> Model:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Model._of_description(dyn._describe(), {})
+        return Model.of_reading(Reading(dyn._describe()))
 
 
 def with_values(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -8,6 +8,7 @@ inherited.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from sympy.utilities.iterables import iterable
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
 from kanecore.describe.from_sympy import sympy_internals
-from kanecore.describe.from_sympy.arguments import Arguments
+from kanecore.describe.from_sympy.arguments import Arguments, ListedArguments
 from kanecore.graph.sympy_bridge import to_sympy
 from kanecore.kanes_method.dependent_elimination import KanesForm
 from kanecore.kanes_method.rate_equations import RateEquations, Rows, Solver
@@ -96,26 +97,26 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         self._constraint_solver = constraint_solver
         self._initialize_vectors(q_ind, q_dependent, u_ind, u_dependent, u_auxiliary)
         _validate_coordinates(self.q, self.u)
-        self._given = {
-            "frame": frame,
-            "q_ind": q_ind,
-            "u_ind": u_ind,
-            "kd_eqs": kd_eqs or None,
-            "q_dependent": q_dependent,
-            "configuration_constraints": configuration_constraints,
-            "u_dependent": u_dependent,
-            "velocity_constraints": velocity_constraints,
-            "acceleration_constraints": acceleration_constraints,
-            "u_auxiliary": u_auxiliary,
-            "functions": functions,
-        }
-        arguments = Arguments.of(**{**self._given, "kd_eqs": kd_eqs or []})
+        self._arguments = Arguments(
+            frame=frame,
+            q_ind=q_ind,
+            u_ind=u_ind,
+            kd_eqs=kd_eqs or None,
+            q_dependent=q_dependent,
+            configuration_constraints=configuration_constraints,
+            u_dependent=u_dependent,
+            velocity_constraints=velocity_constraints,
+            acceleration_constraints=acceleration_constraints,
+            u_auxiliary=u_auxiliary,
+            functions=functions,
+        )
+        arguments = replace(self._arguments, kd_eqs=kd_eqs or []).as_lists()
         self._check_counts(arguments)
         self._f_h = Matrix(list(arguments.constraints["configuration"].values()))
         self._rates = RateEquations(arguments, _solver(kd_eqs_solver), _solver(constraint_solver))
         self._is_formed = False
 
-    def _check_counts(self, arguments: Arguments) -> None:
+    def _check_counts(self, arguments: ListedArguments) -> None:
         """Check SymPy's rules: as many equations as unknowns that they determine."""
         a, constraints = arguments, arguments.constraints
         for equations, unknowns, what in (
@@ -133,7 +134,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     # ---------------------------------------------------------------- kinematics
     def _kinematical(self, rows: Rows) -> Any:
         """A matrix of the kinematical equations without auxiliary speeds; empty if no equations were given."""
-        return self._rates.written(self._rates.without_auxiliary(rows)) if self._given["kd_eqs"] else Matrix()
+        return self._rates.written(self._rates.without_auxiliary(rows)) if self._arguments.kd_eqs else Matrix()
 
     @cached_property
     def _k_kqdot_implicit(self) -> Any:
@@ -149,7 +150,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @cached_property
     def _k_kqdot(self) -> Any:
-        return eye(len(self.q)) if self._given["kd_eqs"] else Matrix()
+        return eye(len(self.q)) if self._arguments.kd_eqs else Matrix()
 
     @cached_property
     def _k_ku(self) -> Any:
@@ -161,7 +162,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @cached_property
     def _qdot_u_map(self) -> Any:
-        if not self._given["kd_eqs"]:
+        if not self._arguments.kd_eqs:
             return None
         rates = self._rates.written([[x] for x in self._rates.rates])
         return dict(zip(self._qdot, rates, strict=True))
@@ -215,7 +216,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     def _check_given(self, bodies: Any, loads: Any) -> None:
         """Raise the errors of SymPy's KanesMethod for arguments that it refuses."""
-        if not self._given["kd_eqs"]:
+        if not self._arguments.kd_eqs:
             raise AttributeError(
                 "Create an instance of KanesMethod with kinematic differential equations to use this method."
             )
@@ -234,15 +235,18 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         are found with u̇: they are its ``reactions``.
         """
         if not self._bodylist:
-            return Model(**self._given, bodies=None, forcelist=self._forcelist)
+            return Model.of_arguments(replace(self._arguments, forcelist=self._forcelist))
         model, reactions = self._described
         if not reactions:
             return model
-        return Model(**self._given, bodies=list(self._bodylist), forcelist=self._forcelist, reactions=reactions)
+        bodies = list(self._bodylist)
+        return Model.of_arguments(
+            replace(self._arguments, bodies=bodies, forcelist=self._forcelist, reactions=reactions)
+        )
 
     def _as_written(self, bodies: Sequence[Any], loads: Any) -> tuple[Model, tuple[Any, ...]]:
         """Model in which all unknown forces stay symbols, as in SymPy's F_r; and those on which the motion depends."""
-        return Model._as_written(**self._given, bodies=bodies, forcelist=loads)
+        return Model.as_written(replace(self._arguments, bodies=bodies, forcelist=loads))
 
     @cached_property
     def _described(self) -> tuple[Model, tuple[Any, ...]]:

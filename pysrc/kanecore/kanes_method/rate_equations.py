@@ -16,7 +16,7 @@ from sympy import Matrix
 from sympy.solvers.solveset import NonlinearError
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.from_sympy.arguments import Arguments
+from kanecore.describe.from_sympy.arguments import ListedArguments
 from kanecore.describe.from_sympy.symbols import Symbols, function_name
 from kanecore.errors import ModelError
 from kanecore.graph.calculus import Tangent, accumulate
@@ -51,7 +51,7 @@ class RateEquations:
         The kinematical equations are not linear in q̇ and u; NonlinearError, the velocity constraints in u.
     """
 
-    def __init__(self, arguments: Arguments, kinematical: Solver | None, constraint: Solver | None) -> None:
+    def __init__(self, arguments: ListedArguments, kinematical: Solver | None, constraint: Solver | None) -> None:
         builder = Builder("rates")
         self.graph: Graph = builder.graph
         self._symbols = symbols = Symbols(builder, arguments)

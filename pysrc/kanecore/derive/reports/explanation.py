@@ -21,7 +21,8 @@ from kanecore.derive.kinematics import Accelerations
 from kanecore.describe.description import Description, Load
 from kanecore.graph.evaluation import count
 
-from .symbolic_expressions import Described, loads_by_number, symbols_by_key
+from .described_model import Described
+from .symbolic_expressions import loads_by_number, symbols_by_key
 
 __all__ = ["explain"]
 
@@ -31,7 +32,7 @@ LONG = 120  # characters of an expression of the user's that is not written out
 
 def explain(model: Described, full: bool = False) -> str:
     """See :meth:`kanecore.Model.explain`."""
-    shares = _Shares(model._derivation, symbols_by_key(model), full)
+    shares = _Shares(model.derivation, symbols_by_key(model), full)
     return "\n".join([*_active(model, shares), *_written(model, full), *_inertial(shares)])
 
 
@@ -96,7 +97,10 @@ def _written(model: Described, full: bool) -> list[str]:
     from sympy.physics.vector import vsstrrepr
 
     lines = []
-    for title, what, expressions in (("feedback", "law", model._laws), ("outputs", "output", model._written)):
+    for title, what, expressions in (
+        ("feedback", "law", model.reading.laws),
+        ("outputs", "output", model.reading.written),
+    ):
         lines += [f"{title}:"] if expressions else []
         for number, (name, expression) in enumerate(expressions.items()):
             text = str(vsstrrepr(expression))

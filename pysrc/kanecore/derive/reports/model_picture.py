@@ -18,7 +18,7 @@ from kanecore.graph.evaluation import evaluate
 from kanecore.graph.expression_graph import Op
 from kanecore.kernels import KERNELS
 
-from .symbolic_expressions import Described
+from .described_model import Described
 
 if TYPE_CHECKING:
     from kanecore.show.scene import Scene
@@ -40,7 +40,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
     inputs = _values(r, np.zeros(len(d.inputs)), d.input_names, "r", "input")
 
     def scene_at(times: Array, states: Array, loads: bool = False) -> Scene:
-        return _scene(model._derivation, (times, states, numbers, inputs), loads, model._folder)
+        return _scene(model.derivation, (times, states, numbers, inputs), loads, model.reading.folder)
 
     if not np.isfinite(float(t)):
         raise ValueError(f"t is {t}: it must be finite")

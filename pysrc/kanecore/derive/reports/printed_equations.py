@@ -11,7 +11,8 @@ from kanecore.derive.derivation import Derivation
 from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError
 
-from .symbolic_expressions import Described, symbols_by_key, warn_of_names
+from .described_model import Described
+from .symbolic_expressions import symbols_by_key, warn_of_names
 
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
@@ -23,7 +24,7 @@ def equations(model: Described, form: str) -> list[Any]:
     """See :meth:`kanecore.Model.equations`."""
     if form not in FORMS:
         raise ValueError(f"form is {form!r}: write one of {', '.join(map(repr, FORMS))}")
-    derivation = model._derivation
+    derivation = model.derivation
     if derivation.without_masses:
         raise ModelError(f"{model.name!r} has no equations of motion: {derivation.without_masses}")
     return [*_kinematical(model), *FORMS[form](model), *_constraints(model), *_first_order(model)]
@@ -31,7 +32,7 @@ def equations(model: Described, form: str) -> list[Any]:
 
 def _symbols(model: Described) -> dict[Any, Any]:
     """The user's by the keys of the graph, with those of multipliers."""
-    derivation = model._derivation
+    derivation = model.derivation
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     return {**symbols_by_key(model), **{key: multiplier(n) for n, key in enumerate(keys)}}
 
@@ -42,7 +43,7 @@ def _kinematical(model: Described) -> list[Any]:
 
     from kanecore.graph.printed_expressions import printed
 
-    d, t = model._derivation.description, model._time
+    d, t = model.derivation.description, model.time
     if d.rates == d.speeds:
         return []
     rates = printed(d.graph, list(d.rates), _symbols(model))
@@ -55,7 +56,7 @@ def _kane(model: Described) -> list[Any]:
 
     from kanecore.graph.printed_expressions import printed
 
-    derivation = model._derivation
+    derivation = model.derivation
     found = printed(derivation.graph, _balance(derivation), _symbols(model))
     return [sm.Eq(e, 0, evaluate=False) for e in found]
 
@@ -73,7 +74,7 @@ def _mass_matrix(model: Described) -> list[Any]:
 
     from kanecore.graph.printed_expressions import printed
 
-    derivation, t = model._derivation, model._time
+    derivation, t = model.derivation, model.time
     g, forcing = derivation.graph, list(derivation.forcing)
     for row, force in zip(derivation.rows, derivation.multiplier_symbols, strict=True):
         forcing = [g.add(f, g.mul(x, force)) for f, x in zip(forcing, row.jacobian, strict=True)]
@@ -92,7 +93,7 @@ def _constraints(model: Described) -> list[Any]:
 
     from kanecore.graph.printed_expressions import printed
 
-    derivation = model._derivation
+    derivation = model.derivation
     g, udot = derivation.graph, derivation.description.accelerations
     levels = [
         g.add(g.sum(g.mul(x, a) for x, a in zip(row.jacobian, udot, strict=True)), row.bias) for row in derivation.rows
@@ -106,9 +107,9 @@ def _first_order(model: Described) -> list[Any]:
 
     from kanecore.graph.printed_expressions import printed
 
-    d = model._derivation.description
+    d = model.derivation.description
     rates = printed(d.graph, list(d.state_rates), _symbols(model))
-    return [sm.Eq(z.diff(model._time), rate) for z, rate in zip(model.states, rates, strict=True)]
+    return [sm.Eq(z.diff(model.time), rate) for z, rate in zip(model.states, rates, strict=True)]
 
 
 def _multipliers(m: int, symbols: Iterable[Any]) -> list[Any]:
@@ -131,7 +132,7 @@ def whole(model: Described, nested: bool) -> Latex:
     from kanecore.graph.printed_expressions import printed, with_intermediates
     from kanecore.show.notebook_pages import Latex
 
-    derivation, t = model._derivation, model._time
+    derivation, t = model.derivation, model.time
     d, g = derivation.description, derivation.graph
     if derivation.without_masses:
         raise ModelError(f"{model.name!r} has no equations of motion: {derivation.without_masses}")

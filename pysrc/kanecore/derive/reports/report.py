@@ -17,7 +17,8 @@ from kanecore.graph.evaluation import count
 from kanecore.graph.expression_graph import Op
 from kanecore.kernels import KERNELS
 
-from .symbolic_expressions import Described, loads_by_number
+from .described_model import Described
+from .symbolic_expressions import loads_by_number
 
 __all__ = ["report"]
 
@@ -36,7 +37,7 @@ VELOCITY_SOURCES = {
 
 def report(model: Described) -> str:
     """See :meth:`kanecore.Model.report`."""
-    derivation = model._derivation
+    derivation = model.derivation
     lines = [*_summary(model), *_frames(model), *_points(model), *_source(derivation)]
     if derivation.description.constraints:
         lines += _constraints(derivation)
@@ -62,9 +63,9 @@ def _wrapped(line: str) -> str:
 
 def _summary(model: Described) -> Iterator[str]:
     """Contradictions, sizes and names."""
-    derivation = model._derivation
+    derivation = model.derivation
     d = derivation.description
-    n = len(model._contradictions) + (len(derivation.constraints.opposed) if d.constraints else 0)
+    n = len(model.contradictions) + (len(derivation.constraints.opposed) if d.constraints else 0)
     yield f"{n} contradiction{'' if n == 1 else 's'} between what was set and what follows"
     n_z = f"n_z = {model.n_z}, " if d.states else ""
     yield f"model {d.name}: n_q = {model.n_q}, n_u = {model.n_u}, {n_z}n_p = {model.n_p}, n_r = {model.n_r}"
@@ -98,7 +99,7 @@ def _idle(derivation: Derivation) -> list[str]:
 
 
 def _frames(model: Described) -> Iterator[str]:
-    d, k = model._derivation.description, model._derivation.kinematics
+    d, k = model.derivation.description, model.derivation.kinematics
     if d.bodies or d.frames[1:]:
         yield "frames, what each is oriented from, and where its angular velocity is given:"
     for i, frame in enumerate(d.frames[1:], 1):
@@ -114,7 +115,7 @@ def _frames(model: Described) -> Iterator[str]:
 
 
 def _points(model: Described) -> Iterator[str]:
-    d, k = model._derivation.description, model._derivation.kinematics
+    d, k = model.derivation.description, model.derivation.kinematics
     if d.bodies or d.points:
         yield "points, what each is located from, and where its velocity comes from:"
     for i, point in enumerate(d.points):
@@ -124,7 +125,7 @@ def _points(model: Described) -> Iterator[str]:
             note += ", which is not the derivative of its position"
         yield f"  {point.name}: {place}{note}, in {d.frames[k.home[i]].name}"
         yield from _contradictions(model, "point", i, point.name)
-    yield from _measured(model._derivation)
+    yield from _measured(model.derivation)
 
 
 def _measured(derivation: Derivation) -> Iterator[str]:
@@ -143,7 +144,7 @@ def _measured(derivation: Derivation) -> Iterator[str]:
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:
     """Contradictions of one frame, point or load."""
-    for contradiction in model._contradictions:
+    for contradiction in model.contradictions:
         if (contradiction.kind, contradiction.at) == (kind, at):
             yield f"    contradiction: {contradiction.message(name)}"
 
@@ -203,17 +204,17 @@ def _constraints(derivation: Derivation) -> Iterator[str]:
 
 def _loads(model: Described) -> Iterator[str]:
     """Auxiliary speeds, loads and potentials."""
-    derivation = model._derivation
+    derivation = model.derivation
     d, k = derivation.description, derivation.kinematics
     if d.auxiliary:
         yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
-    if model._n_loads or d.potentials or d.generalized_forces:
+    if model.reading.n_loads or d.potentials or d.generalized_forces:
         yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
-    if derivation.has_gravity and not model._n_loads:  # of a file: no load is the user's own
+    if derivation.has_gravity and not model.reading.n_loads:  # of a file: no load is the user's own
         yield _gravity(derivation)
-    yield from model._notes
+    yield from model.reading.notes
     by_number = loads_by_number(d)
-    for number in range(model._n_loads):
+    for number in range(model.reading.n_loads):
         where = dict.fromkeys(
             f"{x.kind} on {'point' if x.kind == 'force' else 'frame'} "
             f"{(d.points if x.kind == 'force' else d.frames)[x.at].name}"
@@ -257,16 +258,16 @@ def _energy(derivation: Derivation, number: int) -> str:
 
 def _written(model: Described) -> Iterator[str]:
     """Lines about the user's expressions: laws of feedback, outputs."""
-    outputs = model._derivation.description.outputs
-    if model._laws:
+    outputs = model.derivation.description.outputs
+    if model.reading.laws:
         yield "feedback:"
-    for number, law in enumerate(model._laws):
+    for number, law in enumerate(model.reading.laws):
         yield f"  law {number}, for {function_name(law)}"
     if outputs:
         yield "outputs:"
     for number, (name, _) in enumerate(outputs):
         yield f"  output {number}, {name}"
-    d = model._derivation.description
+    d = model.derivation.description
     if d.states:
         yield "states, and what the rate of each depends on:"
     for name, rate in zip(d.state_names, d.state_rates, strict=True):

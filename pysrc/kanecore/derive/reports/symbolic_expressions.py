@@ -7,14 +7,12 @@ With redundant speeds, q̇# = Y# [1; A_n] p#, Ψ is its inverse, and Υ = A_n Ψ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.closed_forms import closed_form
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.forces.actuator_powers import WrongPower
 from kanecore.derive.independent_speeds import dependence, independent
 from kanecore.derive.model_facts import sizes_of
-from kanecore.derive.velocity_contradictions import Contradiction
 from kanecore.describe.description import Description, Load
 from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.errors import ModelError, unknown_name, warn
@@ -25,11 +23,12 @@ from kanecore.graph.vectors import dot
 from kanecore.kernels import KERNELS
 from kanecore.speed_matrices import SpeedMatrices
 
+from .described_model import Described
+
 if TYPE_CHECKING:
     from kanecore.show.notebook_pages import Latex
 
 __all__ = [
-    "Described",
     "latex",
     "loads_by_number",
     "shown_equations",
@@ -38,57 +37,6 @@ __all__ = [
     "symbols_by_key",
     "warn_of_names",
 ]
-
-
-class Described(Protocol):
-    """Interface of a `kanecore.Model`: its derivation, the user's symbols, and the items that the reader set aside."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def coordinates(self) -> tuple[Any, ...]: ...
-    @property
-    def speeds(self) -> tuple[Any, ...]: ...
-    @property
-    def states(self) -> tuple[Any, ...]: ...
-    @property
-    def inputs(self) -> tuple[Any, ...]: ...
-    @property
-    def parameters(self) -> tuple[Any, ...]: ...
-    @property
-    def functions(self) -> Mapping[Any, Any]: ...
-    @property
-    def noncontributing(self) -> tuple[Any, ...]: ...
-    @property
-    def description(self) -> Description: ...
-    @property
-    def n_q(self) -> int: ...
-    @property
-    def n_u(self) -> int: ...
-    @property
-    def n_z(self) -> int: ...
-    @property
-    def n_p(self) -> int: ...
-    @property
-    def n_r(self) -> int: ...
-    @property
-    def _time(self) -> Any: ...
-    @property
-    def _frames(self) -> dict[str, Any]: ...
-    @property
-    def _laws(self) -> dict[Any, Any]: ...
-    @property
-    def _written(self) -> dict[str, Any]: ...
-    @property
-    def _n_loads(self) -> int: ...
-    @property
-    def _folder(self) -> str | None: ...
-    @property
-    def _notes(self) -> tuple[str, ...]: ...
-    @property
-    def _contradictions(self) -> list[Contradiction | WrongPower]: ...
-    @property
-    def _derivation(self) -> Derivation: ...
 
 
 def loads_by_number(d: Description) -> dict[int, list[Load]]:
@@ -150,7 +98,7 @@ def symbolic(
 
     from . import printed_vectors
 
-    derivation = model._derivation
+    derivation = model.derivation
     name = PARTIAL_ACCELERATIONS.get(kernel, kernel)
     values = _values(model, at) if at else {}
     closed = None if nonholonomic else closed_form(derivation, name, values)
@@ -207,12 +155,12 @@ def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
 
     from kanecore.graph.sympy_bridge import FromSympy
 
-    d = model._derivation.description
+    d = model.derivation.description
     nodes = dict(zip(model.coordinates, d.coordinates, strict=True))
     others = ((model.speeds, d.speeds), (model.states, d.states), (model.inputs, d.inputs))
     for symbols, of in (*others, (model.parameters, d.parameters)):
         nodes.update(zip(symbols, of, strict=True))
-    nodes[model._time] = d.time
+    nodes[model.time] = d.time
     names = {str(getattr(symbol, "func", symbol) if symbol.is_Function else symbol): symbol for symbol in nodes}
 
     def leaf(symbol: Any) -> Any:
@@ -233,10 +181,10 @@ def _axes(model: Described, number: int, frame: Any) -> Any:
     """SymPy's frame of a number: the one that was given, the user's, or one of its name."""
     from sympy.physics.vector import ReferenceFrame
 
-    name = model._derivation.description.frames[number].name
+    name = model.derivation.description.frames[number].name
     if getattr(frame, "name", None) == name and isinstance(frame, ReferenceFrame):
         return frame
-    return model._frames.get(name) or ReferenceFrame(name)
+    return model.reading.frames.get(name) or ReferenceFrame(name)
 
 
 def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
@@ -280,8 +228,8 @@ def _shaped(flat: Sequence[Any], lengths: Sequence[int], in_space: bool) -> Any:
 
 def symbols_by_key(model: Described) -> dict[Any, Any]:
     """The user's symbols by the keys of the graph."""
-    d = model._derivation.description
-    keys, t = d.graph.nodes, model._time
+    d = model.derivation.description
+    keys, t = d.graph.nodes, model.time
     symbols = {keys[d.time][1]: t}
     for nodes, names in (
         (d.coordinates, model.coordinates),
@@ -301,7 +249,7 @@ def warn_of_names(model: Described) -> None:
     from kanecore.graph.sympy_bridge import as_printed
 
     found: dict[str, str] = {}
-    for symbol in dict.fromkeys([*symbols_by_key(model).values(), *(q.diff(model._time) for q in model.coordinates)]):
+    for symbol in dict.fromkeys([*symbols_by_key(model).values(), *(q.diff(model.time) for q in model.coordinates)]):
         name, text = getattr(symbol, "__name__", None) or str(symbol), as_printed(symbol)
         if found.setdefault(text, name) != name:
             warn(f"{found[text]} and {name} of {model.name!r} both print as {text}: give one of them another name")
@@ -313,7 +261,7 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
 
     from kanecore.show.notebook_pages import Latex
 
-    d = model._derivation.description
+    d = model.derivation.description
     names = _names(d, kernel)
     warn_of_names(model)
     if kernel in PARTIAL_VECTORS and _are_short(model, kernel, nonholonomic):
@@ -336,7 +284,7 @@ def latex(model: Described, kernel: str, nested: bool, nonholonomic: bool = Fals
 def _are_short(model: Described, kernel: str, nonholonomic: bool) -> bool:
     from kanecore.graph.printed_expressions import written_out
 
-    derivation = model._derivation
+    derivation = model.derivation
     name = PARTIAL_ACCELERATIONS.get(kernel, kernel)
     _check(derivation, name, nonholonomic)
     return written_out(derivation.graph, _roots(derivation, kernel, name, nonholonomic)) <= LONG_VECTORS
@@ -344,7 +292,7 @@ def _are_short(model: Described, kernel: str, nonholonomic: bool) -> bool:
 
 def shown_equations(model: Described) -> list[Latex] | None:
     """LaTeX of the terms of q̇ = ..., M u̇ = f + Gᵀλ, G u̇ + γ = 0 and ż = ...; None if it is long."""
-    derivation = model._derivation
+    derivation = model.derivation
     d, g = derivation.description, derivation.graph
     kernels = [*(["qdot"] if d.rates != d.speeds else []), "mass_matrix", "forcing"]
     kernels += ["constraint_jacobian", "constraint_bias"] if d.constraints else []
@@ -385,7 +333,7 @@ def speed_matrices(model: Described) -> SpeedMatrices:
 
     from kanecore.graph.sympy_bridge import to_sympy
 
-    derivation = model._derivation
+    derivation = model.derivation
     d, g = derivation.description, derivation.graph
     rows = derivation.constraints.rows if d.constraints else []
     if any(row.value < 0 for row in rows):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arguments of `kanecore.Model`, each brought into one form: lists are lists, constraints have names."""
+"""Arguments of `kanecore.Model`: as the user gave them, and in one form: lists are lists, constraints have names."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,12 +12,8 @@ from sympy import MatrixBase
 
 from kanecore.errors import ModelError
 
-__all__ = ["Arguments", "expect", "listed", "no_such_argument", "numbered"]
+__all__ = ["Arguments", "ListedArguments", "expect", "listed", "no_such_argument", "numbered"]
 
-_LISTS = (
-    *("q_ind", "q_dependent", "u_ind", "u_dependent", "u_auxiliary", "reactions", "kd_eqs"),
-    *("bodies", "forcelist", "potentials", "points", "frames"),
-)
 _DICTS = {
     "outputs": "names and expressions",
     "feedback": "inputs and expressions",
@@ -28,7 +23,6 @@ _DICTS = {
     "attach": "rows and (child, child_point, parent, parent_point, vector)",
     "functions": "undefined functions and kc.Spline(x, y) or kc.CFunction",
 }
-_KINDS = {"velocity": "nonholonomic", "configuration": "holonomic", "acceleration": None}
 _INSTEAD_OF_DICT = {
     "kd_eqs": " of expressions that vanish, such as [q1.diff() - u1]",
     "parameters": " of symbols; their values go to compile(model, parameters={...})",
@@ -36,9 +30,124 @@ _INSTEAD_OF_DICT = {
 }
 
 
+Items = Sequence[Any] | None
+Constraints = Sequence[Any] | Mapping[str, Any] | None
+
+
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of `kanecore.Model`, by their names there, where each is explained.
+    """The arguments of `kanecore.Model` as the user gave them, by their names there, where each is explained.
+
+    Attributes
+    ----------
+    lagrangian : expression, optional
+        Lagrangian in place of bodies.
+    dissipation : expression, optional
+        Function of the forces −∂R/∂q̇ beside it.
+    """
+
+    frame: Any
+    q_ind: Sequence[Any]
+    u_ind: Sequence[Any]
+    kd_eqs: Items = None
+    q_dependent: Items = None
+    configuration_constraints: Constraints = None
+    u_dependent: Items = None
+    velocity_constraints: Constraints = None
+    acceleration_constraints: Constraints = None
+    u_auxiliary: Items = None
+    bodies: Items = None
+    forcelist: Items = None
+    reactions: Items = None
+    states: Mapping[Any, Any] | Items = None
+    parameters: Items = None
+    inputs: Items = None
+    outputs: Mapping[str, Any] | None = None
+    feedback: Mapping[Any, Any] | None = None
+    potentials: Items = None
+    points: Items = None
+    frames: Items = None
+    joints: Mapping[str, Any] | None = None
+    attach: Mapping[int, Any] | None = None
+    unit: Items = None
+    guess: Mapping[Any, float] | None = None
+    origin: Any = None
+    functions: Mapping[Any, Any] | None = None
+    shapes: Mapping[Any, Any] | None = None
+    holonomic_constraints: Constraints = None
+    nonholonomic_constraints: Constraints = None
+    name: str | None = None
+    lagrangian: Any = None
+    dissipation: Any = None
+
+    def as_lists(self) -> ListedArguments:
+        """The arguments, each in one form.
+
+        Raises
+        ------
+        ModelError
+            An argument is no list, or no dict, where it must be one; ``kd_eqs`` is missing.
+        TypeError
+            Constraints of one kind are given by both of their names.
+        """
+        if self.kd_eqs is None:
+            raise ModelError(
+                "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
+            )
+        for argument, items in _DICTS.items():
+            mapping = getattr(self, argument)
+            if mapping is not None and not isinstance(mapping, Mapping):
+                raise ModelError(f"{argument} must be a dict of {items}, not {mapping!r}")
+        bodies = listed(self.bodies, "bodies")
+        return ListedArguments(
+            name="model" if self.name is None else str(self.name),
+            frame=self.frame,
+            q_ind=listed(self.q_ind, "q_ind"),
+            q_dependent=listed(self.q_dependent, "q_dependent"),
+            u_ind=listed(self.u_ind, "u_ind"),
+            u_dependent=listed(self.u_dependent, "u_dependent"),
+            u_auxiliary=listed(self.u_auxiliary, "u_auxiliary"),
+            reactions=listed(self.reactions, "reactions"),
+            kd_eqs=listed(self.kd_eqs, "kd_eqs"),
+            bodies=bodies,
+            forcelist=listed(self.forcelist, "forcelist"),
+            potentials=listed(self.potentials, "potentials"),
+            points=listed(self.points, "points"),
+            frames=listed(self.frames, "frames"),
+            needs_bodies=self.lagrangian is None and (self.bodies is None or bool(bodies)),
+            constraints={
+                "velocity": self._named("velocity", "nonholonomic"),
+                "configuration": self._named("configuration", "holonomic"),
+                "acceleration": _by_name("acceleration_constraints", self.acceleration_constraints),
+            },
+            parameters=None if self.parameters is None else listed(self.parameters, "parameters"),
+            inputs=None if self.inputs is None else listed(self.inputs, "inputs"),
+            outputs=dict(self.outputs or {}),
+            feedback=dict(self.feedback or {}),
+            joints=dict(self.joints or {}),
+            guess=dict(self.guess or {}),
+            attach=dict(self.attach or {}),
+            functions=dict(self.functions or {}),
+            shapes=dict(self.shapes or {}),
+            unit=_groups_of_four(self.unit),
+            states=self.states,
+            origin=self.origin,
+            lagrangian=self.lagrangian,
+            dissipation=self.dissipation,
+        )
+
+    def _named(self, kind: str, other_kind: str) -> dict[str, Any]:
+        """Constraints of a kind that has two names."""
+        argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
+        items, other_items = getattr(self, argument), getattr(self, other)
+        if items is not None and other_items is not None:
+            raise TypeError(f"{argument} and {other} are two names of one argument: give one of them")
+        return _by_name(argument, items) if other_items is None else _by_name(other, other_items)
+
+
+@dataclass(frozen=True)
+class ListedArguments:
+    """The arguments of `kanecore.Model`, each brought into one form.
 
     Attributes
     ----------
@@ -52,10 +161,6 @@ class Arguments:
     origin : Point or None
     needs_bodies : bool
         False if a Lagrangian replaces bodies, or if the user wrote ``bodies=[]``.
-    lagrangian : expression or None
-        Lagrangian in place of bodies.
-    dissipation : expression or None
-        Function of the forces −∂R/∂q̇ beside it.
     """
 
     name: str
@@ -69,6 +174,7 @@ class Arguments:
     kd_eqs: list[Any]
     constraints: dict[str, dict[str, Any]]
     bodies: list[Any]
+    needs_bodies: bool
     forcelist: list[Any]
     potentials: list[Any]
     points: list[Any]
@@ -83,40 +189,10 @@ class Arguments:
     functions: dict[Any, Any]
     shapes: dict[Any, Any]
     unit: list[Any]
-    states: Any = None
-    needs_bodies: bool = True
-    origin: Any = None
-    lagrangian: Any = None
-    dissipation: Any = None
-
-    @classmethod
-    def of(cls, **given: Any) -> Arguments:
-        """The arguments as the user gave them, by name; others are None."""
-        given = defaultdict(lambda: None, given)
-        if given["kd_eqs"] is None:
-            raise ModelError(
-                "kd_eqs is missing: give one kinematical equation for each coordinate, such as [q1.diff() - u1]"
-            )
-        for argument, what in _DICTS.items():
-            if given[argument] is not None and not isinstance(given[argument], Mapping):
-                raise ModelError(f"{argument} must be a dict of {what}, not {given[argument]!r}")
-        lists: dict[str, Any] = {argument: listed(given[argument], argument) for argument in _LISTS}
-        dicts: dict[str, Any] = {argument: dict(given[argument] or {}) for argument in _DICTS}
-        return cls(
-            name="model" if given["name"] is None else str(given["name"]),
-            frame=given["frame"],
-            **lists,
-            needs_bodies=given["lagrangian"] is None and (given["bodies"] is None or bool(lists["bodies"])),
-            constraints={kind: _named(given, kind, other) for kind, other in _KINDS.items()},
-            parameters=None if given["parameters"] is None else listed(given["parameters"], "parameters"),
-            inputs=None if given["inputs"] is None else listed(given["inputs"], "inputs"),
-            **dicts,
-            unit=_groups_of_four(given["unit"]),
-            states=given["states"],
-            origin=given["origin"],
-            lagrangian=given["lagrangian"],
-            dissipation=given["dissipation"],
-        )
+    states: Any
+    origin: Any
+    lagrangian: Any
+    dissipation: Any
 
 
 def listed(items: Any, argument: str) -> list[Any]:
@@ -134,14 +210,8 @@ def listed(items: Any, argument: str) -> list[Any]:
     return list(items)
 
 
-def _named(given: Mapping[str, Any], kind: str, other_kind: str | None) -> dict[str, Any]:
-    """Constraints by name: the names of a dict, else a number and the user's name of the kind."""
-    argument, other = f"{kind}_constraints", f"{other_kind}_constraints"
-    items, other_items = given[argument], given.get(other)
-    if items is not None and other_items is not None:
-        raise TypeError(f"{argument} and {other} are two names of one argument: give one of them")
-    if other_items is not None:
-        argument, items = other, other_items
+def _by_name(argument: str, items: Constraints) -> dict[str, Any]:
+    """Constraints by name: the names of a dict, else those of `numbered`."""
     if isinstance(items, Mapping):
         for name in items:
             if not isinstance(name, str):
@@ -184,8 +254,9 @@ _INSTEAD = {
 """Arguments by the names that other packages have for them."""
 
 
-def no_such_argument(name: str, known: Collection[str]) -> TypeError:
+def no_such_argument(name: str) -> TypeError:
     """Error for an argument that `kanecore.Model` does not have, with the most similar one."""
+    known = [each.name for each in fields(Arguments) if each.name not in ("lagrangian", "dissipation")]
     near = [f"{argument}=" for argument in get_close_matches(name, known, 1)]
     instead = _INSTEAD.get(name) or (near[0] if near else None)
     hint = f"write {instead}" if instead else f"there are {', '.join(known)}"

@@ -40,12 +40,12 @@ class Reader:
     """One reading of one model, by :meth:`read`."""
 
     def __init__(self, arguments: Arguments) -> None:
-        if not isinstance(arguments.frame, SymFrame):
-            raise ModelError(f"frame must be the inertial ReferenceFrame, not {arguments.frame!r}")
-        self._arguments = arguments
-        self._builder = Builder(arguments.name, arguments.frame.name)
-        self._symbols = Symbols(self._builder, arguments)
-        self._frames = FrameReader(self._builder, self._symbols, arguments.frame)
+        self._arguments = a = arguments.as_lists()
+        if not isinstance(a.frame, SymFrame):
+            raise ModelError(f"frame must be the inertial ReferenceFrame, not {a.frame!r}")
+        self._builder = Builder(a.name, a.frame.name)
+        self._symbols = Symbols(self._builder, a)
+        self._frames = FrameReader(self._builder, self._symbols, a.frame)
         self._points = PointReader(self._builder, self._symbols, self._frames)
         self._outputs = OutputReader(self._builder, self._symbols, self._frames, self._points)
 

@@ -19,7 +19,7 @@ from kanecore.graph.expression_graph import ACCELERATION, Data, Given, Graph
 from kanecore.graph.sympy_bridge import FromSympy
 
 from . import sympy_internals
-from .arguments import Arguments
+from .arguments import ListedArguments
 from .first_order_states import inputs_of_objects, state_rates
 from .reactions import reaction_of, row_of
 
@@ -61,7 +61,7 @@ class Symbols:
         Functions of any scalars that are given by data, or in C.
     """
 
-    def __init__(self, builder: Builder, arguments: Arguments) -> None:
+    def __init__(self, builder: Builder, arguments: ListedArguments) -> None:
         self._builder, self.graph = builder, builder.graph
         self.t = sympy_internals.time()
         self._owner: dict[str, Any] = {str(self.t): self.t}
@@ -91,7 +91,7 @@ class Symbols:
         self.rates: list[int] = []
         self._read = FromSympy(self.graph, self._leaf, self.functions)
 
-    def _list_states(self, arguments: Arguments) -> None:
+    def _list_states(self, arguments: ListedArguments) -> None:
         """List coordinates, speeds and auxiliary speeds: each must be one symbol, in one place."""
         a = arguments
         self.q = functions_of_time([*a.q_ind, *a.q_dependent], "q_ind + q_dependent" if a.q_dependent else "q_ind")
@@ -112,7 +112,7 @@ class Symbols:
         for x in (*self.q, *self.u, *self.auxiliary, *self.z):
             self._claim(function_name(x), x)
 
-    def _list_first_order(self, a: Arguments) -> None:
+    def _list_first_order(self, a: ListedArguments) -> None:
         """List the first-order states: symbols that have no other role."""
         listed = {
             "coordinates": self.q,

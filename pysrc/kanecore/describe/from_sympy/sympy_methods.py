@@ -7,6 +7,7 @@ They are KanesMethod, System, LagrangesMethod, or a Lagrangian and its coordinat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy as sm
@@ -15,7 +16,7 @@ from sympy.physics.mechanics import JointsMethod, KanesMethod, LagrangesMethod, 
 from kanecore.errors import ModelError
 
 from . import sympy_internals
-from .arguments import listed, numbered
+from .arguments import Arguments, listed, numbered
 from .contacts import Contact
 from .joint_friction import JointFriction
 from .symbols import function_name, functions_of_time
@@ -145,21 +146,21 @@ def _joints(system: Any, by_user: Any) -> Any:
     return {j.name: result[j.name] for j in system.joints if j.name in result} | dict(by_user or {})
 
 
-def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
-    """Arguments by name, from L or a LagrangesMethod, and from those of `kanecore.Model.from_lagrangian`.
+def of_lagrangian(lagrangian: Any, q: Any, others: Arguments) -> Arguments:
+    """Arguments from L or a LagrangesMethod, its coordinates, and the other ones of `kanecore.Model.from_lagrangian`.
 
     The speeds are the derivatives of the coordinates: ``theta_d`` of ``theta``.
     """
     if isinstance(lagrangian, LagrangesMethod):
         own = {name: value for name, value in sympy_internals.lagrangian(lagrangian).items() if value}
-        twice = sorted(name for name, value in given.items() if value is not None and name in own)
+        twice = sorted(name for name in own if (q if name == "q" else getattr(others, name, None)) is not None)
         if twice:
             raise TypeError(f"from_lagrangian takes {', '.join(twice)} from the LagrangesMethod: leave it out")
-        lagrangian = own.pop("L")
-        given |= own
+        lagrangian, q = own.pop("L"), own.pop("q")
+        others = replace(others, **own)
     if lagrangian is None:
         raise ModelError("L is None: write an expression in coordinates and their derivatives, such as T - U")
-    coordinates = functions_of_time(listed(given.pop("q"), "q"), "q")
+    coordinates = functions_of_time(listed(q, "q"), "q")
     if not coordinates:
         raise ModelError("q is empty: list the coordinates of the Lagrangian")
     names = [function_name(x) for x in coordinates]
@@ -168,21 +169,21 @@ def of_lagrangian(lagrangian: Any, **given: Any) -> dict[str, Any]:
             raise ModelError(f"q holds {name}_d, which is the name of the derivative of {name}: rename the coordinate")
     t = sympy_internals.time()
     speeds = [sm.Function(f"{name}_d")(t) for name in names]
-    if given["frame"] is None:
-        _need_no_frame(given)
-        given["frame"] = ReferenceFrame("N")
-    return {
-        **given,
-        "lagrangian": lagrangian,
-        "q_ind": coordinates,
-        "u_ind": speeds,
-        "kd_eqs": [x.diff(t) - u for x, u in zip(coordinates, speeds, strict=True)],
-    }
+    if others.frame is None:
+        _need_no_frame(others)
+    return replace(
+        others,
+        lagrangian=lagrangian,
+        frame=ReferenceFrame("N") if others.frame is None else others.frame,
+        q_ind=coordinates,
+        u_ind=speeds,
+        kd_eqs=[x.diff(t) - u for x, u in zip(coordinates, speeds, strict=True)],
+    )
 
 
-def _need_no_frame(given: Mapping[str, Any]) -> None:
+def _need_no_frame(arguments: Arguments) -> None:
     """Raise ModelError if loads, points or frames are given without an inertial frame; L alone needs none."""
-    placed = [name for name in ("forcelist", "points", "frames") if given[name]]
+    placed = [name for name in ("forcelist", "points", "frames") if getattr(arguments, name)]
     if placed:
         raise ModelError(
             f"{' and '.join(placed)} given, and no frame: velocities are measured in the inertial ReferenceFrame, "

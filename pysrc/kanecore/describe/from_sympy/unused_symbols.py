@@ -15,7 +15,7 @@ from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
 from . import sympy_internals
-from .arguments import Arguments
+from .arguments import ListedArguments
 from .contacts import Contact
 from .joint_friction import JointFriction
 from .read_loads import is_tendon, single_loads
@@ -24,7 +24,7 @@ from .symbols import Symbols, function_name, symbol_name
 __all__ = ["left_out"]
 
 
-def left_out(arguments: Arguments, symbols: Symbols) -> tuple[Any, ...]:
+def left_out(arguments: ListedArguments, symbols: Symbols) -> tuple[Any, ...]:
     """Symbols and functions of time that were not read, sorted by name."""
     taken = {function_name(x) for x in (*symbols.q, *symbols.u, *symbols.z, *symbols.auxiliary)}
     taken |= {str(symbols.t), *map(str, symbols.parameters), *(function_name(x) for x, _ in symbols.inputs)}
@@ -32,7 +32,7 @@ def left_out(arguments: Arguments, symbols: Symbols) -> tuple[Any, ...]:
     return tuple(sorted({n: s for s, n in names.items() if n not in taken}.values(), key=names.__getitem__))
 
 
-def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
+def _mentioned(arguments: ListedArguments, symbols: Symbols) -> set[Any]:
     """Symbols and functions of time that occur anywhere.
 
     Frames oriented from the inertial frame count, and all points located from those of bodies and loads, also of bodies
@@ -66,7 +66,7 @@ def _mentioned(arguments: Arguments, symbols: Symbols) -> set[Any]:
     return present
 
 
-def _listed(arguments: Arguments) -> list[Any]:
+def _listed(arguments: ListedArguments) -> list[Any]:
     """Frames, points and expressions that the arguments name."""
     items = [arguments.frame, *arguments.points, *arguments.frames]
     for body in arguments.bodies:
