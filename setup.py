@@ -35,7 +35,7 @@ from setuptools.errors import CompileError, OptionError, PlatformError
 from setuptools.modified import newer_group
 
 if TYPE_CHECKING:
-    from kanecore.build.compilation import Recipe
+    from kanecore.build.cache_key import Recipe
 
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
@@ -245,13 +245,13 @@ class BuildNative(build_ext):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        from kanecore.build.c_compiler import levels
+        from kanecore.build.simd_levels import levels
 
         return levels(self.machine)
 
     @property
     def lane_levels(self) -> tuple[str, ...]:
-        from kanecore.build.c_compiler import lane_levels
+        from kanecore.build.simd_levels import lane_levels
 
         return lane_levels(self.machine)
 
@@ -312,7 +312,7 @@ def recipes(name: str) -> tuple[Recipe, Recipe]:
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """
-    from kanecore.build.compilation import Recipe
+    from kanecore.build.cache_key import Recipe
     from kanecore.describe.description import fingerprint
     from kanecore.emit.kernel_groups import emit_prebuilt, emit_some
     from kanecore.emit.sources import sources

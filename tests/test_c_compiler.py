@@ -24,9 +24,19 @@ from sweep import every
 
 import kanecore as kc
 from kanecore import _compile, _library, prebuilt
-from kanecore.build import Built, c_compiler, cache, compilation, compile_library, groups, include_dir
-from kanecore.build.c_compiler import find_compiler, levels
+from kanecore.build import (
+    Built,
+    c_compiler,
+    cache,
+    cache_key,
+    compile_library,
+    groups,
+    include_dir,
+    simd_levels,
+)
+from kanecore.build.c_compiler import find_compiler
 from kanecore.build.compilation import prebuild
+from kanecore.build.simd_levels import levels
 from kanecore.describe.description import duplicate, fingerprint
 from kanecore.emit.kernel_groups import lanes_of, whole
 from kanecore.errors import CompileError
@@ -119,7 +129,7 @@ def test_flags() -> None:
         assert flag in command
     assert "-ffast-math" not in command
     assert command[-3:] == ("-DA=1", "-DB=2 3", "-lm")  # the user's after ours
-    assert c_compiler._NATIVE.get(platform.machine().lower()) in (*command, None)
+    assert simd_levels._NATIVE.get(platform.machine().lower()) in (*command, None)
 
 
 def test_cflags_as_list_and_as_string_are_one_key() -> None:
@@ -196,7 +206,9 @@ def test_cc_with_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert built.command[:3] == (str(launcher), system_compiler(), "-DTWO WORDS")
     assert compile_library(SOURCE, cc=list(built.command[:3])).from_cache
     # The key knows the launcher and what it launches.
-    assert {str(launcher), str(Path(system_compiler()).resolve())} <= set(c_compiler.identity(built.command[:3]))
+    assert {str(launcher), str(Path(system_compiler()).resolve())} <= set(
+        cache_key.compiler_identity(built.command[:3])
+    )
 
 
 def test_a_compiler_asked_for_and_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,9 +368,11 @@ def test_the_log_outlives_a_process_without_cache() -> None:
 
 
 def key(monkeypatch: pytest.MonkeyPatch, *, source: str = SOURCE, cc: str | None = None) -> str:
-    c_compiler.processor.cache_clear()
+    cache_key.processor.cache_clear()
     monkeypatch.setattr(subprocess, "run", None)
-    return compilation._key(source, c_compiler.Target(find_compiler(cc), "-march=native", (), c_compiler.include_dir()))
+    return cache_key.library_key(
+        source, c_compiler.Target(find_compiler(cc), "-march=native", (), c_compiler.include_dir())
+    )
 
 
 def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,11 +395,11 @@ def test_the_key_depends_on_everything(tmp_path: Path, monkeypatch: pytest.Monke
             patch.setattr(c_compiler, "include_dir", lambda folder=tmp_path / name: folder)
             keys.append(key(patch, cc=str(cc)))
     with monkeypatch.context() as patch:
-        patch.setattr(c_compiler, "_linux_features", lambda: ["flags: sse2"])
-        patch.setattr(c_compiler, "_darwin_features", lambda: ["machdep.cpu.brand_string: Apple"])
+        patch.setattr(cache_key, "_linux_features", lambda: ["flags: sse2"])
+        patch.setattr(cache_key, "_darwin_features", lambda: ["machdep.cpu.brand_string: Apple"])
         keys.append(key(patch, cc=str(cc)))
     assert len(set(keys)) == len(keys)
-    c_compiler.processor.cache_clear()
+    cache_key.processor.cache_clear()
     assert keys[5] == key(monkeypatch, cc=str(cc))
 
 
@@ -398,16 +412,16 @@ def test_the_key_knows_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_unreadable_processor_is_known_by_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    c_compiler.processor.cache_clear()
-    monkeypatch.setattr(c_compiler, "_linux_features", list)
-    monkeypatch.setattr(c_compiler, "_darwin_features", list)
-    assert c_compiler.processor() == (sys.platform, platform.machine(), platform.node())
-    c_compiler.processor.cache_clear()
+    cache_key.processor.cache_clear()
+    monkeypatch.setattr(cache_key, "_linux_features", list)
+    monkeypatch.setattr(cache_key, "_darwin_features", list)
+    assert cache_key.processor() == (sys.platform, platform.machine(), platform.node())
+    cache_key.processor.cache_clear()
 
 
 @pytest.mark.skipif(not Path("/proc/cpuinfo").exists(), reason="/proc/cpuinfo is Linux's")
 def test_processor_features_are_those_of_proc_cpuinfo() -> None:
-    text = " ".join(c_compiler.processor())
+    text = " ".join(cache_key.processor())
     block = Path("/proc/cpuinfo").read_text().partition("\n\n")[0]
     lines = dict(tuple(map(str.strip, line.split(":", 1))) for line in block.splitlines() if ":" in line)
     flags = lines.get("flags", lines.get("Features", lines.get("isa", "")))

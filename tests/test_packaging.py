@@ -22,7 +22,7 @@ import pytest
 
 import kanecore as kc
 from kanecore import prebuilt
-from kanecore.build.c_compiler import lane_levels, levels
+from kanecore.build.simd_levels import lane_levels, levels
 
 pytestmark = [pytest.mark.packaging, pytest.mark.compiler]
 

@@ -30,7 +30,8 @@ from sweep import models, part
 import kanecore as kc
 from kanecore._library import cpu_level
 from kanecore.build import compile_library, include_dir
-from kanecore.build.c_compiler import find_compiler, levels
+from kanecore.build.c_compiler import find_compiler
+from kanecore.build.simd_levels import levels
 from kanecore.compiled_model import CompiledModel
 from kanecore.gallery import is_prebuilt, library_path
 from kanecore.kernels import KERNELS

@@ -24,8 +24,9 @@ from sweep import part
 import kanecore as kc
 from kanecore._library import cpu_level
 from kanecore.build import include_dir
-from kanecore.build.c_compiler import find_compiler, lane_levels
+from kanecore.build.c_compiler import find_compiler
 from kanecore.build.compilation import prebuild
+from kanecore.build.simd_levels import lane_levels
 from kanecore.emit.kernel_groups import emit_prebuilt
 from kanecore.kernels import GROUPS, KERNELS
 

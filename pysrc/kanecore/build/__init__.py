@@ -7,6 +7,7 @@ The only part of kanecore that runs another process.
 from __future__ import annotations
 
 from kanecore.build.c_compiler import include_dir
-from kanecore.build.compilation import Built, Recipe, compile_library
+from kanecore.build.cache_key import Recipe
+from kanecore.build.compilation import Built, compile_library
 
 __all__ = ["Built", "Recipe", "compile_library", "include_dir"]

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C compiler: its choice, flags and target processor; nothing is run here."""
+"""The C compiler: which one, where its headers are, and how it is called; nothing is run here."""
 
 from __future__ import annotations
 
-import functools
 import importlib.util
 import os
-import platform
 import re
 import shlex
 import shutil
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
@@ -24,17 +22,11 @@ __all__ = [
     "NO_COMPILER",
     "Target",
     "find_compiler",
-    "identity",
     "include_dir",
     "integrators",
     "is_there",
     "is_wanted",
-    "lane_levels",
-    "level_flags",
-    "levels",
     "named_compiler",
-    "native_flag",
-    "processor",
     "split_words",
 ]
 
@@ -56,34 +48,6 @@ CODE = (
 _BASE = ("-std=c99", *CODE, "-shared", "-fvisibility=hidden")
 # Windows code is always position-independent, and its C library holds the mathematics.
 _PIC, _LIBM = ((), ()) if sys.platform == "win32" else (("-fPIC",), ("-lm",))
-
-# How gcc, clang and zig spell "for this very processor"; elsewhere they disagree, and nothing is said.
-_NATIVE = {
-    "x86_64": "-march=native",
-    "amd64": "-march=native",
-    "i386": "-march=native",
-    "i686": "-march=native",
-    "s390x": "-march=native",
-    "arm64": "-mcpu=native",
-    "aarch64": "-mcpu=native",
-    "ppc64le": "-mcpu=native",
-}
-
-# Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
-# runs on other machines than the one that built it.  Nearly all processors have this level; on the few others a model
-# is compiled when it is loaded (docs/developers/design.md).
-_V3 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
-_V4 = {"x86-64-v4": (*_V3["x86-64-v3"], *(f"-mavx512{part}" for part in ("f", "bw", "cd", "dq", "vl")))}
-_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3, "amd64": _V3}
-_LANE_LEVELS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"x86_64": _V3 | _V4, "amd64": _V3 | _V4}
-_ANY: Mapping[str, tuple[str, ...]] = {"baseline": ()}
-
-# Fields of /proc/cpuinfo that distinguish the instructions of processors, over all architectures.
-_CPUINFO = {
-    *("vendor_id", "cpu family", "model", "model name", "flags"),
-    *("CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"),
-    *("cpu", "machine", "features", "isa", "uarch"),
-}
 
 # Where macOS's xcode-select looks for the compiler behind /usr/bin/cc.
 _DEVELOPER_TOOLS = (
@@ -107,26 +71,6 @@ Install one:
                      pip install "kanecore[compiler]"    or    pip install ziglang
 or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
 """
-
-
-def levels(machine: str) -> tuple[str, ...]:
-    """Names of the instruction levels of prebuilt models, the lowest first; `machine` is, for example, ``x86_64``."""
-    return tuple(_LEVELS.get(machine.lower(), _ANY))
-
-
-def level_flags(machine: str, level: str) -> tuple[str, ...]:
-    """Flags for one of `levels` or of `lane_levels`, or for "baseline": every processor of the architecture."""
-    return {**_ANY, **_LANE_LEVELS.get(machine.lower(), {})}[level]
-
-
-def lane_levels(machine: str) -> tuple[str, ...]:
-    """Names of the levels for libraries that evaluate several states at once: more of them in wider registers."""
-    return tuple(_LANE_LEVELS.get(machine.lower(), _ANY))
-
-
-def native_flag() -> str | None:
-    """Flag for code that this very processor runs best; None where compilers disagree."""
-    return _NATIVE.get(platform.machine().lower())
 
 
 def integrators() -> tuple[Path, Path]:
@@ -269,65 +213,6 @@ def split_words(words: str | Sequence[str] | None, argument: str) -> tuple[str, 
 
 
 # What a library depends on ------------------------------------------------------------------------------------
-
-
-def identity(argv: Sequence[str]) -> list[str]:
-    """Real path, size and time of every program in a command line: of ``ccache gcc -m64``, ccache and gcc.
-
-    A program that only starts another (ccache under gcc's name, macOS's /usr/bin/cc) hides an update of that
-    other; the library made before it stays correct.
-    """
-    found = []
-    for word in argv:
-        if not word.startswith("-") and (program := shutil.which(word)):
-            path = Path(program).resolve()
-            status = path.stat()
-            found += [str(path), str(status.st_size), str(status.st_mtime_ns)]
-    return found
-
-
-@functools.cache
-def processor() -> tuple[str, ...]:
-    """Describe the processor that ``-march=native`` means: in a shared home, each kind has its own libraries.
-
-    If its features cannot be read, the machine's own name replaces them.
-    """
-    machine = (sys.platform, platform.machine())
-    if sys.platform == "win32":
-        return (*machine, os.environ.get("PROCESSOR_IDENTIFIER") or platform.node())
-    features = _darwin_features() if sys.platform == "darwin" else _linux_features()
-    return (*machine, *(features or [platform.node()]))
-
-
-def _linux_features() -> list[str]:
-    try:
-        # The first processor's block; the kernel writes the others only if they are read.
-        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as file:
-            block = file.read(1 << 14).partition("\n\n")[0]
-    except OSError:
-        return []
-    features = []
-    for line in block.splitlines():
-        field, _, value = line.partition(":")
-        if field.strip() in _CPUINFO:
-            features.append(f"{field.strip()}: {' '.join(sorted(value.split()))}")
-    return sorted(features)
-
-
-def _darwin_features() -> list[str]:
-    import ctypes
-
-    sysctl = ctypes.CDLL(None).sysctlbyname
-    sysctl.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-    features = []
-    for field in ("machdep.cpu.brand_string", "machdep.cpu.features", "machdep.cpu.leaf7_features"):
-        value = ctypes.create_string_buffer(4096)
-        length = ctypes.c_size_t(len(value))
-        if (
-            sysctl(field.encode(), value, ctypes.byref(length), None, 0) == 0
-        ):  # Intel has all three, Apple's own the first
-            features.append(f"{field}: {' '.join(sorted(value.value.decode(errors='replace').split()))}")
-    return features
 
 
 # The call ------------------------------------------------------------------------------------------------

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compilation: C text becomes a shared library, from the compiler or the cache; a list is called, never a shell.
-
-The key of a library is the SHA-256 of its C text, of ``kanecore.h`` and what it includes, of the
-compiler's identity, of the flags, and of the processor that ``-march=native`` stands for.  All of that is
-found without running anything, so that a compile that hits the cache starts no process.
-"""
+"""Compilation: C text becomes a shared library, from the compiler or the cache; a list is called, never a shell."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
-import json
 import os
 import re
 import shlex
@@ -30,34 +23,16 @@ from typing import Any
 
 from kanecore.build import c_compiler
 from kanecore.build import cache as store
-from kanecore.build.c_compiler import HEADERS, Target, split_words
+from kanecore.build.c_compiler import Target, split_words
+from kanecore.build.cache_key import Recipe, digest, library_key
+from kanecore.build.simd_levels import level_flags, native_flag
 from kanecore.errors import CompileError
 from kanecore.whole_files import whole_file
 
-__all__ = ["Built", "Recipe", "compile_library", "link", "prebuild"]
-
-# Raised when the files of a cache entry change their meaning.
-_LAYOUT = "kanecore cache 3"
-
+__all__ = ["Built", "compile_library", "link", "prebuild"]
 
 _ROOM = 1 << 20  # free bytes below which a compiler that failed is taken to have lacked room
 _MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log holds them all
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """C text that is written only if the cache does not hold its library.
-
-    Attributes
-    ----------
-    fingerprint : str
-        Stands for all that the text depends on.
-    write : callable
-        Returns the text.
-    """
-
-    fingerprint: str
-    write: Callable[[], str]
 
 
 @dataclass(frozen=True)
@@ -130,7 +105,7 @@ def compile_library(
     """
     start = time.perf_counter()
     flags = (*split_words(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"), *split_words(cflags, "cflags"))
-    target = Target(c_compiler.find_compiler(cc), c_compiler.native_flag(), flags, c_compiler.include_dir())
+    target = Target(c_compiler.find_compiler(cc), native_flag(), flags, c_compiler.include_dir())
     try:
         parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
         try:
@@ -158,7 +133,7 @@ def prebuild(
     source, name : str
         As in `compile_library`.
     level : str
-        One of `levels` or of `lane_levels` of `c_compiler`, or "baseline": every processor of the architecture.
+        One of `levels` or of `lane_levels` of `simd_levels`, or "baseline": every processor of the architecture.
     machine : str
         The processors' architecture.
     cc : sequence of str
@@ -173,7 +148,7 @@ def prebuild(
     CompileError, OSError
     """
     folder.mkdir(parents=True, exist_ok=True)
-    flags = c_compiler.level_flags(machine, level)
+    flags = level_flags(machine, level)
     target = Target(c_compiler.named_compiler(cc, "the compiler"), None, flags, include)
     return _find_or_build(folder, name, source, target, time.perf_counter())
 
@@ -207,18 +182,6 @@ def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Seq
         raise _refusal(library.stem, command, status, words, flags, log)
 
 
-def _key(source: str | Recipe, target: Target) -> str:
-    parts = [
-        _LAYOUT,
-        ["recipe", source.fingerprint] if isinstance(source, Recipe) else _digest(source),
-        *((target.include / name).read_text(encoding="utf-8") for name in HEADERS),
-        replace(target, include=Path("include")).command("c", "so"),
-        c_compiler.identity(target.argv),
-        c_compiler.processor() if target.native else [],
-    ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
 def _find_or_build(
     parent: Path,
     name: str,
@@ -228,7 +191,7 @@ def _find_or_build(
     telling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Built:
     """Take the library from the cache `parent`, or compile it there; OSError if `parent` cannot take it."""
-    key = _key(source, target)
+    key = library_key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     cached = found = store.load(parent / entry_name)
     if found is None:
@@ -241,10 +204,6 @@ def _find_or_build(
     library, record = found
     seconds, words = time.perf_counter() - start, (tuple(record["command"]), str(record["log"]))
     return Built(str(library), key, cached is not None, seconds, *words, record["source"])
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[Path, dict[str, Any]]:
@@ -266,7 +225,7 @@ def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[
             log = store.write_log(parent, entry_name, _log_text(command, status, words, source))
             raise _refusal(name, command, status, words, target.flags, log)
         result = store.publish(
-            folder, parent / entry_name, library, {"command": command, "log": words, "text": _digest(source)}
+            folder, parent / entry_name, library, {"command": command, "log": words, "text": digest(source)}
         )
     with contextlib.suppress(OSError):  # files that cannot be removed now are removed later
         store.trim(parent, parent / entry_name, limit)

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from kanecore.build.compilation import Recipe, compile_library
+from kanecore.build.cache_key import Recipe
+from kanecore.build.compilation import compile_library
 from kanecore.emit.sources import sources
 from kanecore.program.garbage_collection import no_collection
 

@@ -22,8 +22,9 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
 from kanecore.build import cache
-from kanecore.build.c_compiler import NO_COMPILER, find_compiler, include_dir, lane_levels, levels
+from kanecore.build.c_compiler import NO_COMPILER, find_compiler, include_dir
 from kanecore.build.compilation import prebuild
+from kanecore.build.simd_levels import lane_levels, levels
 from kanecore.compiled_model import CompiledModel
 from kanecore.emit.kernel_groups import Groups, lanes_of
 from kanecore.emit.sources import version
