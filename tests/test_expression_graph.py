@@ -8,7 +8,14 @@ from fractions import Fraction
 
 import pytest
 
+from kanecore.emit.c_target import C
+from kanecore.graph.calculus import Tangent
+from kanecore.graph.evaluation import evaluate
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, SPEED, TIME, Graph, Op
+from kanecore.graph.intervals import within
+from kanecore.graph.magnitudes import Bounds
+from kanecore.graph.operations import OPERATIONS, Operation
+from kanecore.program.instructions import Compute, Operand, Value
 
 
 @pytest.fixture
@@ -151,3 +158,24 @@ def test_choices(g: Graph) -> None:
     assert g.binary(Op.MIN, x, x) == x
     assert g.binary(Op.MAX, g.constant(2), g.constant(3)) == g.constant(3)
     assert g.binary(Op.LT, g.constant(2), g.constant(3)) == 1
+
+
+def test_one_row_makes_an_operation(g: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folding, value, derivative, bounds and C."""
+
+    def partials(g: Graph, i: int, a: int) -> list[tuple[int, int]]:
+        root = g.div(g.constant(-2), g.sqrt(g.pi))
+        return [(a, g.mul(root, g.call(Op.EXP, g.neg(g.square(a)))))]
+
+    row = Operation("erfc", 1, at_zero=1, bounds=within(0.0, 2.0), partials=partials, c="erfc")
+    monkeypatch.setitem(OPERATIONS, "erfc", row)
+    (x, *_) = symbols(g)
+    node = g.call("erfc", x)
+    assert g.call("erfc", g.zero) == g.one
+    assert g.value(g.call("erfc", g.constant(0.5))) == math.erfc(0.5)
+    slope = Tangent(g, {x: g.one}).of(node)
+    at, below = evaluate(g, [node, slope], {"x": 0.3}), evaluate(g, [node], {"x": 0.3 - 1e-7})
+    assert at[0] == math.erfc(0.3)
+    assert at[1] == pytest.approx((at[0] - below[0]) / 1e-7, rel=1e-6)
+    assert Bounds(g)(node) == 2.0
+    assert C().compute(Compute("erfc", Value(2), (Operand(Value(1)),))) == "const double z2 = erfc(z1);"

@@ -60,7 +60,16 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "kernels", "graph", "describe", "derive", "program", "functions", "tolerances"),
         "program.bytecode_format",
     },
-    "build": {"errors", "kernels", "statuses", "tolerances", "program.garbage_collection", "emit", "whole_files"},
+    "build": {
+        "errors",
+        "graph",
+        "kernels",
+        "statuses",
+        "tolerances",
+        "program.garbage_collection",
+        "emit",
+        "whole_files",
+    },
     # what a user holds: a description, and what is derived from it
     "model": {
         *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms"),

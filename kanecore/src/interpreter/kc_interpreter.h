@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "kanecore.h"
+#include "kc_operations.h"
 
 /*
  * Operations: name, how many operands, how many results.  In code there stands the number of the operation,
@@ -29,34 +30,9 @@
     OPERATION(fms, 3, 1)                                                                                     \
     OPERATION(fnma, 3, 1)                                                                                    \
     OPERATION(fnms, 3, 1)                                                                                    \
-    OPERATION(div, 2, 1)                                                                                     \
-    OPERATION(sqrt, 1, 1)                                                                                    \
     OPERATION(sincos, 1, 2)                                                                                  \
     OPERATION(half_power, 2, 1) /* * */                                                                      \
-    OPERATION(select, 3, 1)                                                                                  \
-    OPERATION(lt, 2, 1)                                                                                      \
-    OPERATION(le, 2, 1)                                                                                      \
-    OPERATION(eq, 2, 1)                                                                                      \
-    OPERATION(min, 2, 1)                                                                                     \
-    OPERATION(max, 2, 1)                                                                                     \
-    OPERATION(pow, 2, 1)                                                                                     \
-    OPERATION(atan2, 2, 1)                                                                                   \
-    OPERATION(sign, 1, 1)                                                                                    \
-    OPERATION(abs, 1, 1)                                                                                     \
-    OPERATION(floor, 1, 1)                                                                                   \
-    OPERATION(tan, 1, 1)                                                                                     \
-    OPERATION(asin, 1, 1)                                                                                    \
-    OPERATION(acos, 1, 1)                                                                                    \
-    OPERATION(atan, 1, 1)                                                                                    \
-    OPERATION(sinh, 1, 1)                                                                                    \
-    OPERATION(cosh, 1, 1)                                                                                    \
-    OPERATION(tanh, 1, 1)                                                                                    \
-    OPERATION(asinh, 1, 1)                                                                                   \
-    OPERATION(acosh, 1, 1)                                                                                   \
-    OPERATION(atanh, 1, 1)                                                                                   \
-    OPERATION(exp, 1, 1)                                                                                     \
-    OPERATION(log, 1, 1)                                                                                     \
-    OPERATION(erf, 1, 1)                                                                                     \
+    KC_OF_GRAPH(OPERATION)                                                                                   \
     OPERATION(call, 2, 1)  /* an address, an argument */                                                     \
     OPERATION(apply, 3, 0) /* * */                                                                           \
     OPERATION(pivot, 3, 0) /* * */                                                                           \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Write the generated source files from `kanecore.kernels`, `kanecore.statuses` and `kanecore.tolerances`.
+"""Write the generated source files from `kanecore.kernels`, `.statuses`, `.tolerances` and `.graph.operations`.
 
 ``python -m kanecore.build.generated_sources`` in the source folder does so.  The files are checked in, since people
 read them; a test compares them with the rows.
@@ -13,6 +13,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from kanecore.graph.operations import OPERATIONS, Operation
 from kanecore.kernels import KERNELS, Kernel, first_sentence
 from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
@@ -92,6 +93,7 @@ def generated() -> dict[str, str]:
         "kanecore/include/kc_kernels.h": _c_members(),
         "kanecore/include/kc_status.h": _c_statuses(),
         "kanecore/src/kc_tolerances.h": _c_tolerances(),
+        "kanecore/src/interpreter/kc_operations.h": _c_operations(),
         "kanecore/_table.pxd": _cython_declarations(),
         "kanecore/binding/_kernel_numbers.pxi": _cython_numbers(),
         "kanecore/binding/_kernels.pxi": _cython_tables(),
@@ -219,6 +221,32 @@ def _c_tolerances() -> str:
         f"/* {_LICENCE} */\n/* clang-format off */\n"
         f"/* What counts as equal, for the machine. */\n{lines}"
     )
+
+
+def _c_operations() -> str:
+    """The operations of the graph that the interpreter has, and what it computes."""
+    coded = [row for row in OPERATIONS.values() if row.coded]
+    return (
+        _STAR.replace("kernels.py", "graph/operations.py")
+        + _c_macro("KC_OF_GRAPH(OPERATION)", (f"OPERATION({row.name}, {row.n_operands}, 1)" for row in coded))
+        + "\n"
+        + _c_macro("KC_COMPUTED(DO)", (f"DO({row.name}, {row.n_operands}, {_c_expression(row)})" for row in coded))
+    )
+
+
+def _c_macro(head: str, lines: Iterable[str]) -> str:
+    """A macro of several lines, as clang-format lays it out."""
+    *before, last = (f"#define {head}", *(f"    {line}" for line in lines))
+    return "".join(f"{line:<109}\\\n" for line in before) + f"{last}\n"
+
+
+def _c_expression(row: Operation) -> str:
+    """The value of the operands A, B and C."""
+    if not row.c:
+        return "A != 0.0 ? B : C"
+    if row.c.isidentifier():
+        return f"{row.c}({', '.join('ABC'[: row.n_operands])})"
+    return f"A {row.c} B ? 1.0 : 0.0" if row.whole else f"A {row.c} B"
 
 
 def _c_statuses() -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from kanecore.errors import ModelError
 from kanecore.functions.splines import Spline
 from kanecore.graph.expression_graph import Op
+from kanecore.graph.operations import OPERATIONS as rows
 from kanecore.program.bytecode_format import Code, CodedFunction, CodedPart, Numbers
 from kanecore.program.function_parts import Equations, Function, Parts, Solved, Straight, cut
 from kanecore.program.instructions import (
@@ -56,9 +57,8 @@ FIRST = 1
 """The place in c of the first parameter: before it stands the address of the code."""
 
 OPERATIONS = (
-    *("fma", "fms", "fnma", "fnms", Op.DIV, Op.SQRT, "sincos", "half_power", Op.SELECT, Op.LT, Op.LE, Op.EQ),
-    *(Op.MIN, Op.MAX, Op.POW, Op.ATAN2, Op.SIGN, Op.ABS, Op.FLOOR, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN),
-    *(Op.SINH, Op.COSH, Op.TANH, Op.ASINH, Op.ACOSH, Op.ATANH, Op.EXP, Op.LOG, Op.ERF),
+    *("fma", "fms", "fnma", "fnms", "sincos", "half_power"),
+    *(op for op, row in rows.items() if row.coded),
     *("call", "apply", "pivot", "limit", "end"),
 )
 """The operations of the machine, by whose numbers code names them."""

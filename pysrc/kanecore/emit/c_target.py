@@ -10,6 +10,7 @@ import numpy as np
 
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Data, Op
+from kanecore.graph.operations import OPERATIONS
 from kanecore.program.function_parts import Parts
 from kanecore.program.instructions import (
     FMA,
@@ -38,17 +39,9 @@ from .target import Target
 __all__ = ["C", "Single", "Singles", "part_names"]
 
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
-_INFIX = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/"}
-_COMPARE = {Op.LT: "<", Op.LE: "<=", Op.EQ: "=="}
-_FUSED = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}
-_INLINE = {Op.SIGN: "kc_sign", Op.MIN: "kc_min", Op.MAX: "kc_max"}  # of arithmetic.h
-_LIBM = {Op.ABS: "fabs"} | {
-    op: op
-    for op in (
-        *(Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2, Op.SINH, Op.COSH, Op.TANH, Op.ASINH, Op.ACOSH, Op.ATANH),
-        *(Op.EXP, Op.LOG, Op.SQRT, Op.POW, Op.ERF, Op.FLOOR),
-    )
-}
+_SIGNS = {op: row.c for op, row in OPERATIONS.items() if row.c and not row.c.isidentifier()}
+_INLINE = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}  # of the runtime, for every real type
+_INLINE |= {op: row.c for op, row in OPERATIONS.items() if row.c.startswith("kc_")}
 
 
 class C(Target):
@@ -113,7 +106,7 @@ class C(Target):
 
     def library(self, op: str) -> str:
         """The name of a function of the C library."""
-        return _LIBM[op]
+        return OPERATIONS[op].c
 
     def tolerances(self) -> str:
         """`kanecore.tolerances` as macros, for the runtime."""
@@ -133,19 +126,16 @@ class C(Target):
 
     def _expression(self, op: str, operands: Sequence[Operand]) -> str:
         a = self.operand(operands[0])
-        if op in _INFIX:
-            return f"{a} {_INFIX[op]} {self._signed(operands[1])}"
-        if op in _COMPARE:
-            return self.choice(
-                f"{a} {_COMPARE[op]} {self._signed(operands[1])}", self.constant(1.0), self.constant(0.0)
-            )
         if op is Op.SELECT:
             return self.choice(f"{a} != {self.constant(0.0)}", *map(self.operand, operands[1:]))
         if op == HALF_POWER:
             factors = " * ".join([self._signed(operands[0])] * round(_number(operands[1])))
             return f"{factors} * {self.library(Op.SQRT)}({a})"
-        name = _FUSED.get(op) or _INLINE.get(op) or self.library(op)
-        return f"{name}({', '.join(map(self.operand, operands))})"
+        if op in _SIGNS:
+            text = f"{a} {_SIGNS[op]} {self._signed(operands[1])}"
+            return self.choice(text, self.constant(1.0), self.constant(0.0)) if OPERATIONS[op].whole else text
+        function = _INLINE.get(op) or self.library(op)
+        return f"{function}({', '.join(map(self.operand, operands))})"
 
     def choice(self, condition: str, one: str, other: str) -> str:
         """Expression that selects one of two numbers by a condition."""

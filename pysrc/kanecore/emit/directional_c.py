@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanecore.graph.expression_graph import Op
+from kanecore.graph.operations import OPERATIONS
 from kanecore.program.function_parts import OUT, SCRATCH, Parts
 from kanecore.program.instructions import (
     FMA,
@@ -39,7 +40,6 @@ DIRECTIONS = "d"
 """The array of the directions, of packs."""
 
 _OF_PACKS = {FMA: "KC_FMA_ALONG", FMS: "KC_FMS_ALONG", FNMA: "KC_FNMA_ALONG", FNMS: "KC_FNMS_ALONG"}
-_SIGNS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.EQ: "=="}  # 0 in a direction meets no infinity: ==
 _OF_PLACE = (SineCosine, SineCosines, Apply, Call, Pivot, Limit)
 
 
@@ -115,7 +115,8 @@ class Along(C):
                 return f"KC_PICK_ALONG({condition} != KC_ALONG(0.0), {one}, {other})"
             return self.choice(f"{self.operand(given[0])} != 0.0", one, other)
         one, other = map(self._as_pack, given)
-        text = f"{one} {_SIGNS[operation]} {f'({other})' if other.startswith('-') else other}"
+        text = f"{one} {OPERATIONS[operation].c} {f'({other})' if other.startswith('-') else other}"
+        # with 0, which meets no infinity in a direction
         return text if operation is not Op.EQ else f"KC_PICK_ALONG({text}, KC_ALONG(1.0), KC_ALONG(0.0))"
 
     def load(self, instruction: Load) -> str:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from kanecore.derive.derivation import Derivation
@@ -13,25 +12,12 @@ from kanecore.derive.model_facts import sizes_of
 from kanecore.describe.description import duplicate
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.expression_graph import Given, Graph, Op
+from kanecore.graph.operations import OPERATIONS
 from kanecore.kernels import KERNELS, Kernel
 
 from .exported_library import CompiledModel, description_of
 
 __all__ = ["expression_function"]
-
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
-    Op.DIV: operator.truediv,
-    Op.NEG: operator.neg,
-    Op.POW: operator.pow,
-    Op.LT: operator.lt,
-    Op.LE: operator.le,
-    Op.EQ: operator.eq,
-}
-# Names of CasADi's functions where they are not those of the graph.
-_NAMES = {Op.ABS: "fabs", Op.MIN: "fmin", Op.MAX: "fmax", Op.SELECT: "if_else"}
 
 _ROWS = {kernel.name: kernel for kernel in KERNELS if not (kernel.internal or kernel.beyond or len(kernel.shape) > 2)}
 """Kernels of t, x, r and p alone whose results are matrices."""
@@ -88,7 +74,8 @@ def _expressions(casadi: Any, g: Graph, roots: Sequence[int], values: dict[int, 
                     "dyn.casadi('rhs') calls it"
                 )
             else:
-                act = _OPERATIONS.get(op) or getattr(casadi, _NAMES.get(op, op))
+                row = OPERATIONS[op]
+                act = getattr(casadi, row.casadi) if row.casadi else row.value
                 z[i] = act(*(casadi.SX(z[k]) for k in operands))
     return [z[i] for i in roots]
 

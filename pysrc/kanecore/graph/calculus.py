@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from .evaluation import count
 from .expression_graph import Given, Graph, Op
+from .operations import OPERATIONS
 
 __all__ = ["Tangent", "accumulate", "derivatives", "is_affine", "partials"]
 
@@ -39,86 +39,16 @@ def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) ->
 
 def _branches(g: Graph, node: tuple[Any, ...]) -> tuple[int, int, int] | None:
     """Condition, value if it holds, and value otherwise, of a node that chooses; None for other nodes."""
-    op = node[0]
-    if op is Op.SELECT:
-        return node[1], node[2], node[3]
-    if op is Op.MIN:
-        return g.binary(Op.LE, node[1], node[2]), node[1], node[2]
-    if op is Op.MAX:
-        return g.binary(Op.LE, node[2], node[1]), node[1], node[2]
-    return None
-
-
-# f'(a) of a function of one argument; i is the node of f(a).
-_SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
-    Op.SIN: lambda g, a, i: g.cos(a),
-    Op.COS: lambda g, a, i: g.neg(g.sin(a)),
-    Op.TAN: lambda g, a, i: g.add(g.one, g.square(i)),
-    Op.ASIN: lambda g, a, i: g.div(g.one, g.sqrt(g.sub(g.one, g.square(a)))),
-    Op.ACOS: lambda g, a, i: g.neg(g.div(g.one, g.sqrt(g.sub(g.one, g.square(a))))),
-    Op.ATAN: lambda g, a, i: g.div(g.one, g.add(g.one, g.square(a))),
-    Op.SQRT: lambda g, a, i: g.div(g.constant(Fraction(1, 2)), i),
-    Op.EXP: lambda g, a, i: i,
-    Op.LOG: lambda g, a, i: g.div(g.one, a),
-    Op.SINH: lambda g, a, i: g.call(Op.COSH, a),
-    Op.COSH: lambda g, a, i: g.call(Op.SINH, a),
-    Op.TANH: lambda g, a, i: g.sub(g.one, g.square(i)),
-    Op.ASINH: lambda g, a, i: g.div(g.one, g.sqrt(g.add(g.square(a), g.one))),
-    Op.ACOSH: lambda g, a, i: g.div(g.one, g.mul(g.sqrt(g.sub(a, g.one)), g.sqrt(g.add(a, g.one)))),
-    Op.ATANH: lambda g, a, i: g.div(g.one, g.sub(g.one, g.square(a))),
-    Op.ERF: lambda g, a, i: g.mul(g.div(g.constant(2), g.sqrt(g.pi)), g.call(Op.EXP, g.neg(g.square(a)))),
-    Op.ABS: lambda g, a, i: g.call(Op.SIGN, a),
-}
+    row = OPERATIONS.get(node[0])
+    return None if row is None or row.branches is None else row.branches(g, *node[1:])
 
 
 def partials(g: Graph, i: int) -> list[tuple[int, int]]:
     """``[(operand, ∂node/∂operand), ...]`` of one node that does not choose between its operands."""
     op, *args = g.nodes[i]
-    if op in (Op.CONST, Op.SYM, Op.PI, Op.LAST_STEP, Op.SIGN, Op.FLOOR, Op.LT, Op.LE, Op.EQ):
-        return []
     if isinstance(op, Given):
         return [(x, g.given(op.slope(place), args)) for place, x in enumerate(args)]
-    a = args[0]
-    if op in _SLOPES:
-        return [(a, _SLOPES[op](g, a, i))]
-    if op is Op.NEG:
-        return [(a, g.neg(g.one))]
-    b = args[1]
-    if op is Op.ADD:
-        return [(a, g.one), (b, g.one)]
-    if op is Op.SUB:
-        return [(a, g.one), (b, g.neg(g.one))]
-    if op is Op.MUL:
-        return _odd_power(g, a, b) or _odd_power(g, b, a) or [(a, b), (b, a)]
-    if op is Op.DIV:
-        inverse = g.div(g.one, b)
-        return [(a, inverse), (b, g.neg(g.mul(i, inverse)))]
-    if op is Op.ATAN2:
-        square = g.add(g.square(a), g.square(b))
-        return [(a, g.div(b, square)), (b, g.neg(g.div(a, square)))]
-    if op is Op.POW:
-        result = [(a, g.mul(b, g.pow(a, g.sub(b, g.one))))]
-        if g.value(b) is None:
-            result.append((b, _by_exponent(g, i, a)))
-        return result
-    raise AssertionError(op)
-
-
-def _odd_power(g: Graph, x: int, y: int) -> list[tuple[int, int]]:
-    """The partial of x |x|ᵉ, (e + 1) |x|ᵉ: by factors it would be 0·∞ at x = 0 where e < 1; [] of other products."""
-    op, *args = g.nodes[y]
-    if (op is not Op.SQRT and op is not Op.POW) or g.nodes[args[0]] != (Op.ABS, x):
-        return []
-    exponent = g.constant(Fraction(1, 2)) if op is Op.SQRT else args[1]
-    result = [(x, g.mul(g.add(exponent, g.one), y))]
-    if g.value(exponent) is None:
-        result.append((exponent, _by_exponent(g, g.mul(x, y), args[0])))
-    return result
-
-
-def _by_exponent(g: Graph, power: int, base: int) -> int:
-    """The partial ∂(aᵇ)/∂b = aᵇ log a, and its limit 0 at a = 0."""
-    return g.select(g.binary(Op.EQ, base, g.zero), g.zero, g.mul(power, g.call(Op.LOG, base)))
+    return OPERATIONS[op].partials(g, i, *args) if op in OPERATIONS else []
 
 
 class Tangent:

@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -13,31 +12,11 @@ from typing import Any
 from kanecore.tolerances import LAST_STEP
 
 from .expression_graph import PARAMETER, Given, Graph, Op
+from .operations import OPERATIONS
 
 __all__ = ["count", "count_in_call", "evaluate", "node_value", "real"]
 
-# Operations with the name of a function of ``math`` and of mpmath's contexts are not listed.
-_ARITHMETIC: dict[str, Callable[..., Any]] = {
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
-    Op.DIV: operator.truediv,
-    Op.NEG: operator.neg,
-    Op.ABS: abs,
-    Op.MIN: min,
-    Op.MAX: max,
-    Op.SELECT: lambda condition, a, b: a if condition else b,
-}
-# Their results are whole numbers, of another type than the operands.
-_WHOLE: dict[str, Callable[..., Any]] = {
-    Op.SIGN: lambda a: int(a > 0) - int(a < 0),
-    Op.LT: operator.lt,
-    Op.LE: operator.le,
-    Op.EQ: operator.eq,
-}
-# Names under which `count` counts them; others are counted by rules.
-_COUNTED = {Op.ADD: "add", Op.SUB: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: "sqrt", Op.NEG: "neg"}
-_OPERATIONS = _COUNTED.keys() - {Op.NEG}
+_IN_TOTAL = {op for op, row in OPERATIONS.items() if row.counted in ("add", "mul", "div", "sqrt")}
 
 
 def evaluate(g: Graph, roots: Sequence[int], values: Mapping[Any, Any], ctx: Any = math) -> list[Any]:
@@ -77,15 +56,9 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
     args = [z[k] for k in node[1:]]
     if isinstance(op, Given):
         return op.data.value(op.orders, args, partial(real, ctx))
-    if op in _ARITHMETIC:
-        return _ARITHMETIC[op](*args)
-    if op in _WHOLE:
-        return real(ctx, _WHOLE[op](*args))
-    if op is Op.FLOOR:
-        return real(ctx, ctx.floor(args[0]))
-    if op is Op.POW:  # Python's own ** would go on with complex numbers
-        return math.pow(*args) if ctx is math else args[0] ** args[1]
-    return getattr(ctx, op)(*args)
+    row = OPERATIONS[op]
+    value = getattr(ctx, op)(*args) if row.value is None else row.value(*args)
+    return real(ctx, value) if row.whole else value
 
 
 def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[str, int]:
@@ -100,17 +73,17 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
     for i in g.below(roots):
         if not g.depends[i] or i in known:
             continue
-        node = g.nodes[i]
-        op = node[0]
-        if op in _COUNTED:
-            n[_COUNTED[op]] += 1
-        elif op is Op.SIN or op is Op.COS:
-            angles.add(node[1])
-        elif (half := g.half_integer(i)) is not None:
+        op, *operands = g.nodes[i]
+        if op is Op.SYM:
+            continue
+        counted = OPERATIONS[op].counted if op in OPERATIONS else "functions"  # one that is given by data
+        if counted == "sincos":
+            angles.add(operands[0])
+        elif counted == "functions" and (half := g.half_integer(i)) is not None:
             n["sqrt"] += 1
             n["mul"] += half[1]
-        elif op is not Op.SYM:
-            n["functions"] += 1
+        else:
+            n[counted] += 1
     n["sincos"] = len(angles)
     n["total"] = n["add"] + n["mul"] + n["div"] + n["sqrt"]
     return n
@@ -118,4 +91,4 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
 
 def count_in_call(g: Graph, roots: Iterable[int]) -> int:
     """Number of operations + − × ÷ √ below ``roots`` in a call; those on parameters alone are prepared."""
-    return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _OPERATIONS)
+    return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _IN_TOTAL)

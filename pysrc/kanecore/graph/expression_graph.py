@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
+from .operations import OPERATIONS, Op
+
 __all__ = [
     "ACCELERATION",
     "COORDINATE",
@@ -38,21 +40,6 @@ __all__ = [
 ]
 
 Number = int | Fraction | float
-
-
-class Op:
-    """Operations; the value comes first in a node's tuple."""
-
-    CONST, PI, SYM = "const", "pi", "sym"
-    LAST_STEP = "last_step"  # the tolerance of that name: a number of its own for each real type
-    ADD, SUB, MUL, DIV, NEG = "add", "sub", "mul", "div", "neg"
-    SQRT, POW, EXP, LOG = "sqrt", "pow", "exp", "log"
-    SIN, COS, TAN, ASIN, ACOS, ATAN, ATAN2 = "sin", "cos", "tan", "asin", "acos", "atan", "atan2"
-    SINH, COSH, TANH = "sinh", "cosh", "tanh"
-    ASINH, ACOSH, ATANH, ERF = "asinh", "acosh", "atanh", "erf"
-    ABS, SIGN, FLOOR, MIN, MAX = "abs", "sign", "floor", "min", "max"
-    LT, LE, EQ = "lt", "le", "eq"
-    SELECT = "select"  # (condition, value where true, value where false)
 
 
 class Data(Protocol):
@@ -109,41 +96,6 @@ class Given(NamedTuple):
 
 # Dependences of a node, as bits: the emitter computes each level once where it is stable.
 PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION, STATE = 1, 2, 4, 8, 16, 32, 64
-
-_FOLD = {
-    Op.SIN: math.sin,
-    Op.COS: math.cos,
-    Op.TAN: math.tan,
-    Op.ASIN: math.asin,
-    Op.ACOS: math.acos,
-    Op.ATAN: math.atan,
-    Op.EXP: math.exp,
-    Op.LOG: math.log,
-    Op.SINH: math.sinh,
-    Op.COSH: math.cosh,
-    Op.TANH: math.tanh,
-    Op.ASINH: math.asinh,
-    Op.ACOSH: math.acosh,
-    Op.ATANH: math.atanh,
-    Op.ERF: math.erf,
-}
-# f(0), exactly
-_AT_ZERO = {
-    Op.SIN: 0,
-    Op.COS: 1,
-    Op.TAN: 0,
-    Op.ASIN: 0,
-    Op.ATAN: 0,
-    Op.EXP: 1,
-    Op.SINH: 0,
-    Op.COSH: 1,
-    Op.TANH: 0,
-    Op.ASINH: 0,
-    Op.ATANH: 0,
-    Op.ERF: 0,
-}
-_ODD = {Op.SIN, Op.TAN, Op.ASIN, Op.ATAN, Op.SINH, Op.TANH, Op.ASINH, Op.ATANH, Op.ERF}
-_EVEN = {Op.COS, Op.COSH}
 
 
 def _exact(value: Number) -> Number:
@@ -403,35 +355,21 @@ class Graph:
         """An elementary function of one argument, ``op`` one of ``Op.SIN`` ... ``Op.SIGN``."""
         if op is Op.SQRT:
             return self.sqrt(a)
-        if op is Op.ABS or op is Op.SIGN:
-            return self._abs_or_sign(op, a)
-        node = self.nodes[a]
-        if op is Op.FLOOR:
-            return self.constant(math.floor(node[1])) if node[0] is Op.CONST else self._make((op, a), self.depends[a])
-        if node[0] is Op.NEG:
-            if op in _ODD:
-                return self.neg(self.call(op, node[1]))
-            if op in _EVEN:
-                return self.call(op, node[1])
+        row, node = OPERATIONS[op], self.nodes[a]
+        if node[0] is Op.NEG and row.parity:
+            return self._with_sign(row.parity, self.call(op, node[1]))
         if node[0] is Op.CONST:
-            if node[1] == 0 and op in _AT_ZERO:
-                return self.constant(_AT_ZERO[op])
-            if isinstance(node[1], float):
-                return self.constant(_FOLD[op](node[1]))
-            if node[1] < 0 and op in _ODD:
-                return self.neg(self.call(op, self.neg(a)))
-            if node[1] < 0 and op in _EVEN:
-                return self.call(op, self.neg(a))
+            value = node[1]
+            if value == 0 and row.at_zero is not None:
+                return self.constant(row.at_zero)
+            if isinstance(value, float) or row.value is not None or row.whole:
+                return self.constant((row.value or getattr(math, op))(value))
+            if value < 0 and row.parity:
+                return self._with_sign(row.parity, self.call(op, self.neg(a)))
         return self._make((op, a), self.depends[a])
 
-    def _abs_or_sign(self, op: str, a: int) -> int:
-        node = self.nodes[a]
-        if node[0] is Op.CONST:
-            return self.constant(abs(node[1]) if op is Op.ABS else (node[1] > 0) - (node[1] < 0))
-        if node[0] is Op.NEG:
-            inner = self._abs_or_sign(op, node[1])
-            return inner if op is Op.ABS else self.neg(inner)
-        return self._make((op, a), self.depends[a])
+    def _with_sign(self, parity: int, a: int) -> int:
+        return self.neg(a) if parity < 0 else a
 
     def sin(self, a: int) -> int:
         return self.call(Op.SIN, a)
@@ -441,12 +379,12 @@ class Graph:
 
     def binary(self, op: str, a: int, b: int) -> int:
         """``atan2``, ``min``, ``max``, or a comparison, which is 1 where it holds and 0 elsewhere."""
-        va, vb = self.value(a), self.value(b)
+        va, vb, row = self.value(a), self.value(b), OPERATIONS[op]
         if va is not None and vb is not None:
             if op is Op.MIN or op is Op.MAX:
                 return a if (va <= vb) == (op is Op.MIN) else b
-            if op is not Op.ATAN2:
-                return self.constant(int(va < vb if op is Op.LT else va <= vb if op is Op.LE else va == vb))
+            if row.whole and row.value is not None:
+                return self.constant(int(row.value(va, vb)))
         if (op is Op.MIN or op is Op.MAX) and a == b:
             return a
         return self._make((op, a, b), self.depends[a] | self.depends[b])

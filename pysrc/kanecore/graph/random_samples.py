@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import mpmath
@@ -20,35 +20,17 @@ from kanecore.tolerances import EPSILON, ROUNDING
 
 from .evaluation import node_value, real
 from .expression_graph import PARAMETER, TIME, Given, Graph, Op
+from .operations import OPERATIONS
 
 __all__ = ["Sample", "samples"]
 
 TRIES = 60
 
-HIDING = {Op.EXP, Op.LOG, Op.POW, Op.ERF, Op.SINH, Op.COSH, Op.TANH, Op.ATAN, Op.ASINH, Op.ACOSH, Op.ATANH}
+HIDING = {op for op, row in OPERATIONS.items() if row.hides}
 """Functions that may be so small, or so near a limit, that doubles at random states do not tell: 1 − tanh 60."""
 
 PRECISE = mpmath.MPContext()
 PRECISE.prec = 300
-
-# |f'| from the argument a and the value v, with the functions of a context such as ``math``.
-SLOPES: dict[str, Callable[[Any, Any, Any], Any]] = {
-    Op.SIN: lambda ctx, a, v: ctx.cos(a),
-    Op.COS: lambda ctx, a, v: ctx.sin(a),
-    Op.TAN: lambda ctx, a, v: 1 + v * v,
-    Op.ASIN: lambda ctx, a, v: 1 / ctx.cos(v),
-    Op.ACOS: lambda ctx, a, v: 1 / ctx.sin(v),
-    Op.ATAN: lambda ctx, a, v: 1 / (1 + a * a),
-    Op.EXP: lambda ctx, a, v: v,
-    Op.LOG: lambda ctx, a, v: 1 / a,
-    Op.SINH: lambda ctx, a, v: ctx.cosh(a),
-    Op.COSH: lambda ctx, a, v: ctx.sinh(a),
-    Op.TANH: lambda ctx, a, v: 1 / ctx.cosh(a) ** 2,
-    Op.ASINH: lambda ctx, a, v: 1 / ctx.cosh(v),
-    Op.ACOSH: lambda ctx, a, v: 1 / ctx.sinh(v),
-    Op.ATANH: lambda ctx, a, v: 1 / (1 - a * a),
-    Op.ERF: lambda ctx, a, v: 1.2 * ctx.exp(-a * a),
-}
 
 
 class Sample:
@@ -182,8 +164,9 @@ class Sample:
         try:
             if op is Op.POW:
                 return v * (abs(a[1] / a[0]) * e[0] + abs(self._ctx.log(abs(a[0]))) * e[1])
-            if op in SLOPES:
-                return abs(SLOPES[op](self._ctx, a[0], v)) * e[0]
+            row = OPERATIONS.get(op)
+            if row is not None and row.steepness is not None:
+                return abs(row.steepness(self._ctx, a[0], v)) * e[0]
         except (ArithmeticError, ValueError):
             return math.nan
         return sum(max(1.0, v) * x for x in e)

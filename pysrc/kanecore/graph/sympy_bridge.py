@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -28,28 +27,12 @@ from kanecore.tolerances import LAST_STEP
 
 from .evaluation import evaluate
 from .expression_graph import Data, Given, Graph, Op
+from .operations import OPERATIONS
 
 __all__ = ["FromSympy", "as_printed", "new_symbols", "sympy_value", "to_sympy"]
 
 _UNARY: dict[Any, str] = {
-    sm.sin: Op.SIN,
-    sm.cos: Op.COS,
-    sm.tan: Op.TAN,
-    sm.asin: Op.ASIN,
-    sm.acos: Op.ACOS,
-    sm.atan: Op.ATAN,
-    sm.exp: Op.EXP,
-    sm.log: Op.LOG,
-    sm.sinh: Op.SINH,
-    sm.cosh: Op.COSH,
-    sm.tanh: Op.TANH,
-    sm.asinh: Op.ASINH,
-    sm.acosh: Op.ACOSH,
-    sm.atanh: Op.ATANH,
-    sm.erf: Op.ERF,
-    sm.floor: Op.FLOOR,
-    sm.Abs: Op.ABS,
-    sm.sign: Op.SIGN,
+    getattr(sm, row.sympy): op for op, row in OPERATIONS.items() if row.n_operands == 1 and row.sympy
 }
 # These are written by means of other functions, exactly.
 _REWRITTEN: dict[Any, Callable[..., Any]] = {
@@ -442,21 +425,9 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return sm.Or(condition, b) if a is sm.true else sm.ITE(condition, a, b)
 
 
-_SYMPY_OF: dict[str, Callable[..., Any]] = {op: function for function, op in _UNARY.items()} | {
+_SYMPY_OF: dict[str, Callable[..., Any]] = {
+    **{op: getattr(sm, row.sympy) if row.sympy else row.value for op, row in OPERATIONS.items()},
     Op.PI: lambda: sm.pi,
     Op.LAST_STEP: lambda: sm.Float(LAST_STEP),
-    Op.ADD: operator.add,
-    Op.SUB: operator.sub,
-    Op.MUL: operator.mul,
-    Op.DIV: operator.truediv,
-    Op.NEG: operator.neg,
-    Op.SQRT: sm.sqrt,
-    Op.POW: operator.pow,
-    Op.ATAN2: sm.atan2,
-    Op.MIN: sm.Min,
-    Op.MAX: sm.Max,
-    Op.LT: sm.StrictLessThan,
-    Op.LE: sm.LessThan,
-    Op.EQ: sm.Equality,
     Op.SELECT: _select,
 }

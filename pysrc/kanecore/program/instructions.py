@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kanecore.graph.expression_graph import Data, Op
+from kanecore.graph.expression_graph import Data
+from kanecore.graph.operations import OPERATIONS
 
 __all__ = [
     "FMA",
@@ -203,4 +204,4 @@ def values(instruction: Instruction) -> tuple[Value, ...]:
     return ()
 
 
-assert {FMA, FMS, FNMA, FNMS, HALF_POWER}.isdisjoint(vars(Op).values())
+assert {FMA, FMS, FNMA, FNMS, HALF_POWER}.isdisjoint(OPERATIONS)
