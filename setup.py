@@ -6,9 +6,8 @@ One command, ``build_ext``, makes what the folder of Python files, pysrc/kanecor
 1. the extension, three modules from kanecore/*.pyx and kanecore/src, which are compiled side by side;
 2. copies of the headers, C sources and .pxd files beside it, with the same relative paths, so that a model
    compiled at run time, and a user's C or Cython code, meet the very header that the loader was built with;
-3. models of the gallery, derived with SymPy, and their C compiled, as the environment variable KANECORE_PREBUILD says:
-   ``none`` (where it is not set), ``all``, or names between commas.  Others are compiled when they are first loaded.
-   Wheels of releases hold all, so that who installs one needs no compiler.
+3. models of the gallery (kanecore.cli.prebuilt_gallery), as the environment variable KANECORE_PREBUILD says: ``none``,
+   the default, ``all``, or names between commas.  Wheels of releases hold all, and their users need no compiler.
 
 An editable install gets the same files inside pysrc/kanecore (git ignores them).
 """
@@ -20,39 +19,26 @@ import functools
 import os
 import shutil
 import sys
-import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from sysconfig import get_platform
-from typing import TYPE_CHECKING
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError, OptionError, PlatformError
 from setuptools.modified import newer_group
 
-if TYPE_CHECKING:
-    from kanecore.build.cache_key import Recipe
-
 NATIVE = Path("kanecore")
 PYTHON = Path("pysrc")
 RUNTIME = PYTHON / "kanecore/emit/runtime"  # what emitted C stands on, and the machine that takes its place
-GALLERY = Path("kanecore/gallery")
-LIBRARIES = GALLERY / "_lib"
-GALLERY_CACHE = Path("build/gallery")
-LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
-# The gallery is compiled as models are at run time, by the same lines: they need no extension.
+# C is compiled as models are at run time, and so is the gallery, by the same lines: they need no extension.
 sys.path.insert(0, str(PYTHON.resolve()))
-
-# The longest to compile first; of these, what is quickest to derive.
-LARGE = ["g1", "anymal_c", "panda", "whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14"]
-LARGE += ["puma560", "ur5e"]
-
-ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
+from kanecore.build.c_compiler import CODE, split_words  # noqa: E402
+from kanecore.cli.prebuilt_gallery import LIBRARIES, Prebuilding, named_models  # noqa: E402
+from kanecore.whole_files import whole_file  # noqa: E402
 
 # How far the Cython of each module of the extension is optimized, and its C sources.  Optimization takes twice as long,
 # and pays where each call of a kernel goes, in `_native`.  C is optimized as models are, but for the machine, which
@@ -60,32 +46,17 @@ ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side b
 # alone.  No level changes a bit of a result: CODE leaves the compiler no choice of rounding.
 AS_MODELS = "-O1"
 PLAIN_MACHINE = "-O0" if get_platform().endswith(("x86_64", "amd64")) else "-Og"
+INTEGRATORS = (
+    *("rollout", "rollout_gradient", "rollout_v3", "rollout_v4", "rosenbrock", "events", "zeros", "methods"),
+    *("integrate", "interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu"),
+)
 MODULES = {
     "_native": ("-O1", {"threads": AS_MODELS}),
     "_library": (
         "-O0",
         {"interpreter": PLAIN_MACHINE, "interpreter_fma": "-Og", "loader": AS_MODELS, "cpu": AS_MODELS},
     ),
-    "_motion": (
-        "-O0",
-        dict.fromkeys(
-            (
-                *(
-                    "rollout",
-                    "rollout_gradient",
-                    "rollout_v3",
-                    "rollout_v4",
-                    "rosenbrock",
-                    "events",
-                    "zeros",
-                    "methods",
-                    "integrate",
-                ),
-                *("interpolate", "chatter", "signal", "tableaux", "quaternions", "cpu"),
-            ),
-            AS_MODELS,
-        ),
-    ),
+    "_motion": ("-O0", dict.fromkeys(INTEGRATORS, AS_MODELS)),
 }
 PUBLIC_PXD = ("__init__.pxd", "_table.pxd", "_ode.pxd")  # for users' Cython; the others are the extension's own
 
@@ -97,32 +68,13 @@ def laid_files() -> list[Path]:
     )
 
 
-def gallery_models() -> list[str]:
-    """Names of the gallery's models, its modules that are not private; the large ones first."""
-    names = sorted(path.stem for path in (PYTHON / GALLERY).glob("*.py") if not path.stem.startswith("_"))
-    return [name for name in LARGE if name in names] + [name for name in names if name not in LARGE]
-
-
 @functools.cache
 def prebuilt() -> tuple[str, ...]:
-    """Names of the models that KANECORE_PREBUILD asks for, the large ones first."""
-    given = os.environ.get("KANECORE_PREBUILD", "none").strip() or "none"
-    if given in ("none", "all"):
-        return tuple(gallery_models()) if given == "all" else ()
-    names = given.replace(",", " ").split()
-    if unknown := [name for name in names if name not in gallery_models()]:
-        raise OptionError(
-            f"KANECORE_PREBUILD names {', '.join(unknown)}, and the gallery has no such model: say all, none, or names "
-            f"between commas, of {', '.join(sorted(gallery_models()))}"
-        )
-    return tuple(name for name in gallery_models() if name in names)
-
-
-def in_lanes() -> list[str]:
-    """Those whose core is compiled for several states at once as well: all but robots, which are large."""
-    from kanecore.gallery import robots
-
-    return [name for name in prebuilt() if name not in robots()]
+    """Names of the models that KANECORE_PREBUILD asks for."""
+    try:
+        return named_models(os.environ.get("KANECORE_PREBUILD", "none"))
+    except KeyError as error:
+        raise OptionError(f"KANECORE_PREBUILD: {error.args[0]}") from None
 
 
 class BuildNative(build_ext):
@@ -146,8 +98,8 @@ class BuildNative(build_ext):
             raise PlatformError(
                 "kanecore is C99 for gcc or clang; on Windows build with mingw-w64 (--compiler=mingw32)"
             )
-        models = f" and {len(prebuilt())} models" if prebuilt() else ""
-        tell(f"kanecore: compiling the extension{models}, {'half a minute' if models else 'ten seconds'}")
+        takes = f" and {len(prebuilt())} models, half a minute" if prebuilt() else ", ten seconds"
+        tell(f"kanecore: compiling the extension{takes}")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             of_cython = pool.submit(self.compile_cython, pool)
             of_c = [self.compile_sources(pool, module) for module in self.extensions]
@@ -185,8 +137,6 @@ class BuildNative(build_ext):
         ]
 
     def compile_c(self, module: Extension, source: str, flags: list[str]) -> str:
-        from kanecore.build.c_compiler import split_words
-
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer_group([source, *module.depends], target):
             self.compiler.compile(
@@ -211,8 +161,8 @@ class BuildNative(build_ext):
         )
 
     def get_outputs(self) -> list[str]:
-        outputs = super().get_outputs()  # of an editable install: the keys of get_output_mapping()
-        return sorted({*outputs, *(built for built, _ in self.extra_outputs())})
+        # super()'s, of an editable install: the keys of get_output_mapping()
+        return sorted({*super().get_outputs(), *(built for built, _ in self.extra_outputs())})
 
     def get_output_mapping(self) -> dict[str, str]:
         mapping = super().get_output_mapping()
@@ -222,70 +172,27 @@ class BuildNative(build_ext):
 
     def extra_outputs(self) -> Iterator[tuple[str, str]]:
         """(path in the build folder, path in an editable install) of all but the extension."""
-        gallery = [LIBRARIES / f"{name}.c" for name in prebuilt()]
-        gallery += [self.library(name, level) for name in prebuilt() for level in self.levels]
-        gallery += [self.library(f"{name}.lanes", level) for name in in_lanes() for level in self.lane_levels]
-        for path in [*laid_files(), *gallery]:
+        for path in [*laid_files(), *(LIBRARIES / file for file in self.gallery.files)]:
             yield str(self.built(path)), str(PYTHON / path)
 
     def built(self, path: Path) -> Path:
         return Path(self.build_lib) / path
 
     def place(self, source: Path, target: Path) -> None:
-        """Copy under a temporary name and rename, so that a process which uses the old file keeps it."""
+        """Copy a file; a process which uses the old one keeps it."""
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f"{target.name}.{os.getpid()}")
-        shutil.copy2(source, temporary)
-        temporary.replace(target)
+        with whole_file(target) as temporary:
+            shutil.copy2(source, temporary)
 
     @property
-    def machine(self) -> str:
-        """Architecture of the processors that this build is for."""
-        return str(self.plat_name).rpartition("-")[2]
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        from kanecore.build.simd_levels import levels
-
-        return levels(self.machine)
-
-    @property
-    def lane_levels(self) -> tuple[str, ...]:
-        from kanecore.build.simd_levels import lane_levels
-
-        return lane_levels(self.machine)
-
-    def library(self, name: str, level: str) -> Path:
-        return LIBRARIES / f"{name}.{level}{LIBRARY_SUFFIX}"
+    def gallery(self) -> Prebuilding:
+        """The models to compile for the processors that this build is for."""
+        return Prebuilding(prebuilt(), str(self.plat_name).rpartition("-")[2])
 
     def compile_gallery(self, pool: Executor) -> list[Future[None]]:
-        """Describe one model after the other; derive and compile it meanwhile."""
         self.run_command("egg_info")  # the metadata that kanecore reads its version from, for the emitted C
-        self.built(LIBRARIES).mkdir(parents=True, exist_ok=True)
-        compilations = []
-        for name in prebuilt():
-            source, lanes = recipes(name)
-            compilations += [pool.submit(self.build_library, name, level, source) for level in self.levels]
-            for level in self.lane_levels if name in in_lanes() else ():
-                compilations.append(pool.submit(self.build_library, f"{name}.lanes", level, lanes))
-        return compilations
-
-    def build_library(self, name: str, level: str, source: Recipe) -> None:
-        """Compile one model for one level, unless it was derived and compiled in the same way before."""
-        from kanecore.build.compilation import prebuild
-
-        built = prebuild(
-            source,
-            level,
-            machine=self.machine,
-            cc=self.compiler_command(),
-            include=NATIVE / "include",
-            folder=GALLERY_CACHE,
-            name=name,
-        )
-        self.place(Path(built.path), self.built(self.library(name, level)))
-        if level == self.levels[0] and not name.endswith(".lanes"):
-            self.built(LIBRARIES / f"{name}.c").write_text(built.source, encoding="utf-8")
+        given = {"cc": self.compiler_command(), "include": NATIVE / "include", "cache": Path("build/gallery")}
+        return self.gallery.start(pool, self.built(LIBRARIES), **given)
 
     def compiler_command(self) -> list[str]:
         """The extension's own compiler, without its flags but with the target that they choose."""
@@ -307,39 +214,8 @@ def tell(line: str) -> None:
             terminal.write(f"\n  {line}\n")
 
 
-def recipes(name: str) -> tuple[Recipe, Recipe]:
-    """C text of a gallery model, with what is compiled of it, and that of the core for several states at once.
-
-    All of them take half a minute, so each is derived only where the cache does not hold its library.
-    """
-    from kanecore.build.cache_key import Recipe
-    from kanecore.describe.description import fingerprint
-    from kanecore.emit.kernel_groups import emit_prebuilt, emit_some
-    from kanecore.emit.sources import sources
-    from kanecore.gallery import PREBUILT_OF_ROBOTS, robots
-
-    module = import_module(f"kanecore.gallery.{name}")
-    description = module.build().description
-    key = f"{fingerprint(description)} {sorted(module.PARAMETERS.items())} {sources()}"
-
-    @functools.cache
-    def emitted() -> tuple[str, str]:
-        if name in robots():
-            return emit_some(description, module.PARAMETERS, PREBUILT_OF_ROBOTS).text, ""
-        library, lanes = emit_prebuilt(description, module.PARAMETERS)
-        return library.text, lanes.text
-
-    def text(which: int) -> str:
-        with ONE_AT_A_TIME:
-            return emitted()[which]
-
-    return Recipe(f"{key} prebuilt", lambda: text(0)), Recipe(f"{key} prebuilt in lanes", lambda: text(1))
-
-
 def code_flags(level: str) -> list[str]:
     """The flags that models are compiled with, at another level of optimization."""
-    from kanecore.build.c_compiler import CODE
-
     assert AS_MODELS in CODE
     return [level if flag == AS_MODELS else flag for flag in CODE]
 

@@ -330,6 +330,7 @@ def test_each_file_has_a_name_of_its_own(root: Path) -> None:
     native = [root / "kanecore", *(path for path in (root / "kanecore").rglob("*") if path.is_dir())]
     assert max(len([path for path in folder.iterdir() if path.is_file()]) for folder in native) <= 25
     assert len({path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}) <= 14
+    assert len((root / "setup.py").read_text(encoding="utf-8").splitlines()) <= 250
 
 
 @pytest.mark.parametrize("folder", ["kanecore/src", "pysrc/kanecore/export/fmi"])
