@@ -74,7 +74,7 @@ KERNELS = (
 
 _OWN = Path(__file__).with_name("fmi")
 _WRAPPER = ("kc_fmu.c", "kc_fmu_steps.c", "kc_fmu_derivatives.c")
-_WRAPPER_HEADERS = ("kc_fmu.h", "kc_fmu_parts.h")
+_WRAPPER_HEADERS = ("kc_fmi_functions.h", "kc_fmu.h", "kc_fmu_parts.h")
 _FMI_HEADERS = {
     "2.0": ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h"),
     "3.0": ("fmi3Functions.h", "fmi3FunctionTypes.h", "fmi3PlatformTypes.h"),

@@ -3,21 +3,21 @@
 #include "fmi3Functions.h"
 #include "kc_fmu.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct handle {
     kc_fmu *fmu;
     fmi3LogMessageCallback log;
     fmi3InstanceEnvironment environment;
 } handle;
 
-/* The instance, if it may be asked now, else an error. */
-#define ALLOWED(modes)                                                                                       \
-    handle *const self = instance;                                                                           \
-    if (self == NULL || kc_fmu_allow(self->fmu, __func__, (modes)) != KC_FMU_OK)                             \
-        return fmi3Error;                                                                                    \
-    kc_fmu *const fmu = self->fmu
+typedef fmi3Instance fmi_instance;
+typedef fmi3FMUState fmi_copy;
+
+#define FMI(name)      fmi3##name
+#define FMI_COPY(verb) fmi3##verb##FMUState
+#define FMI_COPY_SIZE  fmi3SerializedFMUStateSize
+#define FMI_READ_COPY  fmi3DeserializeFMUState
+#define FMI_GET_SLOPES fmi3GetContinuousStateDerivatives
+#include "kc_fmi_functions.h"
 
 /* What no instance of this FMU can do. */
 #define REFUSED(why)                                                                                         \
@@ -42,30 +42,13 @@ static int agree(const kc_fmu *fmu, const char *function, size_t n, size_t n_val
     return 0;
 }
 
-const char *fmi3GetVersion(void)
-{
-    return fmi3Version;
-}
-
-fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t n, const fmi3String categories[])
-{
-    ALLOWED(KC_FMU_ANY);
-    (void)fmu, (void)on, (void)n, (void)categories; /* only errors are told, and these always */
-    return fmi3OK;
-}
-
 static fmi3Instance instantiate(fmi3String token, int cosimulation, fmi3InstanceEnvironment environment,
                                 fmi3LogMessageCallback log)
 {
     handle *const self = calloc(1, sizeof *self);
-    if (self == NULL)
-        return NULL;
-    self->log = log, self->environment = environment;
-    self->fmu = kc_fmu_new(token, cosimulation, tell, self);
-    if (self->fmu)
-        return self;
-    free(self);
-    return NULL;
+    if (self)
+        self->log = log, self->environment = environment;
+    return with_model(self, token, cosimulation, tell);
 }
 
 fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
@@ -106,14 +89,6 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token
     return NULL;
 }
 
-void fmi3FreeInstance(fmi3Instance instance)
-{
-    handle *const self = instance;
-    if (self)
-        kc_fmu_free(self->fmu);
-    free(self);
-}
-
 fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolerance_defined,
                                        fmi3Float64 tolerance, fmi3Float64 start, fmi3Boolean stop_defined,
                                        fmi3Float64 stop)
@@ -124,33 +99,6 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean tolera
     if (status == KC_FMU_OK)
         fmu->mode = KC_FMU_INITIALIZING;
     return (fmi3Status)status;
-}
-
-fmi3Status fmi3ExitInitializationMode(fmi3Instance instance)
-{
-    ALLOWED(KC_FMU_INITIALIZING);
-    return (fmi3Status)kc_fmu_begin(fmu);
-}
-
-fmi3Status fmi3EnterEventMode(fmi3Instance instance)
-{
-    ALLOWED(KC_FMU_CONTINUOUS | KC_FMU_EVENT);
-    fmu->mode = KC_FMU_EVENT;
-    return fmi3OK;
-}
-
-fmi3Status fmi3Terminate(fmi3Instance instance)
-{
-    ALLOWED(KC_FMU_EVENT | KC_FMU_CONTINUOUS | KC_FMU_STEPPING);
-    fmu->mode = KC_FMU_TERMINATED;
-    return fmi3OK;
-}
-
-fmi3Status fmi3Reset(fmi3Instance instance)
-{
-    ALLOWED(KC_FMU_ANY);
-    kc_fmu_reset(fmu);
-    return fmi3OK;
 }
 
 /* ------------------------------------------------------------------------------------------- variables */
@@ -327,61 +275,6 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueRefere
     return (fmi3Status)kc_fmu_derivative(fmu, 1, unknowns, n_unknowns, knowns, n_knowns, seed, result);
 }
 
-/* ---------------------------------------------------------------------------------- copies of the state */
-
-fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState *saved)
-{
-    ALLOWED(KC_FMU_ALIVE);
-    free(*saved); /* NULL, or an older copy, whose memory may be used again */
-    *saved = kc_fmu_save(fmu);
-    return *saved ? fmi3OK : (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no memory", __func__);
-}
-
-fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState saved)
-{
-    ALLOWED(KC_FMU_ANY);
-    if (saved == NULL)
-        return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there is no saved state", __func__);
-    return (fmi3Status)kc_fmu_restore(fmu, saved);
-}
-
-fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState *saved)
-{
-    ALLOWED(KC_FMU_ANY);
-    (void)fmu;
-    if (saved) {
-        free(*saved);
-        *saved = NULL;
-    }
-    return fmi3OK;
-}
-
-fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState saved, size_t *size)
-{
-    ALLOWED(KC_FMU_ANY);
-    (void)saved;
-    *size = kc_fmu_saved_size(fmu);
-    return fmi3OK;
-}
-
-fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState saved, fmi3Byte bytes[], size_t size)
-{
-    ALLOWED(KC_FMU_ANY);
-    if (saved == NULL || size < kc_fmu_saved_size(fmu))
-        return (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no saved state, or too few bytes", __func__);
-    memcpy(bytes, saved, kc_fmu_saved_size(fmu));
-    return fmi3OK;
-}
-
-fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size,
-                                   fmi3FMUState *saved)
-{
-    ALLOWED(KC_FMU_ANY);
-    *saved = kc_fmu_read(fmu, bytes, size);
-    return *saved ? fmi3OK
-                  : (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: no state of this model", __func__);
-}
-
 /* ------------------------------------------------------------------------------- modes and model exchange */
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance instance)
@@ -412,63 +305,6 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *needs_up
     *values_changed = changed ? fmi3True : fmi3False;
     *next = 0.0;
     return (fmi3Status)status;
-}
-
-fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance)
-{
-    ALLOWED(KC_FMU_EVENT);
-    fmu->mode = KC_FMU_CONTINUOUS;
-    return fmi3OK;
-}
-
-fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean no_way_back,
-                                       fmi3Boolean *enter_event_mode, fmi3Boolean *terminate)
-{
-    ALLOWED(KC_FMU_CONTINUOUS);
-    (void)no_way_back;
-    *enter_event_mode = kc_fmu_drifted(fmu) ? fmi3True : fmi3False;
-    *terminate = fmi3False;
-    return fmi3OK;
-}
-
-fmi3Status fmi3SetTime(fmi3Instance instance, fmi3Float64 t)
-{
-    ALLOWED(KC_FMU_EVENT | KC_FMU_CONTINUOUS);
-    return (fmi3Status)kc_fmu_set_time(fmu, t);
-}
-
-fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 x[], size_t n)
-{
-    ALLOWED(KC_FMU_CONTINUOUS);
-    return (fmi3Status)kc_fmu_set_states(fmu, x, n);
-}
-
-fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 xdot[], size_t n)
-{
-    ALLOWED(KC_FMU_READABLE);
-    return (fmi3Status)kc_fmu_get_slopes(fmu, xdot, n);
-}
-
-fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 indicators[], size_t n)
-{
-    ALLOWED(KC_FMU_READABLE);
-    (void)indicators;
-    return n ? (fmi3Status)kc_fmu_say(fmu, KC_FMU_ERROR, "%s: there are none", __func__) : fmi3OK;
-}
-
-fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 x[], size_t n)
-{
-    ALLOWED(KC_FMU_READABLE);
-    return (fmi3Status)kc_fmu_get_states(fmu, x, n);
-}
-
-fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance instance, fmi3Float64 nominals[], size_t n)
-{
-    ALLOWED(KC_FMU_ALIVE);
-    (void)fmu;
-    for (size_t i = 0; i < n; i++)
-        nominals[i] = 1.0;
-    return fmi3OK;
 }
 
 fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *n)
