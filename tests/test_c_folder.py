@@ -39,7 +39,7 @@ Array = npt.NDArray[np.float64]
 
 FIRMWARE = ("-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-Wshadow")  # what its builds warn of as well
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *FIRMWARE, "-ffp-contract=off")
-SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others with --long
+SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others are long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
 
@@ -53,7 +53,7 @@ pytestmark = [
 
 @contextmanager
 def on_the_machine() -> Iterator[None]:
-    """Load models without a compiler: their results are bit-identical to C's, test_bytecode.py; with --long in C."""
+    """Load models without a compiler: their results are bit-identical to C's, test_bytecode.py; long ones in C."""
     with pytest.MonkeyPatch.context() as patch:
         if not sweep.LONG:
             patch.setenv("CC", "none")

@@ -288,7 +288,7 @@ def test_blocks_in_c(value: float) -> None:
 # -------------------------------------------------------------------------------------------- the gallery
 
 CONSTRAINED = constrained()
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["appell_hamel", "slider_crank"]
 #: Parameters with which a state loses a row or more: (parameters, state).
 DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {

@@ -43,7 +43,7 @@ CONSTRAINED = (
     "stewart_platform",
     "whipple_bicycle",
 )
-#: By default these, and all with --long: a constraint nonlinear in the speeds, a loop, rolling.
+#: By default these; the others are long: a constraint nonlinear in the speeds, a loop, rolling.
 SMALL = ("appell_hamel", "four_bar", "rolling_disc")
 LOOPS = ("andrews_squeezer", "bricard", "five_bar", "four_bar", "slider_crank", "stewart")
 NONLINEAR = ("appell_hamel", "constant_speed_particle")

@@ -34,7 +34,7 @@ t = me.dynamicsymbols._t
 LEFT_OUT = ("tree30", "chain40", "five_bar_bodies", "rrp_redundant", "stewart_platform", *kc.gallery.robots())
 LEFT_OUT += ("rod_gravity", "bricard", "rotating_tube")
 GALLERY = [name for name in kc.models() if name not in LEFT_OUT]
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["cart_pole"]
 SPAN = 16  # powers of two in either direction
 

@@ -38,7 +38,7 @@ NAMES = [f"{what} by {factor:g}" for what in ("length", "mass", "time") for fact
 #: tree30 holds its table as numbers, 30 bodies of which would be 400 parameters: no other units without another model.
 #: Neither are there of robots from files.
 GALLERY = [name for name in kc.models() if name not in ("tree30", *kc.gallery.robots())]
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube"]
 #: Where the redundancy of rows leaves them undetermined: λ is of least norm in rows as written.
 UNDETERMINED = ("bricard",)
