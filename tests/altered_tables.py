@@ -9,8 +9,6 @@ Three things only the author of a table can know, so they stay: addresses, the l
 type.
 """
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import ctypes

@@ -5,8 +5,6 @@ mpmath evaluates them with more digits than a double has, so that all of an erro
 zero of the formulas something turns back; runs begin a while later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all tests need: a built package, and the paths of the project."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os

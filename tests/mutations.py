@@ -12,8 +12,6 @@ notices is printed to be judged by a person: some faults change nothing that a u
 The copy holds what git tracks and what an editable install has built.  Faults of C and Cython compile its extension.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import contextlib

@@ -5,8 +5,6 @@ A test over many cases names the part of them that makes each of its claims; the
 ``pytest``, and then ``pytest -m long``, run every case once; ``pytest -m "not packaging"`` runs both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar

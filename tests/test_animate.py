@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Moving pictures: where things are in each frame, files of all three kinds, and the page in a real browser."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The audit passes on what is right, and names what is wrong: faults are put into derived kernels and into models."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from importlib import import_module

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmarks run, and say what they promise; how fast anything is, is no test."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

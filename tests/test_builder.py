@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.describe.builder: mechanisms without SymPy, the same as with it; what each error says."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.build.c_compiler and compilation: which compiler, which flags, which errors."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import os

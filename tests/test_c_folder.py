@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models as C in a folder: it compiles anywhere, its own test passes, and what the header promises holds."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

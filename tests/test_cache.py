@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.build.cache: hits, two processes at once, killed compiles, folders not to be trusted, eviction."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

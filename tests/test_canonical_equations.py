@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hamilton's canonical equations: the flow of kanecore.Model.canonical is Kane's motion, and its H is right."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import random

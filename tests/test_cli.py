@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line, in process where the process itself is not the point."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os

@@ -5,8 +5,6 @@ Beside the methods that SciPy has as well stand SciPy's own runs with the same c
 judges the methods by themselves, on one oscillator; here are bodies, unit quaternions and constraints.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`dyn.conserved()`: what it claims stays in a simulation, what it denies drifts; and the textbooks' cases."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any

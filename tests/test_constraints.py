@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Constrained models at run time: u̇, multipliers, Kane's nonholonomic quantities, consistent states, motions."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from functools import cache

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of ẋ and of the outputs: against differences at 50 digits, which solve the equations in another way."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Friction μN whose N the auxiliary equations determine, against equations with N eliminated by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm

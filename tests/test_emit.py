@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.emit: the C text is what it was, the same in every process, clean, and cut without changing a bit."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os

@@ -4,8 +4,6 @@
 Expected energies are the textbooks'; they are compared up to a constant.  The power balance closes in any case.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``equilibrium``: trim and steady motion against closed forms, virtual work, and motions that go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module

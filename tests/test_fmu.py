@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FMUs that run: their motion beside `simulate`, derivatives, events, modes, failures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FMUs as files: names, units, dependencies, sources, wrong uses, the command."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ How many rows of G count belongs to the parameters of a call.  Nothing that was 
 parameters, not other states, not calls that failed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import platform

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Classical systems of the gallery against equations and closed forms written by hand, each with its source."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace

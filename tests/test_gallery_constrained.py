@@ -5,8 +5,6 @@ Where nobody has published numbers the judge is Newton's and Euler's equations o
 of every body and the forces of every joint as unknowns, solved by least squares (`Bodies`).
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import import_module

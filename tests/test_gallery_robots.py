@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots, free bodies and chains of the gallery against other programs, published geometry and closed forms."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import import_module

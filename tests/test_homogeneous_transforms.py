@@ -4,8 +4,6 @@
 The RRP robot of the source is in `test_redundant`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache

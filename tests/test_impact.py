@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``dyn.impact``: closed forms of collisions, laws of walking from the literature, the equations, and its errors."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 

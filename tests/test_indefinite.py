@@ -5,8 +5,6 @@ Negative masses stand for buoyancy and for parts that are cut out; inertias abou
 named are in published models.  u̇ is NumPy's solution with the model's own M and f.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Rows Y(q, t) u + y(q, t) = 0 are integrable where they are combinations of d/dt 
 variable, at whatever time it is asked, and inputs are unknown functions of it.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``solve_inverse``: back to the accelerations of the kernels, other ways to the same forces, and its errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

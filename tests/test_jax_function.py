@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels as functions of JAX: values, derivatives, batches, and what its caches hold."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

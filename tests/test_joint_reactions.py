@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reactions of tree joints: every body's Newton–Euler equations balance, with SymPy's own accelerations."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import weakref

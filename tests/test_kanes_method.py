@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`kc.KanesMethod` in place of SymPy's class: in SymPy's own tests, in its System, in PyDy, and member by member."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

@@ -5,8 +5,6 @@ Expected values are SymPy's own, on objects of which the model was made and whic
 differences of positions along motions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module

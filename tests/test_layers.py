@@ -9,8 +9,6 @@ and `_compile` joins the two.  So a prebuilt model runs without SymPy and withou
 can be derived before the extension exists.  `export`, `audit.equivalence` and `cli` stand on all of these.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the source tree that no other tool checks."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Symbols without effect: accepted by name, kept, listed, and never asked for."""
 
-from __future__ import annotations
-
 import pickle
 import re
 

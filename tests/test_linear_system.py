@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``linear_system`` and ``state_error``: against differences along the constraints, closed forms, published values."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

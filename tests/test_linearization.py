@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``linearize``: against differences of high order, SymPy's Linearizer, and the benchmark of the bicycle."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache

@@ -6,8 +6,6 @@ with altered instructions of its own (headers, symbols, relocations): these stay
 addresses, and the lengths of what the code of a model writes, which it alone can know.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import random

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mechanisms with many loops: four-bars one after another, the ground of each the coupler of the one below."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sweep

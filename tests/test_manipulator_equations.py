@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manipulator form, the inertia that a point shows, the map of momentum: against Pinocchio, and by definition."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any

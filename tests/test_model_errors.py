@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong models and wrong calls of compile: each error names the culprit and says what to write."""
 
-from __future__ import annotations
-
 import subprocess
 import types
 from collections.abc import Callable, Iterator

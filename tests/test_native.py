@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls of compiled models, on some that are written by hand in C (tests/cmodels)."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import mmap

@@ -4,8 +4,6 @@
 `faults` judges a row of `kc_methods` by its own claims, so that a new method is checked without a word here.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import re

@@ -5,8 +5,6 @@ Each mode is installed into a fresh environment that borrows only third-party pa
 It takes minutes: ``pytest -m packaging``, with the extra ``dev`` installed.
 """
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

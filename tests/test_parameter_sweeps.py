@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``kc.sweep``: the same results from every executor, errors by case, and what is left when something ends it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess

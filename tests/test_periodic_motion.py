@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motions that repeat themselves: known periods, and known eigenvalues of return maps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ What is eliminated beforehand may not lose digits: a pivot that is large beside 
 others.  Answers are compared with the same equations in 50 digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

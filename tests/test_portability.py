@@ -6,8 +6,6 @@ on x86-64 and macOS on arm64, is built, and its exported names are read.  `pip i
 for all of it; without, only the compiler of this machine is tried.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib.util
 import platform

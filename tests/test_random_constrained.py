@@ -9,8 +9,6 @@ Errors of u̇ and λ are measured as max |found − expected| / max(1, max |expe
 forces or, where it vanishes, of what rounding in forces of the order of one leaves.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Of two rows that differ by ε, one follows from the other where ε is rounding, 
 not.  On which side an ε falls is a convention.  That all answers fall on the same side is what these tests claim.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from functools import cache

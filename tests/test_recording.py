@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run keeps, when it gives up, and what is left when it is stopped."""
 
-from __future__ import annotations
-
 import linecache
 import signal
 import sys

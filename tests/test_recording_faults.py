@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.control.recording_faults: bad rows and late efforts are named; standard errors cover the true values."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from typing import Any

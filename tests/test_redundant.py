@@ -8,8 +8,6 @@ and p°, fifteen more components of ω_i and v_Gi in the axes of the bodies, wit
 the kinematics carries the problem; the motion is that of the tree of the gallery.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rollouts: against closed forms and `simulate`, bit by bit, alone and among others; rows that fail; wrong calls."""
 
-from __future__ import annotations
-
 import pickle
 import signal
 import subprocess

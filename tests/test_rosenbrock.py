@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The linearly implicit methods: their numbers against the theory, their runs against closed forms and SciPy's."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import subprocess

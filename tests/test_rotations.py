@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rotations given by numbers: what their products leave of zero is zero."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

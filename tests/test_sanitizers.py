@@ -5,8 +5,6 @@ tests/c/every_kernel.c calls kernels with buffers of exactly the promised length
 extension opens altered tables and uses what opens: tests/altered_tables.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@ nothing to do with the first has masses and forces of any size.  These parameter
 are exact.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache

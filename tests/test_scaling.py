@@ -6,8 +6,6 @@ those of results follow from q, u and the energy: M_ij u_i u_j and f_i u_i t are
 of its own, which is found from how G changes, and must be one.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module

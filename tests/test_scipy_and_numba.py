@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels as functions for SciPy and for numba, beside the kernels themselves."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import sys

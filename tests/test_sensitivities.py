@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of trajectories: those of the steps that were taken, and of the motions that they follow."""
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Short forms as programs: never longer, and as accurate as what they replace."""
 
-from __future__ import annotations
-
 import importlib
 import random
 

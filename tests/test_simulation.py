@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Integration from Python: against SciPy, closed forms and conserved quantities; every input; every wrong call."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import signal

@@ -4,8 +4,6 @@
 Each test names its place.  Where the notebook has a misprint, the test says which and holds the right result.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Each test names its example.  Where the notes have a misprint, the test says whi
 robot as a model in redundant coordinates and speeds, and its motion, are in test_redundant.py.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

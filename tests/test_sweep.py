@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """sweep.py and conftest.py: the default part and the long one are what they say; mutations.py finds its faults."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.derive.reports.symbolic_expressions: each kernel of the compiled model in symbols, or why it has none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import product

@@ -4,8 +4,6 @@
 ``truth/cases`` holds the numbers with their sources and how they were verified, ``truth/models`` the mechanisms.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

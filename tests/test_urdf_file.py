@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots from URDF files, beside Pinocchio, and what is wrong with files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

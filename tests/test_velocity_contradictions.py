@@ -5,8 +5,6 @@ Between the two lies rounding: what is left of G u̇ + γ = 0 beside the terms t
 constraints, what its own residual explains.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from importlib import import_module

@@ -14,8 +14,6 @@ With q̇ = S u + s from the kinematical equations and the path q(τ) = q + q̇ �
 (Kane & Levinson 1985, sections 4.4 and 4.11); I is about the mass centre, in inertial axes, and its rate that of I.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -12,8 +12,6 @@ solution of
     M u̇ − Gᵀ λ = f,    G u̇ = −γ.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
