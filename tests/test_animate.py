@@ -236,8 +236,6 @@ def test_text_of_the_user_is_escaped() -> None:
 
 
 # In a browser ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if CHROMIUM is None:

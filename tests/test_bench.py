@@ -39,7 +39,7 @@ FIELDS = {
     },
     "evaluate": {
         "kernels in C": {
-            *("case", "ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse"),
+            *("case", "ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse")
         },
         "rhs from Python": {
             *("case", "c", "loop", "out", "allocating", "workspace", "ctypes"),

@@ -92,8 +92,6 @@ def prefix_of(folder: Path) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- the folder's own test
-
-
 @pytest.mark.parametrize("real", ["double", pytest.param("float", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:in floats about")
@@ -230,8 +228,6 @@ def test_other_compilers(tmp_path: Path, target: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
-
-
 @cache
 def shared(folder: Path) -> ctypes.CDLL:
     """An exported library for this processor's gallery level, opened."""
@@ -430,8 +426,6 @@ int main(void)
 
 
 # ------------------------------------------------------------------------------------------------- what is promised
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     "optimization", ["-O1", *(pytest.param(o, marks=pytest.mark.long) for o in ("-O2", "-O3", "-Os"))]
@@ -483,8 +477,6 @@ def test_scratch_is_what_the_compiler_computes(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- models
-
-
 def pendulum(**arguments: object) -> kc.Model:
     theta, omega = me.dynamicsymbols("theta omega")
     m, g, length = sm.symbols("m g l")
@@ -548,8 +540,6 @@ def test_same_folder_twice(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- wrong use
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
@@ -658,8 +648,6 @@ def test_functions_by_address(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- Cortex-M
-
-
 @pytest.mark.parametrize(
     ("name", "real", "board", "cpu"),
     [

@@ -47,8 +47,6 @@ def pendulum() -> kc.CompiledModel:
 
 
 # ------------------------------------------------------------------------------------- refused when described
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -154,8 +152,6 @@ def test_names_of_constraints() -> None:
 
 
 # -------------------------------------------------------------------------------- found with numbers: check
-
-
 CONTRADICTORY: dict[str, dict[str, Any]] = {
     "two places": {"configuration": [x - l, x - 2 * l]},
     "place and speed": {"configuration": [CIRCLE], "velocity": [x * u1 + y * u2 - 1]},
@@ -213,8 +209,6 @@ def test_contradiction_by_values_of_parameters() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- states
-
-
 @pytest.mark.parametrize(
     ("state", "message"),
     [
@@ -322,8 +316,6 @@ def test_reactions_of_rows_that_nobody_attached() -> None:
 
 
 # --------------------------------------------------------------------------- singular states and dead points
-
-
 def rhombus() -> kc.CompiledModel:
     """The gallery's four-bar linkage with bars as long as the ground."""
     dyn = kc.load("four_bar")

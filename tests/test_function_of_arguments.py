@@ -284,7 +284,6 @@ def test_blocks_in_c(value: float) -> None:
 
 
 # -------------------------------------------------------------------------------------------- the gallery
-
 CONSTRAINED = constrained()
 #: By default these; the others are long.
 SHOWN = ["appell_hamel", "slider_crank"]

@@ -536,10 +536,7 @@ def test_slider_crank_in_closed_form() -> None:
         """Slopes (x′, y′) and (x″, y″) of the point of the connecting rod at ``part`` of its length."""
         length = part * p.L2
         first = -p.L1 * sin - length * s2 * d2, p.L1 * cos + length * c2 * d2
-        second = (
-            -p.L1 * cos - length * (c2 * d2**2 + s2 * dd2),
-            -p.L1 * sin + length * (-s2 * d2**2 + c2 * dd2),
-        )
+        second = (-p.L1 * cos - length * (c2 * d2**2 + s2 * dd2), -p.L1 * sin + length * (-s2 * d2**2 + c2 * dd2))
         return *first, *second
 
     inertia = p.m1 * p.L1**2 / 3 + p.m2 * p.L2**2 / 12 * d2**2

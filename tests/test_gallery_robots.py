@@ -168,8 +168,6 @@ def test_free_body_against_newton_and_euler(asymmetric: kc.CompiledModel) -> Non
 
 
 # ------------------------------------------------------------------------------------------------------------ quadrotor
-
-
 def test_quadrotor_against_newton_and_euler() -> None:
     """Mellinger & Kumar 2011, equations (3) and (4), with the rotors at the corners: m v̇ = −m g n_z + ΣF b_z."""
     p, dyn = values("quadrotor"), compiled("quadrotor")

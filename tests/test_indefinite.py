@@ -82,8 +82,6 @@ def states_of(dyn: kc.CompiledModel, count: int = 4) -> Array:
 
 
 # ------------------------------------------------------------------------------------------ what is computed
-
-
 @pytest.mark.parametrize("masses", part([[-1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [1e-3, -1e3, 2.0]], [[-1.0, 2.0, 3.0]]))
 def test_negative_masses(masses: list[float]) -> None:
     """As numbers and as parameters, in a diagonal M and in one that is filled."""
@@ -194,8 +192,6 @@ def test_sizes_of_masses_mean_nothing(scale: float) -> None:
 
 
 # ------------------------------------------------------------------------------------------- what is refused
-
-
 @pytest.mark.parametrize(
     ("masses", "couplings", "names"),
     [

@@ -99,8 +99,6 @@ def test_more_than_enough_that_agrees() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- reactions
-
-
 @pytest.mark.parametrize("name", ["arm7", "rrp"])
 def test_reactions_of_the_motion(name: str) -> None:
     dyn, x = loaded(name), some_state(name)
@@ -175,8 +173,6 @@ def test_no_reactions() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-
-
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

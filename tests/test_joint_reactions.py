@@ -400,7 +400,6 @@ def test_what_is_missing_is_remembered_by_the_derivation_alone() -> None:
 
 
 # -------------------------------------------------------------------------------- auxiliary speeds and constraints
-
 LINKS = np.array([0.6, -0.6, 0.4, -0.4])  # the tip at the height of the pivot, and staying there
 
 

@@ -139,10 +139,7 @@ MEMBERS = (
 
 @pytest.mark.parametrize(
     ("make", "explicit"),
-    part(
-        [(make, explicit) for make in (rolling_disc, loop) for explicit in (True, False)],
-        [(loop, True)],
-    ),
+    part([(make, explicit) for make in (rolling_disc, loop) for explicit in (True, False)], [(loop, True)]),
 )
 def test_members_are_sympys_in_value(make: Any, explicit: bool) -> None:
     given = make()

@@ -404,8 +404,6 @@ def test_other_constructors_take_an_origin() -> None:
 
 
 # --------------------------------------------------------------------------------------------------- gravity
-
-
 def test_gravity_is_no_part_of_accelerations() -> None:
     """Nor is it of what falls freely: there an accelerometer feels nothing."""
     dyn = kc.load("free_body")

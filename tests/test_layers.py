@@ -69,7 +69,7 @@ ALLOWED: dict[str, set[str]] = {
     # a compiled model at numbers
     "run": {"errors", "binding", "kernels", "tolerances", "_library", "_native"},
     "constraints": {
-        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native"),
+        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native")
     },
     "motion": {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
@@ -115,7 +115,7 @@ ALLOWED: dict[str, set[str]] = {
 
 # The gallery's models are descriptions as a user writes them.
 ALLOWED_IN_MODELS = {
-    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes"),
+    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes")
 }
 
 # The only imports against the order, made inside a function when it is called.

@@ -125,10 +125,7 @@ def test_sizes_of_nested_sums_take_one_pass() -> None:
     x, y = graph.symbol("x", COORDINATE), graph.symbol("y", COORDINATE)
     for angle in angles:
         sin, cos = graph.call(Op.SIN, angle), graph.call(Op.COS, angle)
-        x, y = (
-            graph.add(graph.mul(cos, x), graph.mul(sin, y)),
-            graph.sub(graph.mul(cos, y), graph.mul(sin, x)),
-        )
+        x, y = (graph.add(graph.mul(cos, x), graph.mul(sin, y)), graph.sub(graph.mul(cos, y), graph.mul(sin, x)))
     before = len(graph.nodes)
     terms(graph, x)
     assert len(graph.nodes) < 6 * before

@@ -200,7 +200,6 @@ def test_tag_of_what_glibc_is_needed() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- installed by pip
-
 USE = """
 import sys
 sys.modules["sympy"] = None

@@ -120,8 +120,6 @@ def test_python_counts_as_c_does() -> None:
 
 
 # ---------------------------------------------------------------------------------------- heavy beside light
-
-
 @pytest.mark.parametrize("dependent", [(), (0, 1), (1, 2)])
 def test_a_heavy_particle_is_held_as_well(dependent: tuple[int, ...]) -> None:
     """u0 = u1 and u0 = u1 + u2 with m2 = 1e14: u2 = 0, and the speeds that are dependent do not follow from u2."""

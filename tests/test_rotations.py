@@ -15,13 +15,7 @@ import kanecore as kc
 
 Array = npt.NDArray[np.float64]
 
-TILTED = sm.Matrix(
-    [
-        [0.36, -0.8, 0.48],
-        [0.48, 0.6, 0.64],
-        [-0.8, 0.0, 0.6],
-    ]
-)
+TILTED = sm.Matrix([[0.36, -0.8, 0.48], [0.48, 0.6, 0.64], [-0.8, 0.0, 0.6]])
 
 TILT = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
 

@@ -137,8 +137,6 @@ def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
 
 
 # The extension ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """kanecore._library with sanitizers."""

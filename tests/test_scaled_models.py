@@ -157,8 +157,6 @@ def test_units_of_each_name(name: str, seed: int) -> None:
 
 
 # ------------------------------------------------------------------------------- beside another mechanism of any size
-
-
 @cache
 def two_mechanisms() -> kc.CompiledModel:
     """A bead at q1 under the force f + a F, and one of mass h at q2 on a spring h k (q2 − L), pushed by H."""
@@ -258,8 +256,6 @@ def test_no_body_is_lost_beside_another(sizes: tuple[float, float]) -> None:
 
 
 # ---------------------------------------------------------------------------------------- units of all of a model
-
-
 @pytest.mark.parametrize(("length", "time"), [(2.0**24, 1.0), (2.0**-24, 1.0), (1.0, 2.0**20), (1.0, 2.0**-20)])
 def test_directions_of_constant_momentum(length: float, time: float) -> None:
     """A free body under a constant force keeps its momentum across that, in all units of length and time."""

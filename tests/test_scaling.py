@@ -286,8 +286,6 @@ def test_runs(name: str, unit: tuple[int, float]) -> None:
 
 
 # ---------------------------------------------------------------------------------------- far away, large and small
-
-
 @cache
 def tether() -> kc.CompiledModel:
     """Two particles in a plane, |r1 − r2|² = L²."""
@@ -325,11 +323,9 @@ def circle(written: str) -> kc.CompiledModel:
     """A particle on a circle of radius L, written in three ways."""
     (x, y), _ = coordinates(2)
     L = sm.Symbol("L", positive=True)
-    row = {
-        "squares": x**2 + y**2 - L**2,
-        "root": sm.sqrt(x**2 + y**2) - L,
-        "number": (x / L) ** 2 + (y / L) ** 2 - 1,
-    }[written]
+    row = {"squares": x**2 + y**2 - L**2, "root": sm.sqrt(x**2 + y**2) - L, "number": (x / L) ** 2 + (y / L) ** 2 - 1}[
+        written
+    ]
     return kc.compile(lines(2, configuration_constraints=[row], name="circle"), parameters={L: 1.0})
 
 
@@ -398,8 +394,6 @@ def test_rows_are_counted_in_any_unit_of_length(length: float) -> None:
 
 
 # ------------------------------------------------------------------------------------------- rows that nearly agree
-
-
 @pytest.mark.parametrize("kind", ["acceleration", "velocity", "configuration"])
 @pytest.mark.parametrize("scale", part([1.0, 1e9, 1e-9], [1e9]))
 @pytest.mark.parametrize("apart", part([1e-3, 1e-6, 1e-9], [1e-3, 1e-9]))
@@ -435,8 +429,6 @@ def test_rows_that_differ_in_another_speed(apart: float) -> None:
 
 
 # --------------------------------------------------------------------------------------------- what is undetermined
-
-
 def door(hinges: int = 2, shared: bool = True) -> kc.Model:
     """A door on hinges along n_z, in six coordinates; each hinge holds its point, along n_z too where `shared`."""
     ground, body, origin = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")

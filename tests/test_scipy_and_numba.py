@@ -35,8 +35,6 @@ def called(function: Any, *values: float) -> float:
 
 
 # SciPy ------------------------------------------------------------------------------------------------------
-
-
 def test_integrands_of_every_kind_of_variable(pole: kc.CompiledModel) -> None:
     """Coordinate, speed, input, parameter and time, in any order, by names and symbols."""
     theta, m = me.dynamicsymbols("theta"), sm.Symbol("m")
@@ -180,8 +178,6 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
 
 
 # numba ------------------------------------------------------------------------------------------------------
-
-
 def rows(dyn: kc.CompiledModel, n: int) -> Array:
     return np.random.default_rng(2).uniform(0.1, 0.9, (n, dyn.n_x))
 

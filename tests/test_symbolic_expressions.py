@@ -222,9 +222,7 @@ def test_where_nonholonomic_makes_no_sense() -> None:
     origin.set_vel(N, 0)
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     model = kc.Model(
-        *(N, [q1, q2], [u1, u2], KD),
-        bodies=[me.Particle("P", P, m)],
-        velocity_constraints=[u1 - sm.sin(q2) * u2],
+        *(N, [q1, q2], [u1, u2], KD), bodies=[me.Particle("P", P, m)], velocity_constraints=[u1 - sm.sin(q2) * u2]
     )
     with pytest.raises(kc.ModelError, match="G has 1 rows, and its description names 0 speeds in u_dependent"):
         model.symbolic("partial_accelerations")

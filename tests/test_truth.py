@@ -266,8 +266,6 @@ def test_the_whole_gallery_is_compared() -> None:
 
 
 # ------------------------------------------------------------------------------------- constrained cases
-
-
 def test_particle_of_appell_and_hamel_moves_on_a_straight_line() -> None:
     case = CASES["appell_hamel"]
     x0 = np.array(case["q0"] + case["u0"])

@@ -440,7 +440,6 @@ def test_runs_in_simulation() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ broken files
-
 BROKEN = [
     ("<robot><link", "line 1: this is no XML"),
     ("<sdf/>", "line 1: the file begins with <sdf>"),

@@ -216,8 +216,6 @@ class PositionOracle:
 
 
 # ---------------------------------------------------------------- of SymPy's objects
-
-
 def joins(frame: me.ReferenceFrame) -> list[tuple[me.ReferenceFrame, me.ReferenceFrame]]:
     """Neighbouring frames (parent, child) outwards from ``frame``."""
     found, seen = [(frame, frame)], {frame}
@@ -238,8 +236,6 @@ def frame_of(tensor: me.Dyadic) -> me.ReferenceFrame:
 
 
 # ---------------------------------------------------------------- vectors and matrices of three
-
-
 def numbers(x: Any) -> Any:
     return [numbers(y) for y in x] if isinstance(x, (list, tuple)) else mpmath.mpf(x)
 
