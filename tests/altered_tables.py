@@ -9,8 +9,6 @@ Three things only the author of a table can know, so they stay: addresses, the l
 type.
 """
 
-from __future__ import annotations
-
 import collections
 import contextlib
 import ctypes
@@ -185,8 +183,6 @@ def _text(text: bytes | None) -> int | None:
 
 
 # Alterations ----------------------------------------------------------------------------------------------
-
-
 def _version(table: Altered) -> None:
     table.numbers["abi_version"] = table.rng.choice([0, 1, 3, 99, 2**32 - 1])
 
@@ -251,8 +247,6 @@ ALTERATIONS: tuple[Callable[[Altered], None], ...] = (
 
 
 # What is done with them -----------------------------------------------------------------------------------
-
-
 def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
     """Whatever a user may do with a model: only `errors` may come of it."""
 

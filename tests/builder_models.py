@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mechanisms that are described without SymPy, for tests of `kanecore.describe.builder`."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from kanecore.describe.builder import Builder

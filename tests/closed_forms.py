@@ -5,8 +5,6 @@ mpmath evaluates them with more digits than a double has, so that all of an erro
 zero of the formulas something turns back; runs begin a while later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -56,8 +54,6 @@ class Motion:
 
 
 # Integrals of elliptic functions ----------------------------------------------------------------------------
-
-
 def amplitude(tau: Any, m: Any) -> tuple[int, Any]:
     """(n, φ) with am(τ|m) = n π + φ and |φ| ≤ π/2."""
     n = int(mp.nint(tau / (2 * mp.ellipk(m))))
@@ -88,8 +84,6 @@ def nutation(t: Any, c0: Any, alpha: Any, beta: Any, a: Any, b: Any) -> tuple[An
 
 
 # The motions ------------------------------------------------------------------------------------------------
-
-
 def kepler(t: Any, p: dict[str, Any]) -> list[Any]:
     """An ellipse of semi-axis 1 and eccentricity 0.4, by t √μ = E − e sin E; t = 0 at the pericentre."""
     e, mean = mp.mpf("0.4"), t * mp.sqrt(p["mu"])
@@ -189,8 +183,6 @@ def knife_edge(t: Any, p: dict[str, Any]) -> list[Any]:
 
 
 # The models -------------------------------------------------------------------------------------------------
-
-
 @cache
 def gallery(name: str) -> kc.CompiledModel:
     return kc.load(name)

@@ -5,8 +5,6 @@
 sanitizers.  Output is how many kernels were called.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 import random

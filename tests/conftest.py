@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all tests need: a built package, and the paths of the project."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import os
@@ -27,7 +25,7 @@ hypothesis.settings.load_profile("kanecore")
 
 
 # By default models run on kanecore's own machine, at once and with the bits of C, which tests/test_bytecode.py shows.
-# Tests of what a compiler makes carry the marker ``compiler``; with --long all are compiled.
+# Tests of what a compiler makes carry the marker ``compiler``; where long tests run, all are compiled.
 COMPILER = "KANECORE_TESTS_CC"
 
 
@@ -49,7 +47,8 @@ TEMPORARY = pytest.StashKey[tempfile.TemporaryDirectory[str]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all tests are collected: hardly anything that they are read into is garbage
-    sweep.LONG = config.getoption("--long")
+    asked = config.option.markexpr  # by pyproject.toml "not packaging and not long"
+    sweep.LONG = "not long" not in asked and asked != "packaging"
     if hasattr(config, "workerinput"):  # a worker of xdist has the environment of who started it
         return
     # Most of the time of the tests goes into the compiler.  The emitted C leaves it no choice of rounding, so without
@@ -91,20 +90,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log)
 
 
-PARTS = 400  # in which .ci/run goes through the long cases, one a commit
-
-# What the last run skipped, in the cache of pytest.  --skipped leaves it as it is.
-SKIPPED = "kanecore/skipped"
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Keep the names of tests, and of whole files, that were skipped."""
-    reporter = session.config.pluginmanager.get_plugin("terminalreporter")  # a worker of xdist has none
-    cache = getattr(session.config, "cache", None)
-    if reporter and cache and not session.config.getoption("--skipped"):
-        cache.set(SKIPPED, sorted({report.nodeid for report in reporter.stats.get("skipped", ())}))
-
-
 def pytest_unconfigure(config: pytest.Config) -> None:
     if TEMPORARY in config.stash:
         config.stash[TEMPORARY].cleanup()
@@ -112,39 +97,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the golden files anew; read their diff")
-    parser.addoption(
-        "--skipped", action="store_true", help="only what the last run skipped, for want of a package, say"
-    )
-    parser.addoption("--long", action="store_true", help="all cases of each sweep; with -m long, only what this adds")
-    parser.addoption("--part", type=int, help=f"with --long, each {PARTS}th of its cases, from this number on")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With --skipped import no file of which nothing was skipped, with -m packaging none without such a test."""
-    if collection_path.suffix != ".py":
-        return None
-    if config.getoption("--skipped"):
-        names = {Path(name.partition("::")[0]).name for name in config.cache.get(SKIPPED, ())}
-        return True if collection_path.name not in names else None
-    if config.option.markexpr == "packaging":
+    """With -m packaging import no file without such a test."""
+    if config.option.markexpr == "packaging" and collection_path.suffix == ".py":
         return True if "mark.packaging" not in collection_path.read_text(encoding="utf-8") else None
     return None
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the cases of sweeps that are long, or most of them; with --skipped, what was not skipped."""
-    if config.getoption("--skipped"):
-        names = set(config.cache.get(SKIPPED, ()))
-        ran = [item for item in items if not {item.nodeid, item.nodeid.partition("::")[0]} & names]
-        config.hook.pytest_deselected(items=ran)
-        items[:] = [item for item in items if item not in set(ran)]
-    long = [item for item in items if item.get_closest_marker("long")]
-    part = config.getoption("--part")
-    if config.getoption("--long"):
-        long = [] if part is None else [item for i, item in enumerate(long) if (i - part) % PARTS]
-    left_out = set(long)
-    config.hook.pytest_deselected(items=long)
-    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:

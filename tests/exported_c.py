@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The interface of exported C: its structure of a run, its methods, and arrays for it."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FMUs by FMPy, for the tests of FMUs: instances, and models to export."""
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import tempfile

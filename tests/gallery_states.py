@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models of the gallery, their states and their C, for several tests."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from importlib import import_module

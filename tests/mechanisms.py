@@ -9,8 +9,6 @@ inputs, constraints, a name.  `PARAMETERS` holds values for all symbols that sta
 Symbols are shared as well: ``m``, ``l``, ``g``, ... of `SYMBOLS` are what the builders use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

@@ -1,361 +1,324 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether tests notice faults: ``python tests/mutations.py`` puts them into a copy of the package, one at a time.
+"""Whether tests notice faults: ``python tests/mutations.py`` puts faults into a copy of the package, one at a time.
 
-`faults.tsv` is the table, a fault a line: its name and kind; a file, of ``pysrc/kanecore`` unless it begins with
-``kanecore/``; the text there, which stands once in the file, and what replaces it; the test files that should notice,
-the fastest first.  A fault changes what a user may notice: a number, an error, a warning, a name.
+A fault is a change of one expression or token: operands swapped, a sign, a term or a negation lost, a comparison or an
+index that is off by one, an error or a warning that is not given.  Faults are found in the syntax tree of Python, in
+the tokens of C and Cython; no list of them is kept, so code may be reworded.  A seed draws some, from all files.
 
-The copy holds what git tracks and what an editable install has built, but for the gallery's libraries, which were
-derived without the fault.  For each fault the test files named with it run there, up to the first failure.  A test that
-fails without faults as well catches nothing: it is left out, and its faults are tried again.  The exit status is 1 if a
-fault is not caught.
+First the default tests run once without a fault, and the functions that each test file calls are noted.  For each fault
+the test files that call its function run, those first that take least time, up to the first failure.  What no test
+notices is printed to be judged by a person: some faults change nothing that a user may see.
 
-Native faults compile the extension of the copy, which takes Cython and a compiler.  The working tree stays as it is.
+The copy holds what git tracks and what an editable install has built.  Faults of C and Cython compile its extension.
 """
 
-from __future__ import annotations
-
 import argparse
+import ast
 import contextlib
-import csv
 import importlib.util
 import io
+import json
 import os
+import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = Path("pysrc/kanecore")
+PACKAGE = "pysrc/kanecore/"
 BUILT = ("*.so", "*.pyd", "*.pxd", "include/*", "src/**/*")  # by an editable install, in the package
-LAID = (
-    "__init__.pxd",
-    "_ode.pxd",
-    "_table.pxd",
-    "include/*.h",
-    "src/**/*.h",
-    "src/**/*.c",
-)  # what setup.py copies from kanecore/ into the package
-PATIENCE, PATIENCE_WITH_ALL = 300.0, 3600.0  # seconds that tests of one fault may take
-PYTEST_SETTINGS = re.compile(r"^\[tool\.pytest\.ini_options\]\n(?:(?!\[tool\.).*\n)*", re.MULTILINE)
-# A line of pytest's summary: a file or a test, with its parameters in brackets.
-FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::[^\[\s]+(?:\[.*?\](?= - |$))?)?)", re.MULTILINE)
+NATIVE_TESTS = "native bytecode ode simulation rosenbrock events rollout single simd_lanes prelude work_space c_folder"
+PATIENCE = 300.0  # seconds that the tests of one fault may take
+CALLS = "KANECORE_TESTS_CALLS"  # where the functions that tests call are noted
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of the table."""
+    """A span of a file, what replaces it, and the line where its function begins (0: no function)."""
 
-    name: str
-    kind: str
     file: str
-    old: str
+    line: int
+    kind: str
+    start: int
+    end: int
     new: str
-    catchers: str
+    function: int = 0
 
-    @property
-    def path(self) -> Path:
-        return Path(self.file) if self.file.startswith("kanecore/") else PACKAGE / self.file
+    def put(self, text: str) -> str:
+        return text[: self.start] + self.new + text[self.end :]
 
-    @property
-    def native(self) -> bool:
-        """Whether the extension is compiled with it; the machine in it stands on the headers of emitted C, too."""
-        return self.path.suffix != ".py"
-
-    @property
-    def tests(self) -> list[str]:
-        return [f"tests/test_{name}.py" for name in self.catchers.split()]
+    def told(self, text: str) -> str:
+        old = " ".join(text[self.start : self.end].split())
+        return f"{self.file}:{self.line}  {self.kind}: {old[:60]} → {' '.join(self.new.split())[:60]}"
 
 
-with (ROOT / "tests/faults.tsv").open(encoding="utf-8", newline="") as table:
-    FAULTS = [Fault(**row) for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE)]
+# ------------------------------------------------------------------------------------------------- Python
+COMPARED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
+COMPARED |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
 
 
-class Wrong(Exception):
-    """What ends the script: its message."""
+def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Kinds of faults of a node, and what stands in its place."""
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, ast.Add | ast.Sub):
+            yield "sign", ast.BinOp(node.left, ast.Sub() if isinstance(node.op, ast.Add) else ast.Add(), node.right)
+            yield "missing term", node.left
+        elif isinstance(node.op, ast.Div | ast.FloorDiv | ast.MatMult | ast.Pow):
+            yield "swapped operands", ast.BinOp(node.right, node.op, node.left)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
+        yield "dropped negation", node.operand
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        yield "comparison", ast.Compare(node.left, [COMPARED[type(node.ops[0])]()], node.comparators)
+    elif isinstance(node, ast.BoolOp):
+        yield "and for or", ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
+    elif isinstance(node, ast.IfExp):
+        yield "swapped branches", ast.IfExp(node.test, node.orelse, node.body)
+    elif isinstance(node, ast.Call) and len(node.args) > 1 and not any(isinstance(a, ast.Starred) for a in node.args):
+        yield "swapped arguments", ast.Call(node.func, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "opposite", ast.Constant(not node.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield "off by one", ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and "warn" in ast.unparse(node).partition("(")[0]):
+        yield "nothing said", ast.Pass()
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a fault.
-
-    Attributes
-    ----------
-    fault : Fault
-    by : str
-        The test that noticed it, empty where none did.
-    ran : bool
-        Whether any test ran: others were skipped, for want of a package, say.
-    seconds : float
-    """
-
-    fault: Fault
-    by: str
-    ran: bool
-    seconds: float
-
-    @property
-    def row(self) -> str:
-        verdict = "caught" if self.by else "NOT CAUGHT" if self.ran else "skipped"
-        by = self.by.removeprefix("tests/")
-        return f"{self.fault.name:32} {self.fault.kind:16} {self.fault.file:36} {verdict:10} {self.seconds:5.0f}  {by}"
+def unseen(node: ast.AST) -> list[ast.AST | None]:
+    """Children of a node that are annotations, or text inside a formatted string."""
+    if isinstance(node, ast.AnnAssign | ast.arg):
+        return [node.annotation]
+    if isinstance(node, ast.FunctionDef):
+        return [node.returns, *node.decorator_list]
+    return list(ast.iter_child_nodes(node)) if isinstance(node, ast.JoinedStr) else []
 
 
-HEAD = f"{'fault':32} {'kind':16} {'file':36} {'':10} {'s':>5}  by"
+def python_faults(file: str, text: str) -> Iterator[Fault]:
+    starts = [0]
+    for line in text.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    place = [len(text.encode()[:start].decode()) for start in starts]  # the tree counts bytes
+    lines = text.splitlines()
+
+    def position(line: int, column: int) -> int:
+        return place[line - 1] + len(lines[line - 1].encode()[:column].decode())
+
+    def below(node: ast.AST, function: int) -> Iterator[Fault]:
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            function = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+        if isinstance(node, ast.expr | ast.stmt) and node.end_lineno is not None and node.end_col_offset is not None:
+            start, end = position(node.lineno, node.col_offset), position(node.end_lineno, node.end_col_offset)
+            for kind, new in changed(node):
+                written = ast.unparse(ast.fix_missing_locations(new))
+                written = f"({written})" if isinstance(new, ast.expr) and not isinstance(new, ast.Constant) else written
+                yield Fault(file, node.lineno, kind, start, end, written, function)
+        left_out = unseen(node)
+        for child in ast.iter_child_nodes(node):
+            if not any(child is each for each in left_out):
+                yield from below(child, function)
+
+    yield from below(ast.parse(text), 0)
 
 
-@dataclass
+# ---------------------------------------------------------------------------------------- C and Cython
+TOKENS = {"+": "-", "-": "+", "+=": "-=", "-=": "+=", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "++": "--"}
+TOKENS |= {"==": "!=", "!=": "==", "&&": "||", "||": "&&", "and": "or", "or": "and", "!": ""}
+NOT_CODE = r"/\*.*?\*/|//[^\n]*|^[ ]*#(?:\\\n|[^\n])*" + r'|"(?:\\.|[^"\\])*"' + r"|'(?:\\.|[^'\\])*'"
+OPERATORS = r"|->|[-+]=|\+\+|--|<<|>>|[<>=!]=|&&|\|\||[-+<>!]"
+C_TOKEN = re.compile(NOT_CODE + OPERATORS + r"|\b\d+\b(?![.eE])|[\w.]+", re.DOTALL | re.MULTILINE)
+
+
+def token_faults(file: str, text: str) -> Iterator[Fault]:
+    if file.endswith(".pyx"):
+        place = [0]
+        for line in text.splitlines(keepends=True):
+            place.append(place[-1] + len(line))
+        read = tokenize.generate_tokens(io.StringIO(text).readline)
+        found = [(t.string, place[t.start[0] - 1] + t.start[1]) for t in read if t.type != tokenize.STRING]
+    else:
+        found = [(match[0], match.start()) for match in C_TOKEN.finditer(text)]
+    for token, start in found:
+        new = TOKENS.get(token, str(int(token) + 1) if token.isdecimal() else None)
+        if new is not None:
+            kind = "off by one" if token.isdecimal() else "operator"
+            yield Fault(file, text.count("\n", 0, start) + 1, kind, start, start + len(token), new)
+
+
+def faults_of(file: str, text: str) -> list[Fault]:
+    return list((python_faults if file.endswith(".py") else token_faults)(file, text))
+
+
+def drawn(n: int, seed: int, parts: Iterable[str], native: bool) -> list[Fault]:
+    """As many faults: a file is drawn, then one of its functions' faults."""
+    files = [file for file in _git("ls-files").decode().split() if file.startswith((PACKAGE, "kanecore/"))]
+    endings = (".py", ".c", ".h", ".pyx") if native else ".py"
+    files = [file for file in files if file.endswith(endings) and "/headers/" not in file]
+    files = [file for file in files if any(part in file for part in parts or [""])]
+    found = {file: faults_of(file, (ROOT / file).read_text(encoding="utf-8")) for file in files}
+    draw, names = random.Random(seed), sorted(file for file in found if found[file])
+    # The faults of a file change as it does; a file's own generator leaves those of the others as they are.
+    chosen = draw.choices(names, weights=[len(found[name]) ** 0.5 for name in names], k=n)
+    return sorted({random.Random(f"{seed} {k} {name}").choice(found[name]) for k, name in enumerate(chosen)}, key=str)
+
+
+# ------------------------------------------------------------------------------------------ the copy
 class Copy:
-    """A copy of the working tree, and how its tests are run.
+    """A copy of the working tree, in which tests run."""
 
-    Attributes
-    ----------
-    folder : Path
-    builder : str
-        The Python that compiles the extension.
-    left_out : set of str
-        Tests that fail without faults.
-    """
-
-    folder: Path
-    builder: str
-    left_out: set[str] = field(default_factory=set)
-    ran: bool = False  # whether tests did, in the last call of `failures`
-
-    def fill(self, against: str | None) -> None:
-        """Copy the tree; with a revision its tests and settings of pytest in place of the present ones."""
+    def __init__(self, folder: Path, against: str | None) -> None:
+        self.folder = folder
         for name in filter(None, _git("ls-files", "-z").decode().split("\0")):
-            if (ROOT / name).is_file():
-                self._take(Path(name))
-        for path in (path for pattern in BUILT for path in (ROOT / PACKAGE).glob(pattern) if path.is_file()):
+            self._take(Path(name))
+        for path in (path for pattern in BUILT for path in (ROOT / PACKAGE).glob(pattern)):
             self._take(path.relative_to(ROOT))
-        if not list((self.folder / PACKAGE).glob("_native.*.so")):
-            raise Wrong("the extension is not built: pip install -e .")
         if against:
-            shutil.rmtree(self.folder / "tests")
-            with tarfile.open(fileobj=io.BytesIO(_git("archive", against, "tests"))) as archive:
-                archive.extractall(self.folder, filter="data")
-            own, other = self.folder / "pyproject.toml", _git("show", f"{against}:pyproject.toml").decode()
-            [settings] = PYTEST_SETTINGS.findall(other)
-            text, n = PYTEST_SETTINGS.subn(lambda _: settings, own.read_text(encoding="utf-8"))
-            assert n == 1
-            own.write_text(text, encoding="utf-8")
-        where = self._run([sys.executable, "-c", "import kanecore; print(kanecore.__file__)"], 60.0).strip()
-        print(f"the package under test is {where}")
-        if Path(where) != self.folder / PACKAGE / "__init__.py":
-            raise Wrong("this is not the copy's package")
+            shutil.rmtree(folder / "tests")
+            with tarfile.open(fileobj=io.BytesIO(_git("archive", against, "tests", "pyproject.toml"))) as archive:
+                archive.extractall(folder, filter="data")
+            shutil.copy2(__file__, folder / "tests/mutations.py")
 
     def _take(self, path: Path) -> None:
-        target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / path, target)
+        if (ROOT / path).is_file():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / path, self.folder / path)
 
-    @contextlib.contextmanager
-    def with_fault(self, fault: Fault) -> Iterator[None]:
-        """The copy with a fault; as before at the end."""
-        path = self.folder / fault.path
-        text = path.read_text(encoding="utf-8")
-        with contextlib.ExitStack() as undo:
-            undo.callback(self._write, path, text)
-            self._write(path, text.replace(fault.old, fault.new))
-            if fault.native:
-                undo.enter_context(self._built_anew())
-            yield
+    def run(self, *command: str, patience: float = 3600.0, **variables: str) -> subprocess.CompletedProcess[str]:
+        paths = f"{self.folder / 'pysrc'}{os.pathsep}{self.folder / 'tests'}"
+        environment = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "1000", **variables}
+        options: dict[str, Any] = {"capture_output": True, "text": True, "timeout": patience}
+        return subprocess.run(command, cwd=self.folder, env=environment, **options)
 
-    def _write(self, path: Path, text: str) -> None:
-        path.write_text(text, encoding="utf-8")
-        if path.suffix == ".py":  # bytecode of the same second and size would be taken for this text's
-            Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def _built_anew(self) -> Iterator[None]:
-        """The extension, and the native files beside it, of the sources as they are; those of before at the end."""
-        package = self.folder / PACKAGE
-        native = self.folder / "kanecore"
-        laid = [path.relative_to(native) for pattern in LAID for path in native.glob(pattern)]
-        targets = [*(package / path for path in laid), *package.glob("*.so"), *package.glob("*.pyd")]
-        before = {path: path.read_bytes() for path in targets if path.exists()}
-        try:
-            for path in laid:
-                shutil.copyfile(native / path, package / path)
-            self._run([self.builder, "setup.py", "build_ext", "--inplace", "--force"], 1200.0)
-            yield
-        finally:
-            for path, content in before.items():
-                path.unlink(missing_ok=True)  # no process has the new file open under the old name
-                path.write_bytes(content)
-
-    def _run(self, command: Sequence[str], patience: float) -> str:
-        """The output of a command in the copy, which must succeed."""
-        done = subprocess.run(
-            command, cwd=self.folder, env=self._environment, capture_output=True, text=True, timeout=patience
-        )
-        if done.returncode:
-            raise Wrong(f"{' '.join(command[:2])} failed in the copy:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-        return done.stdout
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": str(self.folder / "pysrc"), "COLUMNS": "1000"}
-
-    def files(self, fault: Fault) -> list[str]:
-        """The test files named with a fault that are there."""
-        return [path for path in fault.tests if (self.folder / path).is_file()]
-
-    def failures(self, tests: Iterable[str], patience: float, *options: str) -> list[str]:
-        """Names of tests that fail, each run with a cache of its own."""
+    def pytest(self, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
         cache = self.folder / ".cache"
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-o", f"cache_dir={cache}", *options, *tests]
-        command += [f"--{'deselect' if '::' in name else 'ignore'}={name}" for name in sorted(self.left_out)]
+        shutil.rmtree(cache, ignore_errors=True)  # libraries there were derived without the fault
+        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-o", f"cache_dir={cache}", *arguments]
+        return self.run(*command, **options)
+
+    def calls(self) -> dict[str, dict[str, Any]]:
+        """For each test file that passes its seconds, and the functions that it calls: [file, line]."""
+        notes = self.folder / ".calls"
+        notes.mkdir()
+        said = self.pytest("-n", "2", "-p", "mutations", **{CALLS: str(notes)}).stdout
+        print(said.splitlines()[-1], flush=True)
+        merged: dict[str, dict[str, Any]] = defaultdict(lambda: {"seconds": 0.0, "called": set()})
+        for path in notes.iterdir():
+            for name, note in json.loads(path.read_text()).items():
+                merged[name]["seconds"] += note["seconds"]
+                merged[name]["called"] |= set(map(tuple, note["called"]))
+        for failing in set(re.findall(r"^(?:FAILED|ERROR) (\S+?\.py)", said, re.M)):
+            merged.pop(failing, None)
+        return merged
+
+    @contextlib.contextmanager
+    def with_fault(self, fault: Fault) -> Iterator[bool]:
+        """The copy with a fault, and whether it compiles; as before at the end."""
+        path = self.folder / fault.file
+        text = path.read_text(encoding="utf-8")
         try:
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self._environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=patience,
-                errors="replace",
-            )
-        except subprocess.TimeoutExpired:
-            return [f"no end within {patience:g} s"]
+            yield self._written(path, fault.put(text))
         finally:
-            shutil.rmtree(cache, ignore_errors=True)
-        found = FAILURE.findall(done.stdout)
-        self.ran = bool(found) or " passed" in done.stdout
-        if done.returncode in (0, 5):  # passed, or nothing was left to run
-            return []
-        return found or [f"pytest ended with status {done.returncode}: {done.stdout.strip().splitlines()[-1:]}"]
+            self._written(path, text)
 
-    def outcome(self, fault: Fault, everything: bool) -> Outcome:
-        """Run the tests of a fault, then all where these do not notice it."""
-        start = time.perf_counter()
-        by, ran = list[str](), False
-        with self.with_fault(fault):
-            if files := self.files(fault):
-                by, ran = self.failures(files, PATIENCE, "-x"), self.ran
-            if not by and everything:
-                by, ran = self.failures(["tests"], PATIENCE_WITH_ALL, "-x"), True
-        return Outcome(fault, by[0] if by else "", ran, time.perf_counter() - start)
+    def _written(self, path: Path, text: str) -> bool:
+        """Whether the package with this text of a file compiles."""
+        path.write_text(text, encoding="utf-8")
+        # bytecode of the same second and size would be taken for this text's
+        Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+        return path.suffix == ".py" or not self.run(sys.executable, "setup.py", "build_ext", "--inplace").returncode
 
-    def without_faults(self, names: Iterable[str]) -> set[str]:
-        """Those of some tests that fail in the copy as it is, and what else fails in their files."""
-        caught, files = sorted({name for name in names if name.startswith("tests/")}), list[str]()
-        failing: set[str] = set()
-        for tests in (caught, files):
-            if tests:
-                failing |= set(self.failures(tests, PATIENCE_WITH_ALL, "--continue-on-collection-errors"))
-                files += sorted({name.partition("::")[0] for name in failing} - set(files))
-        return failing
+    def noticed(self, fault: Fault, calls: dict[str, dict[str, Any]]) -> str:
+        """The test that fails, "nothing", or why none can."""
+        site = (fault.file, fault.function)
+        if fault.file.endswith(".py"):
+            files = [name for name, note in calls.items() if site in note["called"]]
+            if not fault.function:  # what runs at import
+                files = [name for name, note in calls.items() if any(file == fault.file for file, _ in note["called"])]
+            files.sort(key=lambda name: calls[name]["seconds"])
+        else:
+            files = [name for word in NATIVE_TESTS.split() if (name := f"tests/test_{word}.py") in calls]
+        end = time.monotonic() + PATIENCE
+        with self.with_fault(fault) as compiles:
+            if not compiles:
+                return "does not compile"
+            for k in range(0, len(files), 4):
+                try:
+                    done = self.pytest("-x", *files[k : k + 4], patience=max(1.0, end - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    return "NOTHING in time"
+                if done.returncode not in (0, 5):
+                    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
+                    return failed[0].removeprefix("tests/") if failed else "an end of pytest"
+        return "NOTHING" if files else "NOTHING: no test calls the function"
 
 
 def _git(*arguments: str) -> bytes:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True)
-    if done.returncode:
-        raise Wrong(f"git {' '.join(arguments)}: {done.stderr.decode().strip()}")
-    return done.stdout
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, check=True).stdout
 
 
-def check(faults: Sequence[Fault]) -> None:
-    """Wrong unless each fault can be put where it belongs, and its test files are there."""
-    wrong = []
-    names = [fault.name for fault in faults]
-    wrong += [f"two faults are named {name}" for name in sorted(set(names)) if names.count(name) > 1]
-    for fault in faults:
-        path = ROOT / fault.path
-        n = path.read_text(encoding="utf-8").count(fault.old) if path.is_file() else 0
-        if n != 1:
-            wrong.append(f"{fault.name}: the old text occurs {n} times in {fault.path}: {fault.old!r}")
-        wrong += [f"{fault.name}: there is no {test}" for test in fault.tests if not (ROOT / test).is_file()]
-    if wrong:
-        raise Wrong("\n".join(wrong))
+# ------------------------------------------------------------- the plugin that notes calls, in the copy
+def pytest_configure(config: Any) -> None:
+    if CALLS in os.environ and hasattr(config, "workerinput"):
+        config.pluginmanager.register(Notes())
 
 
-def selected(options: argparse.Namespace) -> list[Fault]:
-    """The faults that were asked for, the native ones last."""
-    for part in options.parts:
-        if not any(part in fault.name or part in fault.file for fault in FAULTS):
-            raise Wrong(f"no fault has {part!r} in its name or its file: --list names all")
-    parts = options.parts or [""]
-    chosen = [fault for fault in FAULTS if any(part in fault.name or part in fault.file for part in parts)]
-    return sorted((fault for fault in chosen if not (options.skip_native and fault.native)), key=lambda x: x.native)
+class Notes:
+    """Plugin of pytest: which functions of the package each test file calls."""
+
+    def __init__(self) -> None:
+        self.notes: dict[str, dict[str, Any]] = defaultdict(lambda: {"seconds": 0.0, "called": set()})
+        self.package = str(Path(PACKAGE).resolve())
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.notes[report.nodeid.partition("::")[0]]["seconds"] += report.duration
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        called = self.notes[nodeid.partition("::")[0]]["called"]
+
+        def note(frame: Any, event: str, _: object) -> None:
+            if event == "call" and frame.f_code.co_filename.startswith(self.package):
+                called.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+        sys.setprofile(note)
+
+    def pytest_sessionfinish(self) -> None:
+        sys.setprofile(None)
+        root = len(self.package) - len(PACKAGE) + 1
+        for note in self.notes.values():
+            note["called"] = [(file[root:], line) for file, line in note["called"]]
+        (Path(os.environ[CALLS]) / f"{os.getpid()}.json").write_text(json.dumps(self.notes))
 
 
-def measured(copy: Copy, faults: Sequence[Fault], everything: bool) -> dict[str, Outcome]:
-    """The outcome of each fault, by its name; rows are printed as they come."""
-    outcomes: dict[str, Outcome] = {}
-    remaining = list(faults)
-    while remaining:
-        for fault in remaining:
-            outcomes[fault.name] = copy.outcome(fault, everything)
-            print(outcomes[fault.name].row, flush=True)
-        failing = copy.without_faults(outcomes[fault.name].by for fault in remaining)
-        copy.left_out |= failing
-        remaining = [fault for fault in remaining if outcomes[fault.name].by in failing]
-        if remaining:
-            files = sorted({Path(name.partition("::")[0]).name for name in failing})
-            print(f"{len(failing)} tests fail without faults, and are left out, of {', '.join(files)}")
-    return outcomes
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description="Put faults into a copy of the package, and see which tests notice.")
-    parser.add_argument(
-        "parts", nargs="*", metavar="PART", help="of names or files of the faults that are wanted (default: all)"
-    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="of the names of files (default: all files)")
+    parser.add_argument("-n", type=int, default=60, help="number of faults (60)")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw: another seed gives other faults (0)")
     parser.add_argument("--list", action="store_true", help="name the faults, and run nothing")
-    parser.add_argument("--all-tests", action="store_true", help="run all tests where the named files notice nothing")
+    parser.add_argument("--native", action="store_true", help="also C and Cython, which takes a compiler")
     parser.add_argument("--against", metavar="REVISION", help="take the tests from this revision of git")
-    parser.add_argument(
-        "--skip-native", action="store_true", help="leave out what takes Cython: the extension's faults"
-    )
-    parser.add_argument(
-        "--builder",
-        default=sys.executable,
-        metavar="PYTHON",
-        help="has Cython, NumPy, setuptools (default: this)",
-    )
-    options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no copy is left behind
-    try:
-        check(FAULTS)
-        faults = selected(options)
-        if options.list:
-            for fault in faults:
-                print(f"{fault.name:32} {fault.kind:16} {fault.file:36} {' '.join(Path(x).name for x in fault.tests)}")
-            return 0
-        if any(fault.native for fault in faults):
-            asked = [options.builder, "-c", "import Cython, numpy, setuptools"]
-            if subprocess.run(asked, capture_output=True, cwd=ROOT).returncode:
-                raise Wrong("native faults take Cython: pip install cython setuptools, or --skip-native, or --builder")
-        with tempfile.TemporaryDirectory(prefix="kanecore-faults-") as folder:
-            copy = Copy(Path(folder).resolve(), options.builder)
-            copy.fill(options.against)
-            print(HEAD, flush=True)
-            outcomes = measured(copy, faults, options.all_tests)
-    except Wrong as error:
-        print(error, file=sys.stderr)
-        return 2
-    missed = [outcome for outcome in outcomes.values() if outcome.ran and not outcome.by]
-    skipped = [outcome for outcome in outcomes.values() if not outcome.ran]
-    seconds = sum(outcome.seconds for outcome in outcomes.values())
-    caught = len(outcomes) - len(missed) - len(skipped)
-    print(f"{caught} of {len(outcomes)} faults were caught, in {seconds:.0f} s")
-    if skipped:
-        print("all tests were skipped: " + ", ".join(outcome.fault.name for outcome in skipped))
-    if missed:
-        print("not caught: " + ", ".join(outcome.fault.name for outcome in missed))
-    return int(bool(missed))
+    options = parser.parse_args()
+    faults = drawn(options.n, options.seed, options.parts, options.native)
+    if options.list:
+        print(*(fault.told((ROOT / fault.file).read_text(encoding="utf-8")) for fault in faults), sep="\n")
+        return
+    with tempfile.TemporaryDirectory(prefix="kanecore-faults-") as folder:
+        copy = Copy(Path(folder).resolve(), options.against)
+        calls, missed = copy.calls(), 0
+        for fault in faults:
+            by = copy.noticed(fault, calls)
+            missed += by.startswith("NOTHING")
+            print(f"{fault.told((ROOT / fault.file).read_text(encoding='utf-8'))}  by {by}", flush=True)
+    print(f"{len(faults) - missed} of {len(faults)} faults were noticed")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the sources share: the expressions of a model, by point and by frame, and their comparison."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

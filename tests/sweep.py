@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs by default, and what with ``pytest --long`` beside it.
+"""What ``pytest`` runs, and what ``pytest -m long`` runs beside it.
 
-A test over many cases names the part of them that makes each of its claims; the others are there with ``--long`` only,
-and carry the marker ``long``.  So ``pytest``, and then ``pytest --long -m long``, run every case once.
+A test over many cases names the part of them that makes each of its claims; the others carry the marker ``long``.  So
+``pytest``, and then ``pytest -m long``, run every case once; ``pytest -m "not packaging"`` runs both.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -18,12 +16,12 @@ __all__ = ["constrained", "every", "examples", "models", "part"]
 
 Test = TypeVar("Test", bound=Callable[..., Any])
 
-#: Whether --long was given; conftest.py sets it before it reads the tests.
+#: Whether long tests may run; conftest.py sets it before it reads the tests, which then make no case in vain.
 LONG = False
 
 
 def part(cases: Iterable[Any], default: Collection[Any]) -> list[Any]:
-    """Parameters of a test: the cases among `default`, with --long all."""
+    """Parameters of a test: the cases among `default`; the others are long."""
     cases = list(cases)
     missing = [case for case in default if case not in cases]
     assert not missing, f"the default part names what the sweep does not hold: {missing}"
@@ -31,7 +29,7 @@ def part(cases: Iterable[Any], default: Collection[Any]) -> list[Any]:
 
 
 def every(n: int, cases: Iterable[Any], first: int = 0) -> list[Any]:
-    """Parameters of a test: each n-th of the cases, from number `first` on, with --long all."""
+    """Parameters of a test: each n-th of the cases, from number `first` on; the others are long."""
     return [case if k % n == first else _long(case) for k, case in enumerate(cases) if LONG or k % n == first]
 
 
@@ -60,7 +58,7 @@ def constrained() -> list[str]:
 
 
 def examples(n: int) -> Callable[[Test], Test]:
-    """Hypothesis draws n examples for a test with --long, a sixteenth of them without."""
+    """Hypothesis draws n examples for a test that is long, a sixteenth of them by default."""
 
     def decorate(test: Test) -> Test:
         test = hypothesis.settings(max_examples=n if LONG else n // 16)(test)

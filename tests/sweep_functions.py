@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `test_parameter_sweeps.py` calls in other processes, which import this file."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

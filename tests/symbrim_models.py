@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models made of all parts that symbrim has, each as a SymPy System with gravity; for ``test_symbrim.py``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

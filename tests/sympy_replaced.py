@@ -6,8 +6,6 @@ effect, for tests that compare forms.
 ``KANES_METHOD_REPORT`` is a file for the results, ``{test: [outcome, whether it reached the class]}``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

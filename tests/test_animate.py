@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Moving pictures: where things are in each frame, files of all three kinds, and the page in a real browser."""
 
-from __future__ import annotations
-
 import html
 import itertools
 import json
@@ -238,8 +236,6 @@ def test_text_of_the_user_is_escaped() -> None:
 
 
 # In a browser ---------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     if CHROMIUM is None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The audit passes on what is right, and names what is wrong: faults are put into derived kernels and into models."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from importlib import import_module
@@ -133,8 +131,6 @@ def compiled(model: kc.Model, **options: Any) -> kc.CompiledModel:
 
 
 # ------------------------------------------------------------------------------------------------ what is right
-
-
 @pytest.mark.parametrize("name", sweep.part(kc.models(), ["chaplygin_sleigh"]))
 def test_the_gallery_passes(name: str) -> None:
     audit = kc.load(name).audit(100 if sweep.LONG else 20)
@@ -452,12 +448,7 @@ def test_an_inertia_about_the_wrong_point(part: str, monkeypatch: pytest.MonkeyP
         k.description = kept
         return result
 
-    for module in (
-        "forces.generalized_forces",
-        "forces.energies",
-        "kernels.force_kernels",
-        "recursions.joint_tree",
-    ):
+    for module in ("forces.generalized_forces", "forces.energies", "kernels.force_kernels", "recursions.joint_tree"):
         if hasattr(import_module(f"kanecore.derive.{module}"), "central_inertia"):
             monkeypatch.setattr(f"kanecore.derive.{module}.central_inertia", wrong)
     text = failing(compiled(two_links(), cache=False).audit(10))
@@ -544,8 +535,6 @@ def test_a_row_of_constraints_that_is_derived_wrongly(part: str, monkeypatch: py
 
 
 # ----------------------------------------------------------------------------------------- models that are wrong
-
-
 def slip(**options: Any) -> kc.Model:
     """A pendulum whose point was given twice the velocity of its position."""
     q, u = me.dynamicsymbols("q u")
@@ -651,8 +640,6 @@ def test_a_number_with_a_unit() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- parts and errors
-
-
 @pytest.mark.long
 def test_units_of_sympy() -> None:
     for unit, expected in (
@@ -726,7 +713,6 @@ def test_a_parameter_without_a_value() -> None:
 
 
 # --------------------------------------------------------------------------------------------- the command line
-
 FILE = """
 import kanecore as kc
 import sympy as sm

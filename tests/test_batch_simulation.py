@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Many runs by one call: each row has the bits of its run alone; what fails leaves its neighbours alone."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The benchmarks run, and say what they promise; how fast anything is, is no test."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess
@@ -41,7 +39,7 @@ FIELDS = {
     },
     "evaluate": {
         "kernels in C": {
-            *("case", "ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse"),
+            *("case", "ns", "ns_min", "ops", "sincos", "ns_per_op", "chains", "residual", "rhs_udot", "inverse")
         },
         "rhs from Python": {
             *("case", "c", "loop", "out", "allocating", "workspace", "ctypes"),

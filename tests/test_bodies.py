@@ -4,8 +4,6 @@
 Expected values are SymPy's momenta and accelerations; the shares add up to the kernels that other tests compare.
 """
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from typing import Any

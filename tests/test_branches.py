@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where expressions have branches, random states decide nothing: what a state does not meet counts as well."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

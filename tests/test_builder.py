@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.describe.builder: mechanisms without SymPy, the same as with it; what each error says."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys
@@ -233,10 +231,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
         lambda b: [line := b.line(), b.tendon([0, 1], 0), b.tendon([0, 1], line[1])],
         r"load 1, a tendon, holds the symbol \('stands in', 'rate', 0\)",
     ),
-    (
-        lambda b: b.potential(b.multiplier(0)),
-        r"potential 0 holds speeds: it may hold coordinates",
-    ),
+    (lambda b: b.potential(b.multiplier(0)), r"potential 0 holds speeds: it may hold coordinates"),
     (lambda b: b.rate(b.coordinate("s"), foreign(b)), "the rate of coordinate s holds the symbol 'foreign'"),
     (
         lambda b: b.body("B", 0, b.graph.square(foreign(b))),

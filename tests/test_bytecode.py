@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The machine of the extension, which executes models where no compiler is: its numbers are those of the C."""
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import sysconfig

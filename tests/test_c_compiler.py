@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.build.c_compiler and compilation: which compiler, which flags, which errors."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import os
@@ -98,8 +96,6 @@ def without_compilers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 # The library ---------------------------------------------------------------------------------------------
-
-
 def test_a_library_works_and_exports_only_what_says_so() -> None:
     built = compile_library(SOURCE, name="two words/and more")
     assert call(built) == 5.0
@@ -182,8 +178,6 @@ def test_include_dir_of_a_broken_installation(monkeypatch: pytest.MonkeyPatch, t
 
 
 # Which compiler ------------------------------------------------------------------------------------------
-
-
 def test_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tools = {name: script(tmp_path / "bin" / name, "") for name in ("arg", "env", "cfg", "cc", "gcc", "clang")}
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
@@ -260,14 +254,7 @@ def test_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CompileError) as caught:
         compile_library(SOURCE)
-    for hint in (
-        "apt install gcc",
-        "xcode-select",
-        "Windows",
-        "pip install ziglang",
-        "kanecore[compiler]",
-        "CC",
-    ):
+    for hint in ("apt install gcc", "xcode-select", "Windows", "pip install ziglang", "kanecore[compiler]", "CC"):
         assert hint in str(caught.value)
 
 
@@ -315,8 +302,6 @@ def test_a_compiler_that_does_not_know_native(tmp_path: Path) -> None:
 
 
 # Errors of the compiler ----------------------------------------------------------------------------------
-
-
 def test_bad_flag(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_library(SOURCE, cflags="--no-such-flag", name="arm")
@@ -365,8 +350,6 @@ def test_the_log_outlives_a_process_without_cache() -> None:
 
 
 # The key -------------------------------------------------------------------------------------------------
-
-
 def key(monkeypatch: pytest.MonkeyPatch, *, source: str = SOURCE, cc: str | None = None) -> str:
     cache_key.processor.cache_clear()
     monkeypatch.setattr(subprocess, "run", None)
@@ -441,8 +424,6 @@ def test_flags_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Prebuilt models -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("level", levels(platform.machine()))
 def test_prebuilt_models_are_compiled_in_the_same_way(level: str, tmp_path: Path) -> None:
     """The same flags and cache, so the same bits; but for any processor of the level."""
@@ -494,8 +475,6 @@ def test_setup_compiles_with_the_flags_and_the_cache_of_the_package(root: Path) 
 
 
 # Models ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another object with the same description; other numbers that are baked in, or other sources, are another text."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models as C in a folder: it compiles anywhere, its own test passes, and what the header promises holds."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform
@@ -39,7 +37,7 @@ Array = npt.NDArray[np.float64]
 
 FIRMWARE = ("-Wconversion", "-Wsign-conversion", "-Wdouble-promotion", "-Wshadow")  # what its builds warn of as well
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", *FIRMWARE, "-ffp-contract=off")
-SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others with --long
+SHORT = ("constant_speed_particle",)  # it has a constraint, and is small; others are long
 LARGE = ("g1", "anymal_c", "panda")  # their core alone, lest compilers take minutes
 NAMES = [pytest.param(name, marks=() if name in SHORT else pytest.mark.long) for name in kc.models()]
 
@@ -53,7 +51,7 @@ pytestmark = [
 
 @contextmanager
 def on_the_machine() -> Iterator[None]:
-    """Load models without a compiler: their results are bit-identical to C's, test_bytecode.py; with --long in C."""
+    """Load models without a compiler: their results are bit-identical to C's, test_bytecode.py; long ones in C."""
     with pytest.MonkeyPatch.context() as patch:
         if not sweep.LONG:
             patch.setenv("CC", "none")
@@ -94,8 +92,6 @@ def prefix_of(folder: Path) -> str:
 
 
 # ---------------------------------------------------------------------------------------------- the folder's own test
-
-
 @pytest.mark.parametrize("real", ["double", pytest.param("float", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:in floats about")
@@ -232,8 +228,6 @@ def test_other_compilers(tmp_path: Path, target: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ numbers
-
-
 @cache
 def shared(folder: Path) -> ctypes.CDLL:
     """An exported library for this processor's gallery level, opened."""
@@ -432,8 +426,6 @@ int main(void)
 
 
 # ------------------------------------------------------------------------------------------------- what is promised
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     "optimization", ["-O1", *(pytest.param(o, marks=pytest.mark.long) for o in ("-O2", "-O3", "-Os"))]
@@ -485,8 +477,6 @@ def test_scratch_is_what_the_compiler_computes(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------- models
-
-
 def pendulum(**arguments: object) -> kc.Model:
     theta, omega = me.dynamicsymbols("theta omega")
     m, g, length = sm.symbols("m g l")
@@ -550,8 +540,6 @@ def test_same_folder_twice(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- wrong use
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
@@ -660,8 +648,6 @@ def test_functions_by_address(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- Cortex-M
-
-
 @pytest.mark.parametrize(
     ("name", "real", "board", "cpu"),
     [

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions in C by their addresses: against the same as expressions, each model with its own, and what is refused."""
 
-from __future__ import annotations
-
 import copy
 import ctypes
 import gc

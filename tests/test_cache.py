@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.build.cache: hits, two processes at once, killed compiles, folders not to be trusted, eviction."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno
@@ -106,21 +104,13 @@ def wait_for(found: Callable[[], object], seconds: float = 10.0) -> None:
 
 
 # Hits ----------------------------------------------------------------------------------------------------
-
-
 def test_a_hit_runs_nothing_and_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     first = compile_library(SOURCE + "/*" + "x" * 100_000 + "*/")
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise AssertionError("a process was started")
 
-    for module, name in [
-        (subprocess, "Popen"),
-        (subprocess, "run"),
-        (os, "system"),
-        (os, "posix_spawn"),
-        (os, "fork"),
-    ]:
+    for module, name in [(subprocess, "Popen"), (subprocess, "run"), (os, "system"), (os, "posix_spawn"), (os, "fork")]:
         monkeypatch.setattr(module, name, refuse)
     hits = [compile_library(SOURCE + "/*" + "x" * 100_000 + "*/") for _ in range(20)]
     assert all(hit.from_cache and hit.path == first.path and hit.command == first.command for hit in hits)
@@ -147,8 +137,6 @@ def test_without_cache(folder: Path) -> None:
 
 
 # Whole or not at all -------------------------------------------------------------------------------------
-
-
 def test_two_at_once(folder: Path, tmp_path: Path) -> None:
     # Each waits for the other inside the compiler, so that both publish: threads hold one lock together.
     before = f"mkdir -p {tmp_path}/here; touch {tmp_path}/here/$$\n"
@@ -426,8 +414,6 @@ def test_failed_compile_leaves_only_its_log(folder: Path) -> None:
 
 
 # Where ---------------------------------------------------------------------------------------------------
-
-
 def test_the_folder_is_private(folder: Path) -> None:
     umask = os.umask(0)
     try:
@@ -660,8 +646,6 @@ def test_the_private_folder_is_made_anew_if_it_was_cleaned() -> None:
 
 
 # Size ----------------------------------------------------------------------------------------------------
-
-
 def test_the_least_recently_used_goes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built = [compile_library(distinct(i), name=f"m{i}") for i in range(4)]
     for age, one in zip((40, 30, 20, 10), built, strict=True):
@@ -687,8 +671,7 @@ def test_what_was_just_built_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "n_bytes"),
-    [("", 1 << 30), ("12", 12), ("500M", 500 << 20), ("2 GiB", 2 << 30), ("3kb", 3 << 10)],
+    ("text", "n_bytes"), [("", 1 << 30), ("12", 12), ("500M", 500 << 20), ("2 GiB", 2 << 30), ("3kb", 3 << 10)]
 )
 def test_size_limit(text: str, n_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANECORE_CACHE_SIZE", text)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.calculus: what derivatives cost and mean; their values against mpmath: test_random_programs.py."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

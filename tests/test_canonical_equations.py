@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hamilton's canonical equations: the flow of kanecore.Model.canonical is Kane's motion, and its H is right."""
 
-from __future__ import annotations
-
 import importlib
 import pickle
 import random
@@ -246,10 +244,7 @@ REASONS: dict[str, tuple[Any, str]] = {
         "mass or inertia of body P changes",
     ),
     "name": (lambda: with_loads(lambda A, P, u: [(P, sm.Symbol("p_theta") * A.y)]), "p_theta of a momentum is taken"),
-    "not linear": (
-        lambda: kc.Model.from_lagrangian(-sm.sqrt(1 - x.diff() ** 2), [x]),
-        "not linear in the derivatives",
-    ),
+    "not linear": (lambda: kc.Model.from_lagrangian(-sm.sqrt(1 - x.diff() ** 2), [x]), "not linear in the derivatives"),
     "no energy of motion": (
         lambda: kc.Model.from_lagrangian(m * x.diff() ** 2 + y.diff() * x, [x, y]),
         "some motion has no kinetic energy",

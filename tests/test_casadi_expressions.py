@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels as expressions of CasADi: values beside the model's, derivatives of any order, and what has none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm

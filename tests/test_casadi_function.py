@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions of CasADi: values, first and second derivatives, sparsity, and what optimizers and threads do with them."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib
 import re

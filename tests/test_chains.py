@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Chains of thousands of points and frames: no recursion limit, and no time that grows with the square."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motions that chatter are named early; stiff, long and jumping motions that do not are left alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line, in process where the process itself is not the point."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import os
@@ -119,11 +117,7 @@ def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytes
     ],
 )
 def test_options_that_mean_nothing(
-    words: list[str],
-    message: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are refused, before anything is written."""
     monkeypatch.chdir(tmp_path)
@@ -352,7 +346,6 @@ def test_an_audit_has_no_end_of_states(n: int, capsys: pytest.CaptureFixture[str
 
 
 # ------------------------------------------------------------------------------------------------- files of robots
-
 ROBOT = Path(__file__).parent / "robots" / "walker.urdf"
 
 

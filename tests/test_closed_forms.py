@@ -5,8 +5,6 @@ Beside the methods that SciPy has as well stand SciPy's own runs with the same c
 judges the methods by themselves, on one oscillator; here are bodies, unit quaternions and constraints.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -32,8 +30,6 @@ def test_all_motions_are_here() -> None:
 
 
 # Fixed steps ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", MOTIONS)
 @pytest.mark.parametrize(("method", "order", "steps"), [("euler", 1, 4_000), ("rk4", 4, 800)])
 def test_order_of_fixed_steps(name: str, method: str, order: int, steps: int) -> None:
@@ -52,8 +48,6 @@ def test_order_of_fixed_steps(name: str, method: str, order: int, steps: int) ->
 
 
 # Chosen steps -----------------------------------------------------------------------------------------------
-
-
 @cache
 def runs(name: str) -> list[tuple[tuple[float, float], Array, Array]]:
     """Spans, states at their starts and ends.
@@ -126,7 +120,6 @@ def test_stiff_methods_keep_the_tolerance_where_nothing_is_stiff(name: str, meth
 
 
 # Energy -----------------------------------------------------------------------------------------------------
-
 LINKS = 5
 
 

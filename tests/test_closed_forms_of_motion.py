@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """u̇, multipliers and linear equations in closed form, as textbooks print them."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

@@ -4,8 +4,6 @@
 No altered code runs here: all of it must be refused.
 """
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Iterator

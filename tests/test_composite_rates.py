@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mass matrices of long trees by loops over composite bodies, against sums over bodies at 50 digits and in NumPy."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

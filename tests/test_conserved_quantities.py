@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`dyn.conserved()`: what it claims stays in a simulation, what it denies drifts; and the textbooks' cases."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -24,8 +22,6 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 # ------------------------------------------------------------------------------------- against simulations
-
-
 def quantities(
     dyn: Any, found: Any, times: Array, x: Array, **values: Any
 ) -> Iterator[tuple[str, list[Any], Any, float]]:
@@ -46,10 +42,7 @@ def quantities(
     yield "angular_momentum", about, np.sum(moments, axis=1), np.max(np.abs(moments))
 
 
-@pytest.mark.parametrize(
-    "name",
-    sweep.part(models(), ["chaplygin_sleigh", "free_body", "rotating_tube"]),
-)
+@pytest.mark.parametrize("name", sweep.part(models(), ["chaplygin_sleigh", "free_body", "rotating_tube"]))
 def test_what_is_conserved_stays_and_all_else_drifts(name: str) -> None:
     """From a state on the constraints that has no symmetry."""
     dyn = kc.load(name)
@@ -79,8 +72,6 @@ def test_what_is_conserved_stays_and_all_else_drifts(name: str) -> None:
 
 
 # ----------------------------------------------------------------------------------------- closed cases
-
-
 def says(found: Any, **expected: Any) -> None:
     """Each attribute as given; ``symmetric`` says both energies, ``about`` some of the angular momenta."""
     for name in ("hamiltonian", "energy") if "symmetric" in expected else ():
@@ -259,8 +250,7 @@ def test_explicit_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mass", "length"),
-    sweep.part(itertools.product([1e-12, 1.0, 1e12], [1e-6, 1.0, 1e6]), [(1e12, 1e-6)]),
+    ("mass", "length"), sweep.part(itertools.product([1e-12, 1.0, 1e12], [1e-6, 1.0, 1e6]), [(1e12, 1e-6)])
 )
 def test_units_do_not_matter(mass: float, length: float) -> None:
     dyn = spherical_pendulum()

@@ -5,8 +5,6 @@ The robot in redundant coordinates and body-fixed speeds passes through states w
 fewer directions than φ has rows; drift along the others must be removed or named.  Twenty seconds each are long runs.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from functools import cache

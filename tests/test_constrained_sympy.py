@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Constrained models of SymPy, as they are: KanesMethod with dependent speeds and auxiliary ones, System with loops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bad constraints, each with its message; states where constraints, or the dependent set that was named, are lost."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -49,8 +47,6 @@ def pendulum() -> kc.CompiledModel:
 
 
 # ------------------------------------------------------------------------------------- refused when described
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -156,8 +152,6 @@ def test_names_of_constraints() -> None:
 
 
 # -------------------------------------------------------------------------------- found with numbers: check
-
-
 CONTRADICTORY: dict[str, dict[str, Any]] = {
     "two places": {"configuration": [x - l, x - 2 * l]},
     "place and speed": {"configuration": [CIRCLE], "velocity": [x * u1 + y * u2 - 1]},
@@ -215,8 +209,6 @@ def test_contradiction_by_values_of_parameters() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- states
-
-
 @pytest.mark.parametrize(
     ("state", "message"),
     [
@@ -324,8 +316,6 @@ def test_reactions_of_rows_that_nobody_attached() -> None:
 
 
 # --------------------------------------------------------------------------- singular states and dead points
-
-
 def rhombus() -> kc.CompiledModel:
     """The gallery's four-bar linkage with bars as long as the ground."""
     dyn = kc.load("four_bar")

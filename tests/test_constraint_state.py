@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One object knows all that is asked of a state's constraints, and asks each kernel once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

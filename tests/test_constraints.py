@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Constrained models at run time: u̇, multipliers, Kane's nonholonomic quantities, consistent states, motions."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from functools import cache
@@ -33,8 +31,6 @@ MASS, G, LENGTH = 2.0, 9.81, 1.5
 
 
 # ------------------------------------------------------------------------------------------------- models
-
-
 def falling(dimension: int, values: dict[Any, float] | None = None, **arguments: Any) -> kc.CompiledModel:
     """A particle in Cartesian coordinates under gravity along -y."""
     model = particle(dimension, lambda P, N: [(P, -m * g * N.y)], **arguments)
@@ -138,8 +134,6 @@ def cranks() -> kc.CompiledModel:
 
 
 # -------------------------------------------------------------------------------- u̇, multipliers, forces
-
-
 @pytest.mark.parametrize("form", ["plain", "filed", "twice"])
 def test_pendulum_in_two_coordinates(form: str) -> None:
     """θ̈ = −g/l sin θ in x and y, and the tension m (g cos θ + l θ̇²): 2 l λ with the row 2x u̇1 + 2y u̇2; its motion."""
@@ -257,8 +251,6 @@ def test_dead_point_of_the_named_set() -> None:
 
 
 # ------------------------------------------------------------------------------------- consistent states
-
-
 def test_consistent_keeps_what_is_independent() -> None:
     dyn, guess = pendulum(), swinging(0.7, 1.3) + np.array([0.1, 0.2, -0.1, 0.3])
     found = dyn.consistent(0.0, guess)
@@ -456,8 +448,6 @@ def test_prebuilt_bricard_knows_its_rank() -> None:
 
 
 # ------------------------------------------------------------------------------------- multipliers in outputs
-
-
 def test_multipliers_in_outputs() -> None:
     """The tension −2 l λ of the pendulum in x and y; u̇ and λ together."""
     dyn = pendulum(outputs={"tension": -2 * l * kc.multiplier(0), "push": u1.diff() + kc.multiplier(0)})
@@ -482,8 +472,6 @@ def test_multipliers_that_are_not_there() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- motion
-
-
 @pytest.mark.parametrize(
     ("name", "method"),
     part(

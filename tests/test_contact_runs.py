@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs of contacts that open, close, stick and slide, against closed forms and the literature's toys."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

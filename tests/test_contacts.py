@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compliant contacts against closed forms of restitution and of a sliding ball, SciPy, momenta and differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

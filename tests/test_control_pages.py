@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages that lead from a description to a closed loop: at most 55 statements each, and each loop returns."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of ẋ and of the outputs: against differences at 50 digits, which solve the equations in another way."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -94,8 +92,6 @@ def test_gallery(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------ what the gallery lacks
-
-
 def driven(**options: Any) -> kc.Model:
     """A pendulum whose support is shaken as a function of t, with u̇ in the outputs."""
     theta, u, tau = me.dynamicsymbols("theta u tau")
@@ -200,8 +196,6 @@ def test_nothing_to_differentiate() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ products
-
-
 def keeping_units(dyn: kc.CompiledModel, x: Array) -> Array:
     """The projection on directions that keep quaternions at length 1: along others ẋ depends on how it is written."""
     projection = np.eye(dyn.n_x)
@@ -322,8 +316,6 @@ def test_products_of_inverse_dynamics(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------- second derivatives, zeros
-
-
 @pytest.mark.parametrize("name", part([name for name in MODELS if name not in (*REDUNDANT, "anymal_c", "g1")], SHOWN))
 def test_second_derivatives(name: str) -> None:
     """Against second differences of w · ẋ at 50 digits, on the diagonal and along random directions.

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Friction μN whose N the auxiliary equations determine, against equations with N eliminated by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm
@@ -41,11 +39,7 @@ def cart_and_pendulum(friction: sm.Expr) -> kc.Model:
     cart.set_vel(frame, v * frame.x + w * frame.y)
     bob = cart.locatenew("P", -length * rod.y)
     bob.v2pt_theory(cart, frame, rod)
-    loads = [
-        (cart, -M * g * frame.y),
-        (bob, -m * g * frame.y),
-        (cart, N * frame.y - friction * frame.x),
-    ]
+    loads = [(cart, -M * g * frame.y), (bob, -m * g * frame.y), (cart, N * frame.y - friction * frame.x)]
     return kc.Model(
         *(frame, [x, theta], [v, omega], [x.diff() - v, theta.diff() - omega]),
         bodies=[me.Particle("cart", cart, M), me.Particle("bob", bob, m)],

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Discrete systems of a step: against gradients of rollouts, differences of steps, and powers of a matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples run, the pages show them whole, and the errors that they explain exist.  The site itself: .ci/run."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

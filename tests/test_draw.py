@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of mechanisms: what is drawn is where closed forms say, in the plane of the motion, with readable names."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections.abc import Iterator

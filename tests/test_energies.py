@@ -4,8 +4,6 @@
 Expected energies are the textbooks'; they are compared up to a constant.  The power balance closes in any case.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -78,10 +76,7 @@ SPRINGS: dict[str, tuple[Any, Any]] = {
         [(at, s * k * (1 - a / PLANE.length) * PLANE.line) for at, s in ((PLANE.P, -1), (PLANE.D, 1))],
         k * (PLANE.length - a) ** 2 / 2,
     ),
-    "to a fixed point": (
-        [(PLANE.D, -k * (1 - a / PLANE.reach) * PLANE.to_wall)],
-        k * (PLANE.reach - a) ** 2 / 2,
-    ),
+    "to a fixed point": ([(PLANE.D, -k * (1 - a / PLANE.reach) * PLANE.to_wall)], k * (PLANE.reach - a) ** 2 / 2),
     "on a pathway": ([me.LinearSpring(k, PATH, equilibrium_length=a)], k * (PLANE.length - a) ** 2 / 2),
     "hard, on a pathway": ([me.ForceActuator(-k * (PATH.length - a) ** 3, PATH)], k * (PLANE.length - a) ** 4 / 4),
     "gravitation": ([(PLANE.P, -b * (x * N.x + y * N.y) / r2 ** sm.Rational(3, 2))], -b / sm.sqrt(r2)),

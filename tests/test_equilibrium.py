@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``equilibrium``: trim and steady motion against closed forms, virtual work, and motions that go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -32,8 +30,6 @@ def state(name: str, values: dict[str, float]) -> list[float]:
 
 
 # ------------------------------------------------------------------------------------------------ equilibria
-
-
 @pytest.mark.parametrize(("start", "end"), [(0.4, 0.0), (2.8, np.pi), (-3.0, -np.pi)])
 def test_cart_pole_down_and_up(start: float, end: float) -> None:
     """The nearest one; where the cart is does not matter, and stays."""
@@ -263,8 +259,6 @@ def test_a_pole_of_the_coordinates() -> None:
 
 
 # -------------------------------------------------------------------------------------------- steady motions
-
-
 @pytest.mark.parametrize("lean", [0.1, -0.3])
 def test_disc_in_a_circle(lean: float) -> None:
     """6 u2 u3 − u2² tan q2 + 4 (g/R) sin q2 = 0, from the balance of moments of a thin disc that leans steadily."""
@@ -302,8 +296,6 @@ def test_naming_coordinates_alone_keeps_all_speeds() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ units
-
-
 UNITS = [(1e9, 1.0, 1.0), (1.0, 1e9, 1.0), (1.0, 1.0, 1e9), (1e-9, 1e9, 1e-9), (1e6, 1e-9, 1e-6)]
 SCALED = ["cart_pole", "quadrotor", "four_bar", "whipple_bicycle"]
 
@@ -344,8 +336,6 @@ def test_bicycle_from_rest() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------- errors
-
-
 MOTORS = [f"tau_{joint}_{side}" for joint in ("hip", "knee", "ankle") for side in ("left", "right")]
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two derivations of one mechanism agree, and of two that do not the load or body that differs is named."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

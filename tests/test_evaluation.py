@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.evaluation: operations counted as the design says, values in any precision; sampling."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

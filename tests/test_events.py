@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Events of a run: closed forms, SciPy's zeros, order, resets, the constraints, and every wrong use."""
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import subprocess

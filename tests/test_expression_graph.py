@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.expression_graph: equal expressions are one node; its rules; their values: test_random_programs.py."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -4,8 +4,6 @@
 A kernel is a row, a function and a test; an integrator is a table and a row.  The copy has a gallery of a few models.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

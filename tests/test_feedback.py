@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model(feedback=...): laws compiled into the model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

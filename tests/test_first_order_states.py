@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """First-order states behind q and u: closed forms, and mechanisms integrated with 22 digits elsewhere."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is the same for all directions is computed once, and nothing else is."""
 
-from __future__ import annotations
-
 from kanecore.derive.kernel_registry import Derived
 from kanecore.graph.expression_graph import PARAMETER, SPEED, Graph, Op
 from kanecore.program.fixed_values import fixed_values

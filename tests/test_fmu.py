@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FMUs that run: their motion beside `simulate`, derivatives, events, modes, failures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,8 @@ import kanecore as kc
 
 pytestmark = pytest.mark.compiler
 
+
 # ------------------------------------------------------------------------------------ the motion of gallery models
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", part(FLOW, ["four_bar", "planar_2r"]))
 def test_motion_is_that_of_simulate(name: str, version: str) -> None:
@@ -83,8 +80,6 @@ def test_a_prescribed_motion_goes_on_by_its_rates(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- derivatives
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", part(["quadrotor", "four_bar", "slider_crank"], ["four_bar"]))
 def test_directional_derivatives(name: str, version: str) -> None:
@@ -178,8 +173,6 @@ def test_outputs_with_multipliers_are_differentiated_by_differences(version: str
 
 
 # ---------------------------------------------------------------------------------------- events and constraints
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", part(["four_bar", "rolling_disc", "free_body"], ["free_body"]))
 def test_constrained_states_change_in_event_mode_alone(name: str, version: str, tmp_path: Path) -> None:
@@ -231,8 +224,6 @@ def test_a_start_off_the_constraints_comes_back() -> None:
 
 
 # ------------------------------------------------------------------------------------- modes, states, failures
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_calls_out_of_place_are_errors(version: str) -> None:
     dyn, x, path = exported("four_bar", version)

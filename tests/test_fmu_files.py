@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FMUs as files: names, units, dependencies, sources, wrong uses, the command."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess
@@ -23,9 +21,8 @@ from kanecore.run.units import rate_of, unit_of
 
 pytestmark = pytest.mark.compiler
 
+
 # ------------------------------------------------------------------------------------------- what is written
-
-
 @pytest.mark.parametrize("version", VERSIONS)
 def test_any_names(version: str, tmp_path: Path) -> None:
     length = sm.Symbol("l")
@@ -126,8 +123,6 @@ def test_the_default_experiment(version: str, tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- wrong use
-
-
 def test_wrong_use(tmp_path: Path) -> None:
     dyn, path = kc.load("four_bar"), tmp_path / "it.fmu"
     for wrong, words in (
@@ -212,8 +207,6 @@ def test_models_in_floats_and_without_a_compiler(real: str, tmp_path: Path) -> N
 
 
 # --------------------------------------------------------------------------------------------------- sources
-
-
 def compiled(folder: Path, *words: str) -> None:
     """Runs the compiler on C99 with all warnings as errors."""
     command = [*find_compiler(), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-ffp-contract=off", *words]
@@ -271,8 +264,6 @@ def test_the_library_exports_fmi_alone(tmp_path: Path) -> None:
 
 
 # ----------------------------------------------------------------------------------------------- command line
-
-
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "it.fmu"
     words = ["--fmi-version", "2.0", "--parameter", "m=0.25", "--input", "F=0.5", "--state", "theta=0.3"]

@@ -4,8 +4,6 @@
 The source is P. V. Gomes, "Forças Generalizadas" (CEFET-RJ), after Kane & Levinson 1985, sections 4.1 to 4.3.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -5,8 +5,6 @@ The source is the lecture "Dinámica analítica", example of the principle of li
 The judges of other mechanisms are the compiled multipliers, and the oracle of random constrained systems.
 """
 
-from __future__ import annotations
-
 import warnings
 from importlib import import_module
 from typing import Any

@@ -5,8 +5,6 @@ How many rows of G count belongs to the parameters of a call.  Nothing that was 
 parameters, not other states, not calls that failed.
 """
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import platform
@@ -286,9 +284,8 @@ def test_blocks_in_c(value: float) -> None:
 
 
 # -------------------------------------------------------------------------------------------- the gallery
-
 CONSTRAINED = constrained()
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["appell_hamel", "slider_crank"]
 #: Parameters with which a state loses a row or more: (parameters, state).
 DEAD_POINTS: dict[str, tuple[dict[str, float], dict[str, float]]] = {

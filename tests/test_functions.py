@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions of coordinates that are data: streets, cams, terrains, in every kernel, against the same as expressions."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections.abc import Callable, Collection

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Classical systems of the gallery against equations and closed forms written by hand, each with its source."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
@@ -212,10 +210,7 @@ def test_furuta_pendulum_against_the_published_linear_model() -> None:
     J0 = p.J1zz + p.m1 * p.l1**2 + p.m2 * p.L1**2
     ml = p.m2 * p.l2
     below = J0 * J2 - (ml * p.L1) ** 2
-    rows = [
-        [0, p.g * ml**2 * p.L1, -p.b1 * J2, -p.b2 * ml * p.L1],
-        [0, p.g * ml * J0, -p.b1 * ml * p.L1, -p.b2 * J0],
-    ]
+    rows = [[0, p.g * ml**2 * p.L1, -p.b1 * J2, -p.b2 * ml * p.L1], [0, p.g * ml * J0, -p.b1 * ml * p.L1, -p.b2 * J0]]
     A = jacobian(lambda x: dyn.udot(0.0, x, r=[0.0], p=names), upright)
     B = jacobian(lambda r: dyn.udot(0.0, upright, r=r, p=names), np.zeros(1))[:, 0]
     check(A, np.array(rows) / below, 1e-7)

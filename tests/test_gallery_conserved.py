@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Systems of the gallery whose motion follows from what they conserve, against the closed forms of textbooks."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import SimpleNamespace
 

@@ -5,8 +5,6 @@ Where nobody has published numbers the judge is Newton's and Euler's equations o
 of every body and the forces of every joint as unknowns, solved by least squares (`Bodies`).
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import import_module
@@ -43,7 +41,7 @@ CONSTRAINED = (
     "stewart_platform",
     "whipple_bicycle",
 )
-#: By default these, and all with --long: a constraint nonlinear in the speeds, a loop, rolling.
+#: By default these; the others are long: a constraint nonlinear in the speeds, a loop, rolling.
 SMALL = ("appell_hamel", "four_bar", "rolling_disc")
 LOOPS = ("andrews_squeezer", "bricard", "five_bar", "four_bar", "slider_crank", "stewart")
 NONLINEAR = ("appell_hamel", "constant_speed_particle")
@@ -538,10 +536,7 @@ def test_slider_crank_in_closed_form() -> None:
         """Slopes (x′, y′) and (x″, y″) of the point of the connecting rod at ``part`` of its length."""
         length = part * p.L2
         first = -p.L1 * sin - length * s2 * d2, p.L1 * cos + length * c2 * d2
-        second = (
-            -p.L1 * cos - length * (c2 * d2**2 + s2 * dd2),
-            -p.L1 * sin + length * (-s2 * d2**2 + c2 * dd2),
-        )
+        second = (-p.L1 * cos - length * (c2 * d2**2 + s2 * dd2), -p.L1 * sin + length * (-s2 * d2**2 + c2 * dd2))
         return *first, *second
 
     inertia = p.m1 * p.L1**2 / 3 + p.m2 * p.L2**2 / 12 * d2**2

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots of the gallery that are read from files: beside Pinocchio, and that all of their kernels are there."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 import xml.etree.ElementTree as ET

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots, free bodies and chains of the gallery against other programs, published geometry and closed forms."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib import import_module
@@ -170,8 +168,6 @@ def test_free_body_against_newton_and_euler(asymmetric: kc.CompiledModel) -> Non
 
 
 # ------------------------------------------------------------------------------------------------------------ quadrotor
-
-
 def test_quadrotor_against_newton_and_euler() -> None:
     """Mellinger & Kumar 2011, equations (3) and (4), with the rotors at the corners: m v̇ = −m g n_z + ΣF b_z."""
     p, dyn = values("quadrotor"), compiled("quadrotor")

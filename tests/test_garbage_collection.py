@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The search for garbage rests while a model is described, and no longer."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

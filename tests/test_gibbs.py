@@ -5,8 +5,6 @@ T is quadratic in u and S in u̇, so that central differences with steps of 1 ar
 accelerations say.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Contacts of robots with the ground, and forces on links, against positions and weights."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

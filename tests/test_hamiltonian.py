@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """p = ∂L/∂q̇, H = p·q̇ − L and T₂, T₁, T₀ against L(q, q̇, t) written out in SymPy, and dp/dt, dH/dt against theory."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -4,8 +4,6 @@
 The RRP robot of the source is in `test_redundant`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -286,11 +284,7 @@ def test_angular_velocity_is_the_derivative_of_the_rotation() -> None:
 
 
 def test_pose_is_the_product_of_transforms() -> None:
-    links = [
-        Link("upper", dh(l, 0, 0, a)),
-        Link("lower", dh(l, 0, 0, b)),
-        Link("other", dh(2, 0, 0, q), "upper"),
-    ]
+    links = [Link("upper", dh(l, 0, 0, a)), Link("lower", dh(l, 0, 0, b)), Link("other", dh(2, 0, 0, q), "upper")]
     assert link_pose(links, "lower") == dh(l, 0, 0, a) * dh(l, 0, 0, b)
     assert link_pose(links, "other") == dh(l, 0, 0, a) * dh(2, 0, 0, q)
     with pytest.raises(kc.ModelError, match="no link is named 'hand': they are upper, lower, other"):
@@ -566,8 +560,7 @@ def test_constraints_by_both_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("speeds", "dependent"),
-    [("rates", ["y_d"]), ("rates", [me.dynamicsymbols("y_d")]), ("bodies", "vy1 wx1 wy1 vz1")],
+    ("speeds", "dependent"), [("rates", ["y_d"]), ("rates", [me.dynamicsymbols("y_d")]), ("bodies", "vy1 wx1 wy1 vz1")]
 )
 def test_a_sleigh_names_its_dependent_speeds(speeds: str, dependent: Any) -> None:
     """Chaplygin's: ω̇ = −m a v ω / (I + m a²), v̇ = a ω² (Neimark & Fufaev, 1972, chapter 3)."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.control.identification: base parameters, friction and rotors of arms and loops, with and without noise."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -88,8 +86,6 @@ def pivoted_rank(columns: Array) -> int:
 
 
 # ------------------------------------------------------------------------------------------- arms
-
-
 @pytest.mark.parametrize(("name", "rank"), [("puma560", 36), pytest.param("iiwa14", 43, marks=pytest.mark.long)])
 def test_an_arm_from_exact_data(name: str, rank: int) -> None:
     """36 and 43 as in tests/test_base_parameters.py; the model then has the torques of the true one."""
@@ -235,8 +231,6 @@ def test_units_do_not_matter() -> None:
 
 
 # ------------------------------------------------------------------------------------------- loops, and planes
-
-
 @pytest.mark.parametrize("name", part(["four_bar", "five_bar"], ["four_bar"]))
 def test_a_loop(name: str) -> None:
     """On the constraints, whose forces nobody measured."""
@@ -317,8 +311,6 @@ def test_an_equation_whose_terms_cancel() -> None:
 
 
 # ------------------------------------------------------------------------------------------- noise
-
-
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:no physical masses")
 def test_standard_errors() -> None:
@@ -367,8 +359,6 @@ def test_parameters_that_fit_best() -> None:
 
 
 # ------------------------------------------------------------------------------------------- words
-
-
 def test_representation() -> None:
     dyn = kc.load("planar_2r")
     x, udot = states(dyn, 40)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``dyn.impact``: closed forms of collisions, laws of walking from the literature, the equations, and its errors."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from typing import Any
 
@@ -68,8 +66,6 @@ def falling(angle: float, length: float = 3.0, v: float = 1.0) -> Array:
 
 
 # --------------------------------------------------------------------------------------------------- closed forms
-
-
 @pytest.mark.parametrize(("length", "mass", "v"), [(3.0, 2.0, 1.0), (3e-9, 2.0, 1e-6), (3.0, 2e12, 1e5)])
 @pytest.mark.parametrize("e", part([0.0, 0.5], [0.5]))
 def test_tip_of_a_dumbbell(e: float, length: float, mass: float, v: float) -> None:
@@ -146,8 +142,6 @@ def test_moving_plate() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- walking
-
-
 def test_rimless_wheel() -> None:
     """ω⁺ = ω⁻ (I + m l² cos 2α)/(I + m l²): McGeer, Int. J. of Robotics Research 9 (2), 1990, section 3."""
     j, alpha = sm.symbols("I alpha")
@@ -196,8 +190,6 @@ def test_heel_strike_of_the_simplest_walker() -> None:
 
 
 # --------------------------------------------------------------------------------------------------- the equations
-
-
 @pytest.mark.parametrize("name", part(MODELS, ["bricard", "free_body"]))
 def test_equations_and_energy(name: str) -> None:
     """M Δu = GᵀΛ + WᵀΛ_n, G Δu = 0, v_n⁺ = −e v_n⁻, and ΔT = −½ (1 − e²) v_n Λ_n/(1 + e) for one contact."""
@@ -336,8 +328,6 @@ def test_impulses_that_redundant_contacts_share_do_not_pull_for_sure() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- given impulses
-
-
 def test_a_blow_at_the_end_of_a_rod() -> None:
     """Δv = J/m and Δω = J·b/I; the point at I/(m b) beyond the mass centre, that of percussion, stays at rest."""
     dyn = in_a_plane(
@@ -407,8 +397,6 @@ def test_wrong_impulses(impulses: Any, error: type[Exception], message: str) -> 
 
 
 # ----------------------------------------------------------------------------------------- unilateral, with friction
-
-
 @pytest.mark.parametrize("alpha", [0.2, 0.5, 0.7])
 def test_rocking_block_of_housner(alpha: float) -> None:
     """It turns about one corner until the other hits: that one opens, and ω⁺/ω⁻ = 1 − 3/2 sin² α (Housner 1963)."""
@@ -475,8 +463,6 @@ def test_wrong_unilateral_arguments(rows: Any, options: Any, error: type[Excepti
 
 
 # ---------------------------------------------------------------------------------------------------------- errors
-
-
 @pytest.mark.parametrize(
     ("rows", "e", "error", "message"),
     [

@@ -5,8 +5,6 @@ Negative masses stand for buoyancy and for parts that are cut out; inertias abou
 named are in published models.  u̇ is NumPy's solution with the model's own M and f.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -84,8 +82,6 @@ def states_of(dyn: kc.CompiledModel, count: int = 4) -> Array:
 
 
 # ------------------------------------------------------------------------------------------ what is computed
-
-
 @pytest.mark.parametrize("masses", part([[-1.0, 2.0, 3.0], [-1.0, -2.0, -3.0], [1e-3, -1e3, 2.0]], [[-1.0, 2.0, 3.0]]))
 def test_negative_masses(masses: list[float]) -> None:
     """As numbers and as parameters, in a diagonal M and in one that is filled."""
@@ -196,8 +192,6 @@ def test_sizes_of_masses_mean_nothing(scale: float) -> None:
 
 
 # ------------------------------------------------------------------------------------------- what is refused
-
-
 @pytest.mark.parametrize(
     ("masses", "couplings", "names"),
     [

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Published masses and inertias that no solid body can have: computed, with a warning."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

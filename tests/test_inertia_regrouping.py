@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.derive.recursions.inertia_regrouping: inertias handed over leave M and f as they were, and shorter."""
 
-from __future__ import annotations
-
 import random
 from importlib import import_module
 from typing import Any

@@ -5,8 +5,6 @@ Expected values are closed forms, SymPy's equations with the derivatives of spee
 what multiplies u̇ is mass.
 """
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

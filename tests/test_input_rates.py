@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which inputs are rates of a prescribed motion: the description says so, and names never do."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 

@@ -5,8 +5,6 @@ Each mechanism is a published one, and SymPy's KanesMethod, which differentiates
 was written, says what must come out.
 """
 
-from __future__ import annotations
-
 import random
 import warnings
 from collections.abc import Callable

@@ -5,8 +5,6 @@ Rows Y(q, t) u + y(q, t) = 0 are integrable where they are combinations of d/dt 
 variable, at whatever time it is asked, and inputs are unknown functions of it.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 
@@ -72,8 +70,7 @@ NEVER: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize(
-    "name",
-    part(NEVER, ["u = y t⁴", "knife edge that turns as prescribed", "an input that tilts", "two rows"]),
+    "name", part(NEVER, ["u = y t⁴", "knife edge that turns as prescribed", "an input that tilts", "two rows"])
 )
 def test_time_is_a_variable(name: str) -> None:
     assert set(answers(compiled(NEVER[name]))) == {False}
@@ -103,8 +100,7 @@ ALWAYS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize(
-    "name",
-    part(ALWAYS, ["sphere that grows, scaled", "moved end", "dz = y dx, together with dy = 0"]),
+    "name", part(ALWAYS, ["sphere that grows, scaled", "moved end", "dz = y dx, together with dy = 0"])
 )
 def test_rates_of_places_are_integrable(name: str) -> None:
     """Also multiplied by what does not vanish, and as combinations of each other."""

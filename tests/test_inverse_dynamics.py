@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``solve_inverse``: back to the accelerations of the kernels, other ways to the same forces, and its errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -101,8 +99,6 @@ def test_more_than_enough_that_agrees() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- reactions
-
-
 @pytest.mark.parametrize("name", ["arm7", "rrp"])
 def test_reactions_of_the_motion(name: str) -> None:
     dyn, x = loaded(name), some_state(name)
@@ -177,8 +173,6 @@ def test_no_reactions() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-
-
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [

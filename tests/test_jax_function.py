@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels as functions of JAX: values, derivatives, batches, and what its caches hold."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os
@@ -582,11 +580,7 @@ STRUCTURES = [
     ("kc_xla_extension", "extension", "type type, next next"),
     ("kc_xla_version", "XLA_FFI_Api_Version", "extensions extension_start, major major_version, minor minor_version"),
     ("kc_xla_metadata", "XLA_FFI_Metadata_Extension", "base extension_base, answer metadata"),
-    (
-        "kc_xla_buffer",
-        "XLA_FFI_Buffer",
-        "extensions extension_start, type dtype, data data, rank rank, lengths dims",
-    ),
+    ("kc_xla_buffer", "XLA_FFI_Buffer", "extensions extension_start, type dtype, data data, rank rank, lengths dims"),
     ("kc_xla_buffers", "XLA_FFI_Args", "extensions extension_start, size size, types types, at args"),
     ("kc_xla_buffers", "XLA_FFI_Rets", "extensions extension_start, size size, types types, at rets"),
     ("kc_xla_text", "XLA_FFI_ByteSpan", "at ptr, length len"),

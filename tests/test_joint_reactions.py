@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reactions of tree joints: every body's Newton–Euler equations balance, with SymPy's own accelerations."""
 
-from __future__ import annotations
-
 import dataclasses
 import gc
 import weakref
@@ -402,7 +400,6 @@ def test_what_is_missing_is_remembered_by_the_derivation_alone() -> None:
 
 
 # -------------------------------------------------------------------------------- auxiliary speeds and constraints
-
 LINKS = np.array([0.6, -0.6, 0.4, -0.4])  # the tip at the height of the pivot, and staying there
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel joint_regressor: beside models that have the friction and the rotors among their bodies and loads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linearizations of trees of joints: closed recursions against the graph's calculus, and which models have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -254,7 +252,7 @@ def test_free_roots(monkeypatch: pytest.MonkeyPatch) -> None:
     ),
 )
 def test_ball_joints(monkeypatch: pytest.MonkeyPatch, attitude: str, inertial: bool) -> None:
-    """On a free body with a velocity in inertial axes or in its own, on a limb of it and, with --long, on the ground.
+    """On a free body with a velocity in inertial axes or in its own, on a limb of it and, which is long, on the ground.
 
     A limb that slides, forces between trees, one of them an input, and speeds in another order.
     """

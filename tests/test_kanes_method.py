@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`kc.KanesMethod` in place of SymPy's class: in SymPy's own tests, in its System, in PyDy, and member by member."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
@@ -141,10 +139,7 @@ MEMBERS = (
 
 @pytest.mark.parametrize(
     ("make", "explicit"),
-    part(
-        [(make, explicit) for make in (rolling_disc, loop) for explicit in (True, False)],
-        [(loop, True)],
-    ),
+    part([(make, explicit) for make in (rolling_disc, loop) for explicit in (True, False)], [(loop, True)]),
 )
 def test_members_are_sympys_in_value(make: Any, explicit: bool) -> None:
     given = make()

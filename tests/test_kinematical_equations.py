@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kinematical equations whose coefficients are parameters: q̇ is as accurate as the equations are, at any size."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ Expected values are SymPy's own, on objects of which the model was made and whic
 differences of positions along motions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -406,8 +404,6 @@ def test_other_constructors_take_an_origin() -> None:
 
 
 # --------------------------------------------------------------------------------------------------- gravity
-
-
 def test_gravity_is_no_part_of_accelerations() -> None:
     """Nor is it of what falls freely: there an accelerometer feels nothing."""
     dyn = kc.load("free_body")

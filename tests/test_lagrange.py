@@ -4,8 +4,6 @@
 Against Kane's method on random mechanisms, closed forms, and every LagrangesMethod of SymPy's own tests.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import pkgutil

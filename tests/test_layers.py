@@ -9,8 +9,6 @@ and `_compile` joins the two.  So a prebuilt model runs without SymPy and withou
 can be derived before the extension exists.  `export`, `audit.equivalence` and `cli` stand on all of these.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re
@@ -80,7 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     # a compiled model at numbers
     "run": {"errors", "binding", "kernels", "tolerances", "_library", "_native"},
     "constraints": {
-        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native"),
+        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native")
     },
     "motion": {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
@@ -126,7 +124,7 @@ ALLOWED: dict[str, set[str]] = {
 
 # The gallery's models are descriptions as a user writes them.
 ALLOWED_IN_MODELS = {
-    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes"),
+    *("kanecore", "errors", "model", "describe", "describe.from_sympy", "describe.from_transforms", "shapes")
 }
 
 # The only imports against the order, made inside a function when it is called.

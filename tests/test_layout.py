@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rules of the source tree that no other tool checks."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re
@@ -110,12 +108,7 @@ def test_missing_extension_says_how_to_build(tmp_path: Path) -> None:
         "except ImportError as error:\n    print(error)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=os.environ.copy(),
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code], cwd=tmp_path, env=os.environ.copy(), capture_output=True, text=True, check=True
     )
     assert "pip install -e ." in done.stdout
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Symbols without effect: accepted by name, kept, listed, and never asked for."""
 
-from __future__ import annotations
-
 import pickle
 import re
 
@@ -24,9 +22,7 @@ def model() -> kc.Model:
     ground, cart = me.RigidBody("ground"), me.RigidBody("cart", mass=m)
     system = me.System.from_newtonian(ground)
     mounting = d * ground.x
-    system.add_joints(
-        me.PrismaticJoint("rail", ground, cart, x, v, joint_axis=ground.x, parent_point=mounting),
-    )
+    system.add_joints(me.PrismaticJoint("rail", ground, cart, x, v, joint_axis=ground.x, parent_point=mounting))
     system.apply_uniform_gravity(-g * ground.y)
     return kc.Model.from_system(system, outputs={"height": sm.Symbol("h") * x}, name="cart")
 

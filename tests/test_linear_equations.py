@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.linear_equations: solved by structure, and right by exact arithmetic."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

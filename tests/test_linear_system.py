@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``linear_system`` and ``state_error``: against differences along the constraints, closed forms, published values."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable
@@ -183,8 +181,6 @@ def test_spinning_body_in_closed_form() -> None:
 
 
 # ------------------------------------------------------------------------------------- dependent ones by pivots
-
-
 def hanging(dependent: str | None, scale: float = 1.0) -> kc.CompiledModel:
     """A pendulum in x (down) and y, with a force along y; mass, length and time in other units."""
     (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
@@ -252,8 +248,6 @@ def test_redundant_rows() -> None:
 
 
 # ---------------------------------------------------------------------------------- modes that nothing moves
-
-
 def two_carts() -> kc.CompiledModel:
     """Two carts side by side; the force acts on the first; the second is held by a spring; a third coasts."""
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
@@ -321,8 +315,6 @@ def test_without_outputs_or_inputs() -> None:
 
 
 # -------------------------------------------------------------------------------------------- state errors
-
-
 def test_error_is_the_map_of_the_angles() -> None:
     dyn, rng = loaded("quadrotor"), np.random.default_rng(5)
     x_ref = some_state("quadrotor")
@@ -359,8 +351,6 @@ def test_feedback_of_the_error_returns() -> None:
 
 
 # ------------------------------------------------------------------------------------------ forms and errors
-
-
 def test_html_is_escaped() -> None:
     a, v, k = sm.Function("<b>&")(t), me.dynamicsymbols("v"), sm.Symbol("k")
     N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741

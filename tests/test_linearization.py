@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``linearize``: against differences of high order, SymPy's Linearizer, and the benchmark of the bicycle."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import cache
@@ -188,8 +186,6 @@ def test_minimal_with_a_constraint_that_an_input_moves() -> None:
 
 
 # ------------------------------------------------------------------------------------------- SymPy's Linearizer
-
-
 def sympy_linearized(
     system: dict[str, Any], parts: dict[str, Any], x: Array, rates: Array
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -328,7 +324,6 @@ def test_four_bar_against_sympys_linearizer() -> None:
 
 
 # -------------------------------------------------------------------------------------------- the bicycle
-
 BENCHMARK = json.loads((Path(__file__).parent / "truth" / "cases" / "whipple_linear_benchmark.json").read_text())
 
 
@@ -375,8 +370,6 @@ def test_bicycle_eigenvalues(v: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------- calls
-
-
 @pytest.mark.parametrize("minimal", [False, True])
 @pytest.mark.parametrize("name", part(["cart_pole", "four_bar", "whipple_bicycle"], ["cart_pole", "four_bar"]))
 def test_leading_axes_broadcast(name: str, minimal: bool) -> None:
@@ -427,8 +420,6 @@ def test_prescribed_motion_and_its_rates_are_inputs() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ errors
-
-
 def test_minimal_needs_named_dependent_ones() -> None:
     (x, y), (u1, u2) = me.dynamicsymbols("x y"), me.dynamicsymbols("u1:3")
     system, parts = pendulum()
@@ -498,11 +489,7 @@ def test_singular_states() -> None:
 
 @pytest.mark.parametrize(
     ("x", "error", "message"),
-    [
-        (np.zeros(3), ValueError, "shape"),
-        (["a"] * 4, TypeError, "x"),
-        (np.zeros(4, complex), TypeError, "x"),
-    ],
+    [(np.zeros(3), ValueError, "shape"), (["a"] * 4, TypeError, "x"), (np.zeros(4, complex), TypeError, "x")],
 )
 def test_wrong_states(x: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Live pages: their numbers are those of the model, in Node; they are drawn, moved by hand and shared, in Chromium."""
 
-from __future__ import annotations
-
 import ctypes
 import html
 import json

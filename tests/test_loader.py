@@ -6,8 +6,6 @@ with altered instructions of its own (headers, symbols, relocations): these stay
 addresses, and the lengths of what the code of a model writes, which it alone can know.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import random
@@ -71,8 +69,6 @@ def opened(folder: Path) -> list[str]:
 
 
 # Tables ---------------------------------------------------------------------------------------------------
-
-
 def test_the_members_are_those_of_the_header() -> None:
     header = (include_dir() / "kanecore.h").read_text(encoding="utf-8")
     struct_text = re.sub(r"/\*.*?\*/", "", header[header.index("typedef struct kc_model") :], flags=re.DOTALL)
@@ -192,8 +188,6 @@ def test_no_table_at_all(any_table: str) -> None:
 
 
 # Files ----------------------------------------------------------------------------------------------------
-
-
 def test_files_that_are_no_libraries(tmp_path: Path, binary: bytes) -> None:
     """Nor those that were cut off: the system maps what is not there, and who reads it gets SIGBUS: so did dlopen()."""
     rng = random.Random(0)

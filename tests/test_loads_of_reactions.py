@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loads that depend on reactions of joints and on multipliers, against closed forms."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mechanisms with many loops: four-bars one after another, the ground of each the coupler of the one below."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sweep
@@ -127,10 +125,7 @@ def test_sizes_of_nested_sums_take_one_pass() -> None:
     x, y = graph.symbol("x", COORDINATE), graph.symbol("y", COORDINATE)
     for angle in angles:
         sin, cos = graph.call(Op.SIN, angle), graph.call(Op.COS, angle)
-        x, y = (
-            graph.add(graph.mul(cos, x), graph.mul(sin, y)),
-            graph.sub(graph.mul(cos, y), graph.mul(sin, x)),
-        )
+        x, y = (graph.add(graph.mul(cos, x), graph.mul(sin, y)), graph.sub(graph.mul(cos, y), graph.mul(sin, x)))
     before = len(graph.nodes)
     terms(graph, x)
     assert len(graph.nodes) < 6 * before

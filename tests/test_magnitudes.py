@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.magnitudes: no value, at any state and with any parameters, is larger than its bound."""
 
-from __future__ import annotations
-
 import math
 import random
 

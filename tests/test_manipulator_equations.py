@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The manipulator form, the inertia that a point shows, the map of momentum: against Pinocchio, and by definition."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -92,8 +90,6 @@ def test_pinocchio_at_a_point() -> None:
 
 
 # ------------------------------------------------------------------------------------------- by definition
-
-
 @pytest.mark.parametrize("name", part(MANIPULATORS, ("planar_2r", "rrp")))
 def test_christoffel_symbols(name: str) -> None:
     """C_ij = ½ Σ (∂M_ij/∂q_k + ∂M_ik/∂q_j − ∂M_jk/∂q_i) u_k by differences of M; Ṁ − 2C is skew, and C u is −F*."""
@@ -145,8 +141,6 @@ def test_momentum_map() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- regressor
-
-
 @pytest.mark.parametrize("name", part(MODELS, ("rrp", "rotating_tube", "rolling_disc")))
 def test_regressor_of_the_gallery(name: str) -> None:
     """Y π is −F* and the weights."""
@@ -190,8 +184,6 @@ def test_models_without_a_regressor() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- gravity
-
-
 def test_gravity_of_a_lagrangian_and_of_potentials() -> None:
     """What is given as a potential energy counts, springs among it; loads that are no weights do not."""
     q, u, (m, g, k, c) = *me.dynamicsymbols("q u"), sm.symbols("m g k c", positive=True)
@@ -220,8 +212,6 @@ def test_gravity_of_a_mass_that_is_a_product() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ errors
-
-
 def gallery(name: str) -> kc.Model:
     return import_module(f"kanecore.gallery.{name}").build()
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Meshes of robots in pictures: where their files are looked for, what is drawn, and what strangers may put there."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.Model: what is understood from a description, and the sources' results as SymPy expressions."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import warnings

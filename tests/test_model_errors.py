@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong models and wrong calls of compile: each error names the culprit and says what to write."""
 
-from __future__ import annotations
-
 import subprocess
 import types
 from collections.abc import Callable, Iterator
@@ -124,9 +122,7 @@ WRONG: dict[str, tuple[Callable[[Pieces], dict[str, Any]], list[str]]] = {
     "f(c)": (load(lambda d: f(d.c)), ["unknown function f(c)", "load 0"]),
     "f'(q)": (load(lambda d: f(d.q).diff(t)), ["Derivative(f(q(t)), q(t))", "load 0"]),
     "tendon of no length": (
-        lambda d: {
-            "forcelist": [me.LinearSpring(d.m, me.LinearPathway(d.P, d.P.locatenew("P2", 0 * d.N.x)), d.l)],
-        },
+        lambda d: {"forcelist": [me.LinearSpring(d.m, me.LinearPathway(d.P, d.P.locatenew("P2", 0 * d.N.x)), d.l)]},
         ["load 0", "points P and P2 are the same"],
     ),
     "gamma": (load(lambda d: sm.gamma(d.q)), ["function gamma", "load 0", "use powers"]),

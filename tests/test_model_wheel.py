@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model wheels: what is in them, what refuses, and that they run where there is no SymPy and no compiler."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -202,7 +200,6 @@ def test_tag_of_what_glibc_is_needed() -> None:
 
 
 # ----------------------------------------------------------------------------------------------- installed by pip
-
 USE = """
 import sys
 sys.modules["sympy"] = None

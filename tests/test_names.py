@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values by name or symbol, in every call that takes arrays."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -68,8 +66,6 @@ def tumbler(root: Path) -> kc.CompiledModel:
 
 
 # --------------------------------------------------------------------------------------------------- x of a call
-
-
 @pytest.mark.parametrize("call", CALLS)
 def test_state_by_name(rrp: kc.CompiledModel, call: str) -> None:
     assert_array_equal(CALLS[call](rrp, BY_NAME), CALLS[call](rrp, X))
@@ -206,8 +202,6 @@ def test_a_name_decides_nothing_about_derivatives() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------- dyn.state
-
-
 def test_states(rrp: kc.CompiledModel) -> None:
     x = rrp.state({THETA1: sm.Rational(1, 2)}, omega1=2)
     assert_array_equal(x, [0.5, 0, 0, 2, 0, 0])
@@ -301,8 +295,6 @@ def test_values_that_are_not_finite_give_nan_as_in_arrays(rrp: kc.CompiledModel)
 
 
 # ---------------------------------------------------------------------------------------------------- workspaces
-
-
 def test_workspace_by_name(rrp: kc.CompiledModel) -> None:
     ws = rrp.workspace()
     ws.x["theta1"], ws.x[THETA2], ws.x[THETA1.diff()] = 0.3, 0.4, 1.0
@@ -369,8 +361,6 @@ def test_parts_of_workspace_arrays_have_no_names(rrp: kc.CompiledModel) -> None:
 
 
 # --------------------------------------------------------------------------------------------------- trajectories
-
-
 def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
     sol = rrp.simulate((0, 1), BY_NAME, inputs={"tau1": kc.Signal([0, 1], [0.0, 2.0], "linear")})
     for key, values in (
@@ -390,8 +380,6 @@ def test_trajectory_by_name(rrp: kc.CompiledModel) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ nearest names
-
-
 def test_names_outside_of_calls() -> None:
     model = source.build()
     with pytest.raises(KeyError, match="no model of the gallery is called 'rpr'; did you mean 'rrp'"):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls of compiled models, on some that are written by hand in C (tests/cmodels)."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import mmap
@@ -113,8 +111,6 @@ def cartpole_rhs(x: np.ndarray, p: dict[str, float], force: float, w: float) -> 
 
 
 # What a model says of itself ------------------------------------------------------------------------------
-
-
 def test_sizes_and_names(dyn: CompiledModel) -> None:
     assert (dyn.n_q, dyn.n_u, dyn.n_x, dyn.n_p, dyn.n_r) == (2, 2, 4, 5, 2)
     assert (dyn.n_points, dyn.n_frames, dyn.n_outputs, dyn.n_prepared) == (1, 0, 2, 8)
@@ -141,8 +137,6 @@ def test_groups_list_every_kernel_once() -> None:
 
 
 # Opening --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("flag", part(["-DABI=1u", "-DABI=99u", "-DTABLE_SIZE=64"], ["-DABI=99u", "-DTABLE_SIZE=64"]))
 def test_other_abi_is_refused_with_what_to_do(library: Callable[..., str], flag: str) -> None:
     message = rf"version {flag[6:-1]}, .*cache --clear" if "ABI" in flag else "64 bytes.*compile the model again"
@@ -314,8 +308,6 @@ def test_kernels_of_no_elements(turntable: CompiledModel) -> None:
 
 
 # Results --------------------------------------------------------------------------------------------------
-
-
 def test_results(dyn: CompiledModel) -> None:
     np.testing.assert_allclose(dyn.rhs(0.0, X), cartpole_rhs(X, VALUES, 0.25, 0.1), rtol=1e-13)
     assert_array_equal(dyn.udot(0.0, X), dyn.rhs(0.0, X)[2:])
@@ -491,8 +483,6 @@ def test_setting_parameters_beside_calls_gives_the_old_or_the_new(dyn: CompiledM
 
 
 # Parameters and inputs ------------------------------------------------------------------------------------
-
-
 def test_values_never_given_are_named(bare: CompiledModel) -> None:
     out = np.empty(4)
     for call in (lambda: bare.rhs(0.0, X), lambda: bare.rhs(0.0, X, out=out), lambda: bare.prepared):
@@ -631,8 +621,6 @@ def test_prepared(dyn: CompiledModel) -> None:
 
 
 # Errors ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -646,11 +634,7 @@ def test_prepared(dyn: CompiledModel) -> None:
         (lambda d: d.rhs("now", X), TypeError, "t must be real numbers"),
         (lambda d: d.rhs(1j, X), TypeError, "t must be real numbers"),
         (lambda d: d.rhs(0.0, X, r=[1.0]), ValueError, "r has shape (1,), expected (..., 2): inputs F, w"),
-        (
-            lambda d: d.rhs(0.0, X, p=np.ones(4)),
-            ValueError,
-            "p has shape (4,), expected (..., 5): parameters m",
-        ),
+        (lambda d: d.rhs(0.0, X, p=np.ones(4)), ValueError, "p has shape (4,), expected (..., 5): parameters m"),
         (lambda d: d.rhs(0.0, X, r=3.0), ValueError, "r has shape ()"),
         (lambda d: d.power(0.0, X, UDOT[:1]), ValueError, "udot has shape (1,), expected (..., 2)"),
         (lambda d: d.power(0.0, X, None), TypeError, "udot must be real numbers"),
@@ -884,8 +868,6 @@ def test_result_that_is_not_finite(dyn: CompiledModel) -> None:
 
 
 # Workspace ------------------------------------------------------------------------------------------------
-
-
 def test_workspace(dyn: CompiledModel) -> None:
     ws = dyn.workspace()
     ws.t, ws.x, ws.r = 2.0, X, {"F": 0.5}
@@ -1003,8 +985,6 @@ def test_workspace_errors(bare: CompiledModel) -> None:
 
 
 # Other code -----------------------------------------------------------------------------------------------
-
-
 def test_address_is_the_c_function(dyn: CompiledModel) -> None:
     double_p = ctypes.POINTER(ctypes.c_double)
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[double_p] * 5)(dyn.address("rhs"))

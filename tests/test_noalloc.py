@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Calls with ``out=``, and those of a workspace, ask for no memory: neither Python's nor the C library's."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What notebooks show of models, trajectories and audits: every text of the user's is text there."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import sys

@@ -4,8 +4,6 @@
 `faults` judges a row of `kc_methods` by its own claims, so that a new method is checked without a word here.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import re
@@ -57,10 +55,7 @@ def library_of(native: Path, folder: Path, *flags: str) -> Path:
 
 @pytest.mark.parametrize(
     "flags",
-    [
-        [],
-        pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long),
-    ],
+    [[], pytest.param(["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover"], marks=pytest.mark.long)],
     ids=["plain", "sanitized"],
 )
 def test_program(tmp_path, integrators, flags):
@@ -174,7 +169,6 @@ def test_same_numbers_as_scipy(tableau):
 
 
 # Every row of kc_methods -----------------------------------------------------------------------------------
-
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)  # of the runs in tests/c/methods.c that choose their steps
 
 HEUN = """

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is emitted grows as the recursions do: counts of + − × ÷ √, which no machine changes."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

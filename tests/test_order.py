@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order of bodies, loads and points does not matter."""
 
-from __future__ import annotations
-
 import random
 from importlib import import_module
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples of the page "Other languages", compiled and run where there is a compiler, beside the same in Python."""
 
-from __future__ import annotations
-
 import os
 import runpy
 import shutil

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs that are vectors, points and matrices, against the kernels and against scalars that say the same."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

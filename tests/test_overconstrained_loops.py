@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loops that move although they have more rows than freedoms: energy by every method, in every order of the rows."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from functools import cache

@@ -5,8 +5,6 @@ Each mode is installed into a fresh environment that borrows only third-party pa
 It takes minutes: ``pytest -m packaging``, with the extra ``dev`` installed.
 """
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys
@@ -116,12 +114,7 @@ def environment(tmp_path: Path) -> Environment:
 @pytest.fixture(scope="module")
 def sdist(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sdist")
-    run(
-        sys.executable,
-        "-c",
-        f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})",
-        cwd=root,
-    )
+    run(sys.executable, "-c", f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})", cwd=root)
     (archive,) = folder.glob("kanecore-*.tar.gz")
     return archive
 
@@ -138,18 +131,7 @@ def source(root: Path, sdist: Path, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="module")
 def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        folder,
-        source,
-        cwd=folder,
-    )
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, source, cwd=folder)
     (archive,) = folder.glob("kanecore-*.whl")
     return archive
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``kc.sweep``: the same results from every executor, errors by case, and what is left when something ends it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import subprocess
@@ -50,8 +48,6 @@ CASES = [{"theta1": 0.1 * i, "omega2": 0.3} for i in range(5)]
 
 
 # ------------------------------------------------------------------------------------------------- results, errors
-
-
 @pytest.mark.long
 def test_every_executor_gives_the_same(pool: ProcessPoolExecutor) -> None:
     fn = partial(end, kc.load("rrp"))
@@ -151,8 +147,6 @@ def test_functions_from_anywhere_with_cloudpickle(pool: ProcessPoolExecutor) -> 
 
 
 # ------------------------------------------------------------------------------------------------ what ends a sweep
-
-
 def test_a_worker_that_dies() -> None:
     """What was computed is kept, and the rest says what happened."""
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as executor:
@@ -263,8 +257,6 @@ def test_an_executor_that_was_shut_down() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- many, and where
-
-
 @pytest.mark.long
 def test_many_cases_are_few_tasks() -> None:
     executor, reports = Immediate(), list[tuple[int, int]]()
@@ -308,11 +300,7 @@ def test_dask(tmp_path: Path) -> None:
 
     settings = {"distributed.scheduler.allowed-failures": 1, "temporary-directory": str(tmp_path)}
     cluster = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with (
-        dask.config.set(settings),
-        distributed.LocalCluster(**cluster) as local,
-        distributed.Client(local) as client,
-    ):
+    with dask.config.set(settings), distributed.LocalCluster(**cluster) as local, distributed.Client(local) as client:
         dyn = kc.load("rrp")
         fn = partial(end, dyn)
         here = kc.sweep(fn, CASES)
@@ -330,8 +318,6 @@ def test_dask(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- tables
-
-
 def test_tables() -> None:
     cases = [{"m": 1.0, "k": 2.0}, {"m": 0.0, "k": 3.0}, {"m": 4.0}]
     found = kc.sweep(lambda case: {"omega": (case.get("k", 1.0) / case["m"]) ** 0.5, "n": 1}, cases)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motions that repeat themselves: known periods, and known eigenvalues of return maps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -28,7 +26,6 @@ def van_der_pol() -> kc.CompiledModel:
 
 
 # ------------------------------------------------------------------------------------------------------- limit cycles
-
 PERIOD = 6.6632868593231301896996820305
 """Of van der Pol's oscillator with mu = 1 (Viswanath, *Studies in Applied Mathematics* 107, 2001, and OEIS A225599)."""
 
@@ -93,8 +90,6 @@ def test_a_driven_oscillator() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- energy is conserved
-
-
 def test_kepler() -> None:
     """T = 2π √(a³/μ) (Kepler's third law), and all multipliers are 1; the polar angle goes on."""
     dyn = kc.load("kepler")
@@ -152,8 +147,6 @@ def test_small_motions() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------- walkers
-
-
 def test_the_simplest_walker() -> None:
     """Garcia, Chatterjee, Ruina & Coleman, *Journal of Biomechanical Engineering* 120, 1998: slope 0.009.
 
@@ -227,8 +220,6 @@ def test_a_rimless_wheel() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ errors
-
-
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "says"),
     [

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.control.physical_inertia: inertial parameters of solid bodies, nearest to others under linear equations."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

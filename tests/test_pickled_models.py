@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pickles of compiled models: the description, and the groups of kernels that there are by then."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

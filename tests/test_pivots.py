@@ -5,8 +5,6 @@ What is eliminated beforehand may not lose digits: a pivot that is large beside 
 others.  Answers are compared with the same equations in 50 digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -35,8 +33,6 @@ VALUES = (1.0, 1e3, 1e6, 1e7, 1e9, 1e12, -1e8, 1e-6, 1e-12)
 
 
 # -------------------------------------------------------------------------------- rows with a parameter in them
-
-
 def check(dyn: kc.CompiledModel, state: Array, value: float, rtol: float = 1e-13, **given: Any) -> None:
     """u̇ and λ at a state against M, f, G and γ as they are, each exact to rounding here."""
     found = dyn.udot(0.0, state, **given)
@@ -114,8 +110,6 @@ def test_a_coordinate_may_take_any_size(name: str) -> None:
 
 
 # ------------------------------------------------------------------------------------- kinematical equations
-
-
 @pytest.mark.parametrize("names", ["u as given", "exchanged", "three"])
 def test_rates_of_coordinates(names: str) -> None:
     """q̇ by kd_eqs with a parameter that is large, small or one; q̇ itself, a quotient of determinants, may be large."""
@@ -142,8 +136,6 @@ def test_rates_of_coordinates(names: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- closed chains
-
-
 def chain(n: int, kind: str) -> kc.Model:
     """Rods of length l and unit mass in a plane, closed at the end by two rows.
 

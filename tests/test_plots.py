@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of trajectories."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm

@@ -6,8 +6,6 @@ on x86-64 and macOS on arm64, is built, and its exported names are read.  `pip i
 for all of it; without, only the compiler of this machine is tried.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib.util
 import platform
@@ -69,8 +67,6 @@ def run(*command: str | Path) -> str:
 
 
 # Text ----------------------------------------------------------------------------------------------------
-
-
 @every_model
 def test_iso_c99_without_extensions(name: str, tmp_path: Path) -> None:
     """A compiler that is neither gcc nor clang gets no attribute, builtin or vector type from us."""
@@ -85,8 +81,6 @@ def test_iso_c99_without_extensions(name: str, tmp_path: Path) -> None:
 
 
 # Other systems: built, not run ---------------------------------------------------------------------------
-
-
 @zig
 @every_target
 @every_model
@@ -155,8 +149,6 @@ def macho_exports(library: bytes) -> list[str]:
 
 
 # Other compilers: the same bits --------------------------------------------------------------------------
-
-
 ROWS = {kernel.name: kernel for kernel in KERNELS}
 #: Clang's optimizer takes a quarter of a minute for longer texts; they hold no other statements.
 LONG = 1_000_000

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The gallery as a wheel brings it: the file needs pytest and NumPy, no SymPy, no compiler, no other test file."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -5,8 +5,6 @@ Accuracy is measured twice: ``tests/c/test_sincos.c`` against long double, and h
 needs no wide type of the platform.  Coefficients are checked apart from the code that uses them.
 """
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import math

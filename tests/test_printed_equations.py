@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The equations of motion as SymPy equations and as LaTeX, against equations in closed form."""
 
-from __future__ import annotations
-
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intermediate variables that a person would choose: short, in order, and each of use."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

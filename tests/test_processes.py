@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One model in several processes: forked after it was loaded, at any moment; compiled by two at once."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

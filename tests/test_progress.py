@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``progress=`` of `simulate`: who is told how far a run is, and what becomes of the run."""
 
-from __future__ import annotations
-
 import sys
 import time
 

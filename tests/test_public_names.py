@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Public names of models: each works, and stands in one table."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import inspect

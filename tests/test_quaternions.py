@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quaternions: recognised or named, of length one wherever numbers decide, normalised while integrating."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,13 +3,11 @@
 they contain.
 
 Every tenth is compiled; of the others the equations are evaluated on the graph and solved by NumPy.  By default ten of
-the ones and ten of the others run, with --long all.
+the ones and ten of the others run; the others are long.
 
 Errors of u̇ and λ are measured as max |found − expected| / max(1, max |expected|): a multiplier has the size of the
 forces or, where it vanishes, of what rounding in forces of the order of one leaves.
 """
-
-from __future__ import annotations
 
 from typing import Any
 

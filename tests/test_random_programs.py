@@ -7,8 +7,6 @@ and leaves out those that this state allows no digits for: outside a domain, or 
 decides.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -6,8 +6,6 @@ quaternions and functions, with results from positions alone that KanesMethod re
 ``oracle/random_trees.py`` and ``oracle/random_joints.py`` say what they contain.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Collection, Iterable
 from functools import cache

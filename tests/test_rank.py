@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.rank: the first columns that serve, by QR with pivots that are large enough."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -5,8 +5,6 @@ Of two rows that differ by ε, one follows from the other where ε is rounding, 
 not.  On which side an ε falls is a convention.  That all answers fall on the same side is what these tests claim.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -122,8 +120,6 @@ def test_python_counts_as_c_does() -> None:
 
 
 # ---------------------------------------------------------------------------------------- heavy beside light
-
-
 @pytest.mark.parametrize("dependent", [(), (0, 1), (1, 2)])
 def test_a_heavy_particle_is_held_as_well(dependent: tuple[int, ...]) -> None:
     """u0 = u1 and u0 = u1 + u2 with m2 = 1e14: u2 = 0, and the speeds that are dependent do not follow from u2."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run keeps, when it gives up, and what is left when it is stopped."""
 
-from __future__ import annotations
-
 import linecache
 import signal
 import sys
@@ -19,10 +17,7 @@ import kanecore as kc
 
 X0 = np.array([0.3, 0.4, 0.5, 1.0, -1.0, 0.2])
 RK4 = {"method": "rk4", "dt": 1e-2}
-STEP = {
-    "dop853": 8 * (1 + 8 * 6),
-    "rk4": 8 * (1 + 3 * 6),
-}  # bytes of t, state and interpolant
+STEP = {"dop853": 8 * (1 + 8 * 6), "rk4": 8 * (1 + 3 * 6)}  # bytes of t, state and interpolant
 
 
 @pytest.fixture(scope="module")
@@ -77,8 +72,6 @@ def in_c(error):
 
 
 # What is kept -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("options", [{}, RK4], ids=["dop853", "rk4"])
 @pytest.mark.parametrize("span", [(0.0, 3.0), (3.0, -1.0)])
 def test_states_at_t_eval_do_not_depend_on_what_is_kept(rrp, options, span):
@@ -175,8 +168,6 @@ def test_results_outlive_each_other(rrp):
 
 
 # What ends a run --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("options", [{}, {"t_eval": [0.0, 0.5, 4.0]}, {"t_eval": [4.0], "dense_output": False}])
 @pytest.mark.parametrize("force", [lambda r: -1 / r**2, lambda r: -1 / r**3, lambda r: r**2])
 def test_a_singularity_ends_a_run(force, options):
@@ -224,8 +215,6 @@ def test_first_steps_below_rounding_are_lengthened(rrp):
 
 
 # Ctrl-C -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -303,8 +292,6 @@ def test_other_handlers_end_a_run_too(rrp):
 
 
 # Units of time ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("start", [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1e-9, 0.3]])
 @pytest.mark.parametrize("unit", [1e-9, 1e9, 3e4])
 @pytest.mark.parametrize("span", [(0.0, 7.0), (2.0, -3.0)])
@@ -314,10 +301,7 @@ def test_steps_do_not_depend_on_the_unit_of_time(start, unit, span):
     units = np.array([1.0, 1.0 / unit])
     sol = dyn.simulate(span, start)
     scaled = dyn.simulate(
-        np.multiply(span, unit),
-        start * units,
-        atol=1e-8 * units,
-        parameters={k: 2.0 / unit**2, force: 0.5 / unit**2},
+        np.multiply(span, unit), start * units, atol=1e-8 * units, parameters={k: 2.0 / unit**2, force: 0.5 / unit**2}
     )
     np.testing.assert_allclose(scaled.t / unit, sol.t, rtol=0, atol=1e-5)  # rounding, magnified by the error estimate
     np.testing.assert_allclose(scaled.x[-1] / units, sol.x[-1], rtol=0, atol=1e-9)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.control.recording_faults: bad rows and late efforts are named; standard errors cover the true values."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from typing import Any
@@ -124,8 +122,6 @@ def test_wrong_loss() -> None:
 
 
 # -------------------------------------------------------------------------------------------------- standard errors
-
-
 def test_sliders_of_1000_kg_and_1_kg() -> None:
     """Noise of 0.1 N on both: ±0.1/|a|, the closed form, for both masses, with deviations and without."""
     (q, u, F), m = (me.dynamicsymbols(f"{name}1:3") for name in "quF"), sm.symbols("m1:3")

@@ -8,8 +8,6 @@ and p°, fifteen more components of ω_i and v_Gi in the axes of the bodies, wit
 the kinematics carries the problem; the motion is that of the tree of the gallery.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -95,8 +93,6 @@ def lifted(z: Array) -> Array:
 
 
 # ------------------------------------------------------------------------------------------------ what is printed
-
-
 def zero(matrix: sm.Matrix) -> bool:
     """Whether nothing is left of a matrix once it is multiplied out."""
     return not any(matrix.applyfunc(lambda e: sm.trigsimp(sm.expand(e))))
@@ -136,8 +132,6 @@ def test_phi_lambda_psi_upsilon_are_the_printed_ones() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ as numbers
-
-
 def test_sizes_are_those_of_the_source() -> None:
     """The dynamics is trivial, masses and principal moments of inertia on the diagonal; the rates of φ follow from Λ.
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """References for tests of exported C: at states and in steps that any arithmetic follows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from mechanisms import stiff

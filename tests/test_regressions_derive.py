@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models that once came out wrong, or were refused without cause."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from fractions import Fraction

@@ -5,8 +5,6 @@ What each joint must give is found from positions and attitudes alone, by differ
 equations of each body with all that it carries (Kane & Levinson 1985, section 4.9).
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import warnings

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports, explanations, SymPy expressions and LaTeX: what kanecore.derive gives people to read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 

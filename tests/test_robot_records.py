@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.describe.robots: records of a robot that no file holds are checked and assembled as those of a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

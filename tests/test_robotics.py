@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The roboticists' names on models with constraints: aba solves with them, rnea and crba say what they are without."""
 
-from __future__ import annotations
-
 import itertools
 from importlib import import_module
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rollouts: against closed forms and `simulate`, bit by bit, alone and among others; rows that fail; wrong calls."""
 
-from __future__ import annotations
-
 import pickle
 import signal
 import subprocess
@@ -43,12 +41,7 @@ def particle() -> kc.CompiledModel:
     point = origin.locatenew("P", x * frame.x)
     driven = force + a * sm.cos(w * me.dynamicsymbols._t) + k * x**3
     model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
-        bodies=[me.Particle("P", point, m)],
-        forcelist=[(point, driven * frame.x)],
+        frame, [x], [u], [x.diff() - u], bodies=[me.Particle("P", point, m)], forcelist=[(point, driven * frame.x)]
     )
     return kc.compile(model, parameters={m: 1.0, k: 0.0, a: 0.0, w: 1.0})
 
@@ -68,8 +61,6 @@ def inputs(dyn: kc.CompiledModel) -> Array:
 
 
 # One step after the other ----------------------------------------------------------------------------------
-
-
 @pytest.mark.compiler
 @pytest.mark.parametrize("name", part(kc.models(), ["free_body"]))
 def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
@@ -132,8 +123,6 @@ def test_time_is_that_of_the_row() -> None:
 
 
 # Inputs and parameters --------------------------------------------------------------------------------------
-
-
 def test_inputs_are_held_over_their_steps() -> None:
     """Constant accelerations, which RK4 integrates exactly, row by row and step by step."""
     dyn, steps, dt = particle(), 6, 0.25
@@ -208,8 +197,6 @@ def test_prescribed_motion_by_row() -> None:
 
 
 # Rows that fail ---------------------------------------------------------------------------------------------
-
-
 def test_rows_that_fail_leave_their_neighbours_alone() -> None:
     dyn, x0 = particle(), np.tile([1.0, 0.0], (N, 1))
     parameters = {"k": np.zeros(N)}
@@ -300,8 +287,6 @@ def test_states_stay_on_spheres_and_constraints() -> None:
 
 
 # Starts ------------------------------------------------------------------------------------------------------
-
-
 def test_starts_that_miss_the_constraints_are_named() -> None:
     dyn, x = loaded("four_bar"), starts("four_bar")
     x[4, 0] += 0.1
@@ -350,8 +335,6 @@ def test_fewer_rows_of_constraints_may_count_at_a_start() -> None:
 
 
 # Results -----------------------------------------------------------------------------------------------------
-
-
 def test_results_go_into_out() -> None:
     dyn, x0 = particle(), np.zeros((4, 2))
     out = np.empty((4, 3, 2))
@@ -410,8 +393,6 @@ def test_ctrl_c_stops_a_rollout(threads: int) -> None:
 
 
 # Other models ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.compiler
 @pytest.mark.parametrize(
     "module", part([cart_pole, four_bar], [cart_pole]), ids=lambda module: module.__name__.rpartition(".")[2]
@@ -471,8 +452,6 @@ def test_all_kinds_of_processors_give_the_same_bits(flags: list[str], root: Path
 
 
 # Wrong calls -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("change", "kind", "words"),
     [

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Gradients over rollouts: of an oscillator, whose steps are powers of a matrix, and by differences of rollouts."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from math import factorial
 from typing import Any

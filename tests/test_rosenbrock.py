@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The linearly implicit methods: their numbers against the theory, their runs against closed forms and SciPy's."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import subprocess
@@ -25,9 +23,8 @@ from kanecore.compiled_model import CompiledModel
 
 SOURCE = Path(__file__).parents[1] / "kanecore" / "src" / "kc_tableaux.c"
 
+
 # The numbers -----------------------------------------------------------------------------------------------
-
-
 class Tableau:
     """The numbers of a method as published, from those that C holds, to 50 digits.
 
@@ -134,8 +131,6 @@ def test_what_decays_at_once_is_gone_after_a_step(tableaux: dict[str, Tableau], 
 
 
 # Runs ------------------------------------------------------------------------------------------------------
-
-
 def on_a_line(name: str, force: Any, q: Any, u: Any, parameters: dict[str, float]) -> CompiledModel:
     """A particle of mass 1 and what pulls it along x."""
     frame, origin = me.ReferenceFrame("N"), me.Point("O")
@@ -313,8 +308,6 @@ def test_a_run_that_cannot_go_on(followed: CompiledModel) -> None:
 
 
 # Which method is the right one -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10])
 def test_auto_notices_stiffness_and_its_end(van_der_pol: CompiledModel, tolerance: float) -> None:
     """Slow arcs are stiff, the two jumps between them are not; the message says so, the interpolants fit together."""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rotations given by numbers: what their products leave of zero is zero."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -17,13 +15,7 @@ import kanecore as kc
 
 Array = npt.NDArray[np.float64]
 
-TILTED = sm.Matrix(
-    [
-        [0.36, -0.8, 0.48],
-        [0.48, 0.6, 0.64],
-        [-0.8, 0.0, 0.6],
-    ]
-)
+TILTED = sm.Matrix([[0.36, -0.8, 0.48], [0.48, 0.6, 0.64], [-0.8, 0.0, 0.6]])
 
 TILT = np.linalg.qr(np.random.default_rng(1).normal(size=(3, 3)))[0]
 

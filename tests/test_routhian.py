@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Routh's reduction: kanecore.Model.routhian moves as the whole model, and has the closed forms of textbooks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

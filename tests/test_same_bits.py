@@ -2,8 +2,6 @@
 """The same bits: kernels in groups, as `kc.compile` makes them, and as a whole, as exports and wheels hold them; and
 exported C by other compilers, at other levels of optimization, with fused multiply-adds in hardware or by libm."""
 
-from __future__ import annotations
-
 import ctypes
 import platform
 import shutil

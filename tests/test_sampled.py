@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Discrete controllers and inputs in C: asked once a sample, in order, held between, and every wrong use."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``sol[10:20]``, ``sol.at(t)``, tables and files: the numbers of the trajectory, without its model."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

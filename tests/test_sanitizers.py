@@ -5,8 +5,6 @@ tests/c/every_kernel.c calls kernels with buffers of exactly the promised length
 extension opens altered tables and uses what opens: tests/altered_tables.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -139,8 +137,6 @@ def test_the_program_passes_what_is_right(tmp_path: Path) -> None:
 
 
 # The extension ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """kanecore._library with sanitizers."""

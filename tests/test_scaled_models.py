@@ -7,8 +7,6 @@ nothing to do with the first has masses and forces of any size.  These parameter
 are exact.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import cache
@@ -34,7 +32,7 @@ t = me.dynamicsymbols._t
 LEFT_OUT = ("tree30", "chain40", "five_bar_bodies", "rrp_redundant", "stewart_platform", *kc.gallery.robots())
 LEFT_OUT += ("rod_gravity", "bricard", "rotating_tube")
 GALLERY = [name for name in kc.models() if name not in LEFT_OUT]
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["cart_pole"]
 SPAN = 16  # powers of two in either direction
 
@@ -159,8 +157,6 @@ def test_units_of_each_name(name: str, seed: int) -> None:
 
 
 # ------------------------------------------------------------------------------- beside another mechanism of any size
-
-
 @cache
 def two_mechanisms() -> kc.CompiledModel:
     """A bead at q1 under the force f + a F, and one of mass h at q2 on a spring h k (q2 − L), pushed by H."""
@@ -260,8 +256,6 @@ def test_no_body_is_lost_beside_another(sizes: tuple[float, float]) -> None:
 
 
 # ---------------------------------------------------------------------------------------- units of all of a model
-
-
 @pytest.mark.parametrize(("length", "time"), [(2.0**24, 1.0), (2.0**-24, 1.0), (1.0, 2.0**20), (1.0, 2.0**-20)])
 def test_directions_of_constant_momentum(length: float, time: float) -> None:
     """A free body under a constant force keeps its momentum across that, in all units of length and time."""

@@ -6,8 +6,6 @@ those of results follow from q, u and the energy: M_ij u_i u_j and f_i u_i t are
 of its own, which is found from how G changes, and must be one.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module
@@ -38,7 +36,7 @@ NAMES = [f"{what} by {factor:g}" for what in ("length", "mass", "time") for fact
 #: tree30 holds its table as numbers, 30 bodies of which would be 400 parameters: no other units without another model.
 #: Neither are there of robots from files.
 GALLERY = [name for name in kc.models() if name not in ("tree30", *kc.gallery.robots())]
-#: By default these, and all with --long.
+#: By default these; the others are long.
 SHOWN = ["appell_hamel", "four_bar", "free_body", "rolling_disc", "rotating_tube"]
 #: Where the redundancy of rows leaves them undetermined: λ is of least norm in rows as written.
 UNDETERMINED = ("bricard",)
@@ -288,8 +286,6 @@ def test_runs(name: str, unit: tuple[int, float]) -> None:
 
 
 # ---------------------------------------------------------------------------------------- far away, large and small
-
-
 @cache
 def tether() -> kc.CompiledModel:
     """Two particles in a plane, |r1 − r2|² = L²."""
@@ -327,11 +323,9 @@ def circle(written: str) -> kc.CompiledModel:
     """A particle on a circle of radius L, written in three ways."""
     (x, y), _ = coordinates(2)
     L = sm.Symbol("L", positive=True)
-    row = {
-        "squares": x**2 + y**2 - L**2,
-        "root": sm.sqrt(x**2 + y**2) - L,
-        "number": (x / L) ** 2 + (y / L) ** 2 - 1,
-    }[written]
+    row = {"squares": x**2 + y**2 - L**2, "root": sm.sqrt(x**2 + y**2) - L, "number": (x / L) ** 2 + (y / L) ** 2 - 1}[
+        written
+    ]
     return kc.compile(lines(2, configuration_constraints=[row], name="circle"), parameters={L: 1.0})
 
 
@@ -400,8 +394,6 @@ def test_rows_are_counted_in_any_unit_of_length(length: float) -> None:
 
 
 # ------------------------------------------------------------------------------------------- rows that nearly agree
-
-
 @pytest.mark.parametrize("kind", ["acceleration", "velocity", "configuration"])
 @pytest.mark.parametrize("scale", part([1.0, 1e9, 1e-9], [1e9]))
 @pytest.mark.parametrize("apart", part([1e-3, 1e-6, 1e-9], [1e-3, 1e-9]))
@@ -437,8 +429,6 @@ def test_rows_that_differ_in_another_speed(apart: float) -> None:
 
 
 # --------------------------------------------------------------------------------------------- what is undetermined
-
-
 def door(hinges: int = 2, shared: bool = True) -> kc.Model:
     """A door on hinges along n_z, in six coordinates; each hinge holds its point, along n_z too where `shared`."""
     ground, body, origin = me.ReferenceFrame("N"), me.ReferenceFrame("B"), me.Point("O")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels as functions for SciPy and for numba, beside the kernels themselves."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import sys
@@ -37,8 +35,6 @@ def called(function: Any, *values: float) -> float:
 
 
 # SciPy ------------------------------------------------------------------------------------------------------
-
-
 def test_integrands_of_every_kind_of_variable(pole: kc.CompiledModel) -> None:
     """Coordinate, speed, input, parameter and time, in any order, by names and symbols."""
     theta, m = me.dynamicsymbols("theta"), sm.Symbol("m")
@@ -182,8 +178,6 @@ def test_without_scipy_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, 
 
 
 # numba ------------------------------------------------------------------------------------------------------
-
-
 def rows(dyn: kc.CompiledModel, n: int) -> Array:
     return np.random.default_rng(2).uniform(0.1, 0.9, (n, dyn.n_x))
 

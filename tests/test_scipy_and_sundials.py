@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Methods of SciPy and SUNDIALS by a word of `simulate`: as these packages run them, with all that runs have."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import find_spec
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of trajectories: those of the steps that were taken, and of the motions that they follow."""
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 from typing import Any
@@ -110,8 +108,6 @@ def agree(dyn: kc.CompiledModel, method: str, x0: Array, r: Array, times: Array 
 
 
 # ----------------------------------------------------------------------------------------------- the steps themselves
-
-
 @pytest.mark.parametrize("method", part(METHODS, ["dop853", "rosenbrock"]))
 @pytest.mark.parametrize("name", part(MODELS, ["four_bar"]))
 def test_they_are_the_slopes_of_the_steps(name: str, method: str) -> None:
@@ -225,8 +221,6 @@ def test_steps_in_several_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ closed forms
-
-
 def test_a_linear_oscillator() -> None:
     """S = exp(A t), and by p what differentiation of the closed form gives."""
     k, c = sm.symbols("k c")
@@ -371,8 +365,6 @@ def test_starts_vary_along_constraints_alone() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ inputs
-
-
 @pytest.mark.parametrize("kind", ["zoh", "linear", "cubic"])
 @pytest.mark.parametrize("method", ["dop853", "rosenbrock", "rk4"])
 def test_signals(method: str, kind: str) -> None:
@@ -403,8 +395,6 @@ def test_a_stiff_run_that_changes_its_method(forward: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ events
-
-
 def ball() -> tuple[kc.CompiledModel, dict[str, Any]]:
     """A ball that falls, with its coefficient of restitution among the parameters, and its symbols."""
     z, w = me.dynamicsymbols("z w")
@@ -625,8 +615,6 @@ def test_resets_on_constraints_that_move() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------------ errors
-
-
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [

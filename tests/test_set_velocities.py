@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Velocities and accelerations that contradict positions, orientations and velocities: told, unless on purpose."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shapes of bodies: their lines, how they are named and refused, and that no equation knows them."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Printed expressions: as short as those of books, equal in value, and written within a second."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any

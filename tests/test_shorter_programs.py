@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Short forms as programs: never longer, and as accurate as what they replace."""
 
-from __future__ import annotations
-
 import importlib
 import random
 
@@ -31,10 +29,7 @@ def derived(name: str) -> tuple[Derivation, Derivation]:
 
 def programs(d: Derivation) -> dict[str, list[int]]:
     motion = d.udot_at_run_time if d.solved_at_run_time else d.kernel("udot")
-    return {
-        **{name: list(d.kernel(name).roots) for name in ("mass_matrix", "forcing")},
-        "udot": list(motion.roots),
-    }
+    return {**{name: list(d.kernel(name).roots) for name in ("mass_matrix", "forcing")}, "udot": list(motion.roots)}
 
 
 def angles(g: Graph, roots: list[int]) -> int:

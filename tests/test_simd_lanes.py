@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several states at once: the bits of one state alone, in any batch, with any number of threads."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import platform

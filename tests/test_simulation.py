@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Integration from Python: against SciPy, closed forms and conserved quantities; every input; every wrong call."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import signal
@@ -366,12 +364,7 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"inputs": lambda t, x: np.array(["1", 2, 3], object)}, TypeError, "got '1' among them"),
         (((0, 1), X0), {"inputs": lambda t, x: [np.datetime64("2020"), 0, 0]}, TypeError, "got .*2020.* among them"),
         (((0, 1), X0), {"inputs": lambda t, x: [10**400, 0, 0]}, ValueError, "inputs.* must be real numbers: int too"),
-        (
-            ((0, 1), X0),
-            {"inputs": lambda t, x: [0, [1, 2], 0]},
-            ValueError,
-            "inputs.* is not an array of numbers",
-        ),
+        (((0, 1), X0), {"inputs": lambda t, x: [0, [1, 2], 0]}, ValueError, "inputs.* is not an array of numbers"),
         (((0, 1), X0), {"t_eval": np.array([0.1, 0.2]) + 0j}, TypeError, "t_eval must be real numbers"),
         (((0, 1), X0), {"inputs": lambda t, x: [0.0, np.nan, 0.0]}, ValueError, "not finite"),
     ],

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Models in single precision, against the same in double precision: as many digits as the condition leaves."""
 
-from __future__ import annotations
-
 import ctypes
 import pickle
 import subprocess

@@ -4,8 +4,6 @@
 `KANECORE_SITE` names the folder of a built site, ``docs/_build/html`` by default; without one the tests are skipped.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

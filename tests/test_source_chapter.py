@@ -4,8 +4,6 @@
 Each test names its place.  Where the chapter has a misprint, the test says which.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sympy as sm

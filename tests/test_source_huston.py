@@ -4,8 +4,6 @@
 A rigid body that hangs on a turning arm, with forces at points of it; u = q̇.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -4,8 +4,6 @@
 Each test names its place.  Where the notebook has a misprint, the test says which and holds the right result.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -227,10 +225,7 @@ def test_tube_partial_velocities() -> None:
     """Notebook, example 3: v1 and v2 of P1 are t1 and 0, of P2 0 and t1; the rest of v is along t2."""
     t1, t2 = turned(theta)
     points = by_point(rotating_tube.build())
-    for name, partials, distance in (
-        ("P1", [t1, NOTHING], L1 + q1),
-        ("P2", [NOTHING, t1], L1 + L2 + q2),
-    ):
+    for name, partials, distance in (("P1", [t1, NOTHING], L1 + q1), ("P2", [NOTHING, t1], L1 + L2 + q2)):
         found, remainder = points[name]
         assert equal(found, sm.Matrix.hstack(*partials)), name
         assert equal(remainder, distance * theta.diff(t) * t2), name

@@ -5,8 +5,6 @@ Each test names its example.  Where the notes have a misprint, the test says whi
 robot as a model in redundant coordinates and speeds, and its motion, are in test_redundant.py.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -67,10 +65,7 @@ MODELS = {"tree": rrp.build, "transforms": of_transforms}
 def test_products_of_transforms() -> None:
     """Example 3: [H]_{B2/can} and [H]_{B3/can}.  Their lower left block is printed 0_{3×1}; it is 1 × 3."""
     second = sm.Matrix([[c1, -c2 * s1, s1 * s2], [s1, c1 * c2, -c1 * s2], [0, s2, c2]])
-    for product, place in (
-        (H[1], [0, 0, h + l1]),
-        (H[2], [-c2 * s1 * l2, c1 * c2 * l2, h + l1 + s2 * l2]),
-    ):
+    for product, place in ((H[1], [0, 0, h + l1]), (H[2], [-c2 * s1 * l2, c1 * c2 * l2, h + l1 + s2 * l2])):
         expected = second.row_join(sm.Matrix(place)).col_join(sm.Matrix([[0, 0, 0, 1]]))
         assert agree(product, expected)
     assert agree(R[0], sm.Matrix([[c1, -s1, 0], [s1, c1, 0], [0, 0, 1]]))

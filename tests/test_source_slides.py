@@ -4,8 +4,6 @@
 Each test names its section.  Where the slides have a misprint, the test says which and holds the right result.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from typing import Any

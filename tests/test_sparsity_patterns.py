@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tree of rows along which factors of M keep its zeros, against an elimination by numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.functions.splines: SciPy's splines to rounding, at any place and of any order; what is refused."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

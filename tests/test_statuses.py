@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outcomes: the numbers that callers in C know, and words for each."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.program.sum_order: the same sums, in another order and no longer."""
 
-from __future__ import annotations
-
 import random
 from importlib import import_module
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sweep.py and conftest.py: the default part, --long and --skipped are what they say; faults of mutations.py."""
+"""sweep.py and conftest.py: the default part and the long one are what they say; mutations.py finds its faults."""
 
-from __future__ import annotations
-
+import ast
 import os
 import subprocess
 import sys
@@ -29,19 +28,6 @@ def test_pair(a, b): pass
 def test_drawn(n): pass
 """
 
-WANTING = """\
-import pytest
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_case(n):
-    if n == 2:
-        pytest.importorskip("missing")
-
-def test_whole(): pytest.importorskip("missing")
-
-def test_neither(): pass
-"""
-
 
 def named(parameters: list[Any]) -> tuple[list[Any], list[Any]]:
     """Those that run by default, and the long ones."""
@@ -62,8 +48,8 @@ def test_parts(long: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     ("options", "number"),
     [
         ([], 3 + 1 + 1),
-        pytest.param(["--long"], 30 + 2 + 1, marks=pytest.mark.long),
-        pytest.param(["--long", "-m", "long"], 27 + 1 + 1, marks=pytest.mark.long),
+        pytest.param(["-m", "not packaging"], 30 + 2 + 1, marks=pytest.mark.long),
+        pytest.param(["-m", "long"], 27 + 1 + 1, marks=pytest.mark.long),
     ],
 )
 def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) -> None:
@@ -71,29 +57,43 @@ def test_what_runs(options: list[str], number: int, root: Path, tmp_path: Path) 
     assert f"{number} passed" in run(root, tmp_path, *options)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
-def test_what_was_skipped_runs_once_nothing_is_in_the_way(workers: list[str], root: Path, tmp_path: Path) -> None:
-    """Single tests, single cases and whole files; and again, since the list is that of the last whole run."""
-    (tmp_path / "test_one.py").write_text(WANTING)
-    (tmp_path / "test_all.py").write_text('import pytest\npytest.importorskip("missing")\ndef test_a(): pass\n')
-    assert "2 passed, 3 skipped" in run(root, tmp_path, *workers)
-    (tmp_path / "missing.py").write_text("")
-    for _ in range(2):
-        said = run(root, tmp_path, *workers, "--skipped")
-        assert "3 passed" in said
-        assert "skipped" not in said.splitlines()[-1]
-
-
 def run(root: Path, tmp_path: Path, *options: str) -> str:
     """What pytest prints of the tests in a folder, with our conftest.py."""
     (tmp_path / "conftest.py").write_text((root / "tests/conftest.py").read_text(encoding="utf-8"))
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {root / 'tests'} .\nmarkers = long: more\n")
+    settings = f"pythonpath = {root / 'tests'} .\naddopts = -m 'not packaging and not long'\nmarkers = long: more\n"
+    (tmp_path / "pytest.ini").write_text("[pytest]\n" + settings)
     command = [sys.executable, "-m", "pytest", "-q", *options]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment).stdout
 
 
-def test_faults_are_texts_of_the_package() -> None:
-    """What mutations.py replaces stands once in its file."""
-    mutations.check(mutations.FAULTS)
+PYTHON = '''\
+def f(a: int, *, b: bool = not True) -> float:
+    """1 + 1"""
+    if a < 2 or b:
+        raise ValueError(f"{a + 1}")
+    return -g(a, b[0]) if b else a - b
+'''
+C = '#define N 2\nint f(int a) { return a < 3 && !p->b ? a + 1.5 : puts("1 + 1"); /* 1 + 1 */ }\n'
+FAULTS_OF_PYTHON = """dropped negation, opposite, and for or, comparison, off by one, nothing said, swapped branches,
+    dropped negation, swapped arguments, off by one, sign, missing term"""
+
+
+def test_faults_are_found_in_code() -> None:
+    """Not in annotations, texts, comments and the preprocessor's lines; each changes its expression alone."""
+    found = mutations.faults_of("f.py", PYTHON)
+    assert sorted(fault.kind for fault in found) == sorted(each.strip() for each in FAULTS_OF_PYTHON.split(","))
+    assert {fault.function for fault in found} == {1}
+    [swapped] = (fault.put(PYTHON) for fault in found if fault.kind == "swapped arguments")
+    assert swapped == PYTHON.replace("g(a, b[0])", "(g(b[0], a))")
+    assert len({fault.put(PYTHON) for fault in found}) == len(found)
+    put = [fault.put(C) for fault in mutations.faults_of("f.c", C)]
+    assert put == [C.replace(*pair, 1) for pair in (("<", "<="), ("3", "4"), ("&&", "||"), ("!", ""), ("a +", "a -"))]
+
+
+def test_faults_of_the_package_are_python() -> None:
+    """A seed draws the same ones again."""
+    drawn = mutations.drawn(20, 1, ["graph/zero_tests"], native=False)
+    assert drawn == mutations.drawn(20, 1, ["graph/zero_tests"], native=False)
+    for fault in drawn:
+        ast.parse(fault.put((mutations.ROOT / fault.file).read_text(encoding="utf-8")))

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.derive.reports.symbolic_expressions: each kernel of the compiled model in symbols, or why it has none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -224,9 +222,7 @@ def test_where_nonholonomic_makes_no_sense() -> None:
     origin.set_vel(N, 0)
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     model = kc.Model(
-        *(N, [q1, q2], [u1, u2], KD),
-        bodies=[me.Particle("P", P, m)],
-        velocity_constraints=[u1 - sm.sin(q2) * u2],
+        *(N, [q1, q2], [u1, u2], KD), bodies=[me.Particle("P", P, m)], velocity_constraints=[u1 - sm.sin(q2) * u2]
     )
     with pytest.raises(kc.ModelError, match="G has 1 rows, and its description names 0 speeds in u_dependent"):
         model.symbolic("partial_accelerations")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every part of symbrim, a library of bicycles and riders: read, and compared with SymPy's class and our own."""
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Any

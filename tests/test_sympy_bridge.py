@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.graph.sympy_bridge: both ways, every function, and errors that name what is not known."""
 
-from __future__ import annotations
-
 import functools
 from fractions import Fraction
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.describe.from_sympy.sympy_internals: SymPy's private attributes exist, and stay as the user left them."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import inspect

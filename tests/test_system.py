@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model.from_system: SymPy's System with joints, actuators and its own gravity."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 A target owns its real type: the same programs and the same runtime headers serve single precision.
 """
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from importlib import import_module

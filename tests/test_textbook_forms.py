@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Forty mechanisms of textbooks: what is printed has the value of the book's form, and no more operations."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import random

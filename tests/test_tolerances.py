@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What counts as equal is the same in Python and in C."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

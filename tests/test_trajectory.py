@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a trajectory offers beside its numbers."""
 
-from __future__ import annotations
-
 import csv
 import pickle
 

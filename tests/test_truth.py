@@ -4,8 +4,6 @@
 ``truth/cases`` holds the numbers with their sources and how they were verified, ``truth/models`` the mechanisms.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -268,8 +266,6 @@ def test_the_whole_gallery_is_compared() -> None:
 
 
 # ------------------------------------------------------------------------------------- constrained cases
-
-
 def test_particle_of_appell_and_hamel_moves_on_a_straight_line() -> None:
     case = CASES["appell_hamel"]
     x0 = np.array(case["q0"] + case["u0"])

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Multipliers and reactions that redundant rows share: `check` says which the motion does not determine."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Units in every notation, as FMI takes them: a factor, and powers of base units."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

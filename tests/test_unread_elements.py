@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What robot files hold beyond URDF: closed loops and springs are read, what else may act on the motion is named."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

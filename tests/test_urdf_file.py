@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots from URDF files, beside Pinocchio, and what is wrong with files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -442,7 +440,6 @@ def test_runs_in_simulation() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ broken files
-
 BROKEN = [
     ("<robot><link", "line 1: this is no XML"),
     ("<sdf/>", "line 1: the file begins with <sdf>"),

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Robots of example-robot-data beside Pinocchio itself, where both are installed: a dozen by default, or all."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows that vanish identically keep their number; labels of dependent ones that do not fit are told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

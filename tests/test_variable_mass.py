@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Masses that depend on coordinates, time or inputs: −(m a + ṁ v), as SymPy's KanesMethod forms it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Between the two lies rounding: what is left of G u̇ + γ = 0 beside the terms t
 constraints, what its own residual explains.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -131,7 +129,6 @@ def test_a_state_slightly_off_excuses_little() -> None:
 
 
 # --------------------------------------------------------------------------- rows that contradict as velocities
-
 APART: dict[str, tuple[list[Any], tuple[str, ...]]] = {
     "plain": ([u + v, u + v - 1], ("velocity 0", "velocity 1")),
     "scaled": ([u + v, 1e6 * (u + v) - 1e6], ("velocity 0", "velocity 1")),
@@ -181,7 +178,6 @@ def test_the_report_sees_what_needs_no_numbers() -> None:
 
 
 # ------------------------------------------------------------------------------- redundant rows are never refused
-
 CIRCLE = x**2 + y**2 - 1
 #: Each twice or more; on the constraints, where the others hold.
 TWICE: dict[str, dict[str, Any]] = {

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The player of live pages: it is that of the sources, and the same compiler makes the same bytes of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

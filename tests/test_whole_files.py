@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that kanecore writes are whole, or what was there before stays."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where NumPy is, and no SymPy: what is compiled runs, by every command; what must derive says what it needs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

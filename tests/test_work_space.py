@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scratch of kernels: its size in Python, and that its place in memory does not matter."""
 
-from __future__ import annotations
-
 import ctypes
 
 import numpy as np

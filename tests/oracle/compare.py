@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a compiled model is from a reference; a NaN is infinitely far."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The SymPy objects that the gallery hands to ``kanecore.Model``, for the oracles to derive as well."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 from unittest import mock

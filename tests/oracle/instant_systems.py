@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Published mechanisms of which something is true only at an instant, as their authors wrote them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sympy as sm

@@ -4,8 +4,6 @@
 With `accelerations`, which solves M u̇ − Gᵀλ = f, G u̇ = −γ in 50 digits, in numbers that are what they are as doubles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

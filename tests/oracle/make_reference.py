@@ -4,8 +4,6 @@
 In the folder tests: ``python -m oracle.make_reference [random_trees] [random_joints] [named_systems] [random_census]``
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers of SymPy's expressions, however long these are written out: each subexpression is evaluated once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

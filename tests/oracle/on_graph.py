@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A model whose kernels are evaluated on its expression graph, in Python's doubles: no C, no compiler."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

@@ -14,8 +14,6 @@ With q̇ = S u + s from the kinematical equations and the path q(τ) = q + q̇ �
 (Kane & Levinson 1985, sections 4.4 and 4.11); I is about the mass centre, in inertial axes, and its rate that of I.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -218,8 +216,6 @@ class PositionOracle:
 
 
 # ---------------------------------------------------------------- of SymPy's objects
-
-
 def joins(frame: me.ReferenceFrame) -> list[tuple[me.ReferenceFrame, me.ReferenceFrame]]:
     """Neighbouring frames (parent, child) outwards from ``frame``."""
     found, seen = [(frame, frame)], {frame}
@@ -240,8 +236,6 @@ def frame_of(tensor: me.Dyadic) -> me.ReferenceFrame:
 
 
 # ---------------------------------------------------------------- vectors and matrices of three
-
-
 def numbers(x: Any) -> Any:
     return [numbers(y) for y in x] if isinstance(x, (list, tuple)) else mpmath.mpf(x)
 

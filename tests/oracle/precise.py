@@ -5,8 +5,6 @@ M, f, G, γ are evaluated by mpmath as they stand, and the equations are solved 
 elimination and no C of kanecore's is in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

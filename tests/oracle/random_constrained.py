@@ -12,8 +12,6 @@ solution of
     M u̇ − Gᵀ λ = f,    G u̇ = −γ.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -325,8 +323,6 @@ def cranks(seed: int) -> tuple[dict[str, Any], list[Group], list[float]]:
 
 
 # ------------------------------------------------------------------------------------------- the oracle
-
-
 @dataclass(frozen=True)
 class Nearby:
     """Pairs of moments on both sides of one, for each speed: q along its partial rates; u; and the path with u̇ = 0."""
@@ -483,8 +479,6 @@ def pivots(rows: Array) -> list[int]:
 
 
 # ------------------------------------------------------------------------------------------ the mechanisms
-
-
 def random_constrained(seed: int) -> dict[str, Any]:
     """The mechanism of a seed, as `random_tree` gives it, and with it
 

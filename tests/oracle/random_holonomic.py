@@ -5,8 +5,6 @@ Trees of two to four bodies on pins and sliders, their origin at rest or moved i
 and dampers.  The same forces serve Kane's method and, but for the weights, which have a potential energy, Lagrange's.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from typing import Any

@@ -6,8 +6,6 @@
 out, on bodies that perhaps move by a prescribed motion.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any

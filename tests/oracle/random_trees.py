@@ -49,14 +49,7 @@ STYLES = (
 
 AXES = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 #: Directions with rational components: (numerators, denominator).
-DIRECTIONS = (
-    ((3, 4, 0), 5),
-    ((0, -4, 3), 5),
-    ((2, 1, 2), 3),
-    ((-1, 2, 2), 3),
-    ((2, 3, 6), 7),
-    ((1, 8, -4), 9),
-)
+DIRECTIONS = (((3, 4, 0), 5), ((0, -4, 3), 5), ((2, 1, 2), 3), ((-1, 2, 2), 3), ((2, 3, 6), 7), ((1, 8, -4), 9))
 #: Integer quaternions: each gives a rational rotation matrix.
 QUATERNIONS = ((1, 1, 0, 0), (1, 0, 1, 0), (1, 0, 0, 2), (2, 1, 0, 0), (1, 1, 1, 1), (1, 2, 2, 0), (3, 1, -1, 2))
 #: Body-fixed sequences, each with an interval of its middle angle away from the singular attitude.

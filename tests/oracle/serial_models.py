@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arms and trees of arms from a neutral description, as a SymPy user would write them down."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 The equations are SymPy's own, as derived; the numbers are mpmath's.  Nothing of the package under test is used.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath

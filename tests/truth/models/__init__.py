@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SymPy descriptions of the cases in ../cases: a function for each, of the case's name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from . import iftomm, kane85, loops, nonholonomic, particles, robots

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Benchmarks of the IFToMM library of computational benchmark problems."""
 
-from __future__ import annotations
-
 import sympy as sm
 import sympy.physics.mechanics as me
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Problems of T. R. Kane & D. A. Levinson, Dynamics: Theory and Applications, McGraw-Hill 1985."""
 
-from __future__ import annotations
-
 import sympy as sm
 import sympy.physics.mechanics as me
 

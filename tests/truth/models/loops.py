@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Closed planar loops, cut open: ``constraints`` are the rows, linear in the speeds, that closed them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sympy as sm

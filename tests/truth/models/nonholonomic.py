@@ -4,8 +4,6 @@
 The models are without them.  Of Appell's and Hamel's particle the row is linear in the speeds' rates.
 """
 
-from __future__ import annotations
-
 import sympy as sm
 import sympy.physics.mechanics as me
 from sympy import cos, sin

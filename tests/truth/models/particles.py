@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Systems of particles, each function the model of the case of its name in ../cases."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Industrial arms; their links stand in the case files, with their sources."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
