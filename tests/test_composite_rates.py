@@ -13,7 +13,7 @@ import sympy.physics.mechanics as me
 from sweep import LONG, part
 
 import kanecore as kc
-from kanecore.derive.formulations import kane_equations
+from kanecore.derive.recursions import recursion_choice
 
 AGREE = 1e-13
 AXES = np.eye(3)
@@ -91,7 +91,7 @@ def _about(axis: int, angle: Any, functions: Any) -> Array:
 
 @pytest.mark.parametrize("seed", part([1, 2], [1]))
 def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(kane_equations, "WRITTEN_OUT", 0)
+    monkeypatch.setattr(recursion_choice, "WRITTEN_OUT", 0)
     n = 30 if LONG else 20
     tree = RandomTree(n, seed)
     dyn = kc.compile(tree.model(), cache=False)
@@ -114,7 +114,7 @@ def test_random_trees_at_50_digits(monkeypatch: pytest.MonkeyPatch, seed: int) -
 def test_long_chains(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """M, u̇, M⁻¹ of chains, the longer by themselves; states side by side have the bits that they have alone."""
     if n < 63:
-        monkeypatch.setattr(kane_equations, "WRITTEN_OUT", 0)
+        monkeypatch.setattr(recursion_choice, "WRITTEN_OUT", 0)
     tree = RandomTree(n, 3, reach=1)
     dyn = kc.compile(tree.model(), cache=False)
     x = np.random.default_rng(4).uniform(-1, 1, (3, dyn.n_x))
@@ -143,7 +143,7 @@ def test_gallery(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Slides, a free root, speeds in another order, constraints, a link that is moved: as M is written out."""
     module, found = import_module(f"kanecore.gallery.{name}"), []
     for most in (0, 10**9):
-        monkeypatch.setattr(kane_equations, "WRITTEN_OUT", most)
+        monkeypatch.setattr(recursion_choice, "WRITTEN_OUT", most)
         dyn = kc.compile(module.build(), parameters=getattr(module, "PARAMETERS", None), cache=False)
         x = np.random.default_rng(5).uniform(-1, 1, dyn.n_x)
         for quaternion in dyn.unit:
@@ -168,7 +168,7 @@ def test_a_link_that_is_moved_between_two_joints(monkeypatch: pytest.MonkeyPatch
     bodies = [me.Particle("bob", joint.locatenew("R", 5 * C.x), 7)]
     found = []
     for most in (0, 10**9):
-        monkeypatch.setattr(kane_equations, "WRITTEN_OUT", most)
+        monkeypatch.setattr(recursion_choice, "WRITTEN_OUT", most)
         model = kc.Model(N, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2], bodies=bodies)
         assert (model.derivation.composite_rates is None) == (most > 0)
         found.append(kc.compile(model, cache=False).mass_matrix(0.4, [0.5, 0.6, 0, 0]))

@@ -16,7 +16,7 @@ from kanecore.derive import linearized_equations
 from kanecore.derive.recursions.joint_tree_derivatives import forest
 from kanecore.emit.kernel_groups import Groups
 from kanecore.gallery import arm7, cart_pendulum, tree30
-from kanecore.program import kernel_functions
+from kanecore.program import way_to_solve
 
 AGREE = 1e-11
 t = me.dynamicsymbols._t
@@ -337,7 +337,7 @@ def test_products_where_masses_are_negative(monkeypatch: pytest.MonkeyPatch) -> 
     tree.loads.append((tree.places[3][1], force * tree.ground.z))
     x, v, dr, weights = some_states(3), rng.uniform(-1, 1, 6), rng.uniform(-1, 1, 1), rng.uniform(-1, 1, 6)
     for brief, way in ((0, "matrix_product"), (10**9, "free_product")):
-        monkeypatch.setattr(kernel_functions, "BRIEF", brief)
+        monkeypatch.setattr(way_to_solve, "BRIEF", brief)
         model = tree.model(inputs=[force])
         for kernel in ("tangent", "gradient"):
             library = Groups(model.description).library(kernel)

@@ -12,7 +12,7 @@ from kanecore.emit.kernel_groups import emit_group
 from kanecore.graph.expression_graph import COORDINATE, Graph, Op
 from kanecore.graph.factorization import factorized_solve, products
 from kanecore.graph.magnitudes import terms
-from kanecore.program import kernel_functions
+from kanecore.program import way_to_solve
 
 
 def ladder(n: int, absolute: bool = False, redundant: int | None = None, name: str = "ladder") -> kc.Model:
@@ -97,7 +97,7 @@ def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatc
     """The text holds M once; u̇ is the same, to the last bit alone and in lanes, each with its pivots."""
     by_program, x = compiled(ladder(2), cc="none"), states(2, 300)
     assert "fill_udot" in emit_group(ladder(2).description, "core").text
-    monkeypatch.setattr(kernel_functions, "LONG", 100)
+    monkeypatch.setattr(way_to_solve, "LONG", 100)
     filled = ladder(2, name="filled")
     assert "fill_udot" not in emit_group(filled.description, "core").text
     dyn = compiled(filled)
@@ -109,7 +109,7 @@ def test_long_equations_are_filled_by_the_kernels(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.long
 def test_text_of_loops_grows_as_the_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but M, which has an entry for each pair of speeds, grows with the number of loops."""
-    monkeypatch.setattr(kernel_functions, "LONG", 100)
+    monkeypatch.setattr(way_to_solve, "LONG", 100)
 
     def length(n: int) -> int:
         pieces = emit_group(ladder(n).description, "core").text.split("\n}\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kanecore.describe.from_sympy.sympy_internals: SymPy's private attributes exist, and stay as the user left them."""
+"""Private attributes of SymPy: describe.from_sympy.vector_internals and method_internals find all, and change none."""
 
 import ast
 import copy
@@ -11,7 +11,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import method_internals, vector_internals
 from kanecore.emit.kernel_groups import emit_group
 from kanecore.kernels import GROUPS
 from kanecore.model import Model
@@ -90,45 +90,50 @@ HOLDERS = {
 def test_sympy_still_has_them(mechanism: Mechanism) -> None:
     for attribute, holder in HOLDERS.items():
         assert hasattr(holder(mechanism), attribute), (
-            f"SymPy {sm.__version__} has renamed {attribute}: find its new name and change {sympy_internals.__file__}"
+            f"SymPy {sm.__version__} has renamed {attribute}: find its new name and change {vector_internals.__file__} "
+            f"or {method_internals.__file__}"
         )
-    assert private_attributes(inspect.getsource(sympy_internals)) == set(HOLDERS)
+    of_vectors, of_methods = (
+        private_attributes(inspect.getsource(each)) for each in (vector_internals, method_internals)
+    )
+    assert of_vectors | of_methods == set(HOLDERS)
+    assert of_vectors.isdisjoint(of_methods)
 
 
 @pytest.mark.long
-def test_only_one_module_touches_them(root: Path) -> None:
+def test_no_other_module_touches_them(root: Path) -> None:
     """And the subclass of KanesMethod has what that class keeps, under the same names, as its own."""
     kept = {name for name, holder in HOLDERS.items() if holder is Mechanism.kanes_method}
     kept |= {"_forcelist", "_bodylist", "_k_kqdot", "_qdot_u_map"}
     known = set(HOLDERS) | {"_dcm_cache", "_dlist"} | kept
     for path in sorted((root / "pysrc/kanecore").rglob("*.py")):
-        if path.name != "sympy_internals.py":
+        if path.name not in ("vector_internals.py", "method_internals.py"):
             touched = private_attributes(path.read_text(encoding="utf-8")) & known
             assert not touched - (kept if path.name == "kanes_method.py" else set()), path
 
 
 def test_what_is_stored_means_what_we_read(mechanism: Mechanism) -> None:
     m = mechanism
-    c = sympy_internals.neighbours(m.arm)[m.ground]
+    c = vector_internals.neighbours(m.arm)[m.ground]
     assert c == m.arm.dcm(m.ground)
-    assert sympy_internals.neighbours(m.ground)[m.arm] == c.T
-    assert sympy_internals.angular_velocities(m.arm)[m.ground] == m.u1 * m.ground.z
-    assert sympy_internals.angular_velocities(m.ground)[m.arm] == -m.u1 * m.ground.z
-    assert sympy_internals.positions(m.bead)[m.centre] == m.q2 * m.tip.y
-    assert sympy_internals.positions(m.centre)[m.bead] == -m.q2 * m.tip.y
-    assert m.ground in sympy_internals.velocities(m.centre)
-    assert sympy_internals.terms(2 * m.tip.y) == [(sm.Matrix([0, 2, 0]), m.tip)]
+    assert vector_internals.neighbours(m.ground)[m.arm] == c.T
+    assert vector_internals.angular_velocities(m.arm)[m.ground] == m.u1 * m.ground.z
+    assert vector_internals.angular_velocities(m.ground)[m.arm] == -m.u1 * m.ground.z
+    assert vector_internals.positions(m.bead)[m.centre] == m.q2 * m.tip.y
+    assert vector_internals.positions(m.centre)[m.bead] == -m.q2 * m.tip.y
+    assert m.ground in vector_internals.velocities(m.centre)
+    assert vector_internals.terms(2 * m.tip.y) == [(sm.Matrix([0, 2, 0]), m.tip)]
     km = m.kanes_method()
-    assert sympy_internals.inertial_frame(km) is m.ground
-    assert list(sympy_internals.kinematical_equations(km)) == m.kd_eqs
-    assert not any(sympy_internals.constraints(km).values())
+    assert method_internals.inertial_frame(km) is m.ground
+    assert list(method_internals.kinematical_equations(km)) == m.kd_eqs
+    assert not any(method_internals.constraints(km).values())
 
 
 def test_constraints_as_given(mechanism: Mechanism) -> None:
     m = mechanism
     coordinates, speeds = m.q2 - 2 * m.q1, m.u2 - m.q1 * m.u1
     of_rates = me.KanesMethod(m.ground, m.q, [m.u1], m.kd_eqs, u_dependent=[m.u2], velocity_constraints=[speeds])
-    found = {name: value for name, value in sympy_internals.constraints(of_rates).items() if value}
+    found = {name: value for name, value in method_internals.constraints(of_rates).items() if value}
     assert found == {"u_dependent": [m.u2], "velocity_constraints": [speeds]}
     assert of_rates._k_dnh  # SymPy's own derivative
     given = {
@@ -139,7 +144,7 @@ def test_constraints_as_given(mechanism: Mechanism) -> None:
         "acceleration_constraints": [m.u2.diff() - m.q1 * m.u1.diff() - m.u1**2],
     }
     of_all = me.KanesMethod(m.ground, [m.q1], [m.u1], m.kd_eqs, **given)
-    assert sympy_internals.constraints(of_all) == {**given, "u_auxiliary": []}
+    assert method_internals.constraints(of_all) == {**given, "u_auxiliary": []}
 
 
 @pytest.mark.long
@@ -164,6 +169,6 @@ def test_force_of_an_actuator_in_stand_ins(mechanism: Mechanism) -> None:
     length, rate, k, c = sm.symbols("length rate k c")
     path = me.LinearPathway(mechanism.centre, mechanism.bead)
     spring, damper = me.LinearSpring(k, path, 2), me.LinearDamper(c, path)
-    assert sympy_internals.force_along(spring, length, rate) == -k * (length - 2)
-    assert sympy_internals.force_along(damper, length, rate) == -c * rate
+    assert vector_internals.force_along(spring, length, rate) == -k * (length - 2)
+    assert vector_internals.force_along(damper, length, rate) == -c * rate
     assert spring.pathway is path

@@ -26,8 +26,9 @@ from kanecore.emit.c_target import C, Single
 from kanecore.emit.library_tables import spline_table
 from kanecore.emit.solver_calls import HEADERS, function, room
 from kanecore.kernels import KERNELS
+from kanecore.program.function_store import Functions
 from kanecore.program.instructions import Entry, Operand
-from kanecore.program.kernel_functions import Functions
+from kanecore.program.kernel_functions import kernel_function
 
 pytestmark = pytest.mark.compiler
 
@@ -42,7 +43,7 @@ def written(target: C, model: kc.Model, kernels: list[str]) -> tuple[str, dict[s
     leaves = {node: Operand(Entry(array, i)) for array, nodes in arrays.items() for i, node in enumerate(nodes)}
     made = Functions(derivation, {**leaves, d.time: Operand(Entry("t"))}, len(d.parameters))
     for kernel in kernels:
-        made.kernel(kernel)
+        kernel_function(made, kernel)
     functions = (function(target, each, made.by_name) for each in made.by_name.values())
     return "".join(functions), {kernel: room([f"compute_{kernel}"], made.by_name) for kernel in kernels}
 

@@ -10,39 +10,29 @@ from os import PathLike
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from sympy import Symbol
-
 from kanecore.derive.base_parameters import BaseParameters, base_parameters
+from kanecore.derive.changed_readings import canonical_reading, freed_reading, routhian_reading
 from kanecore.derive.derivation import Derivation
-from kanecore.derive.forces.actuator_powers import WrongPower, wrong_powers
 from kanecore.derive.forces.contributing_loads import contributing, contributing_as_written, unknown_reactions
-from kanecore.derive.forces.freed_constraints import freed
-from kanecore.derive.formulations.canonical_equations import canonical
-from kanecore.derive.formulations.routhian import routhian
-from kanecore.derive.position_origin import check_origin
+from kanecore.derive.reading_checks import checked_reading
 from kanecore.derive.reports import explanation, model_picture, printed_equations, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
-from kanecore.derive.velocity_contradictions import Contradiction, contradictions
 from kanecore.describe.description import Description, duplicate
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
-from kanecore.describe.from_sympy.reactions import multiplier
 from kanecore.describe.from_sympy.reader import Reader
 from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
-    function_of_time,
 )
 from kanecore.describe.from_sympy.sympy_methods import of_kanes_method, of_lagrangian, of_system
 from kanecore.describe.from_transforms.homogeneous_transforms import Link
 from kanecore.describe.from_transforms.link_chain import of_transforms
 from kanecore.describe.from_transforms.link_loads import LinkLoad
 from kanecore.describe.from_urdf.urdf_file import read_urdf
-from kanecore.describe.inertia import warn_of_impossible
 from kanecore.describe.reading import Reading
 from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
-from kanecore.errors import warn
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
 from kanecore.program.garbage_collection import no_collection
@@ -287,9 +277,9 @@ class Model(Expressions):
     def _begin(self, reading: Reading) -> None:
         """Become the model of a reading with its contributing forces, checked."""
         self._hold(replace(reading, undeclared=frozenset(), set_accelerations=(), actuators=(), read_again=None))
-        warn_of_impossible(reading.description)
-        check_origin(self.derivation.kinematics)
-        self.contradictions: list[Contradiction | WrongPower] = self._contradicting(reading)
+        self.contradictions = checked_reading(
+            reading, lambda: self.derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self)
+        )
 
     def _hold(self, reading: Reading) -> None:
         """Hold a reading, in place of any other: results are derived anew."""
@@ -297,25 +287,11 @@ class Model(Expressions):
         self._derived: Derivation | None = None
         self._symbols = SymbolsByName(reading.symbols)
 
-    def _with(self, **changes: Any) -> Model:
+    def _with(self, reading: Reading) -> Model:
         """Copy of the model that holds another reading."""
         model = copy.copy(self)
-        model._hold(replace(self.reading, **changes))
+        model._hold(reading)
         return model
-
-    def _contradicting(self, reading: Reading) -> list[Contradiction | WrongPower]:
-        """Warn of set velocities and accelerations that positions contradict, and of loads that pathways do."""
-        if reading.read_again is None:
-            return []
-        d, actuators = reading.description, {each.number: each.name for each in reading.actuators}
-        result: list[Contradiction | WrongPower] = [
-            *contradictions(reading, self.derivation.kinematics, lambda: symbolic_expressions.symbols_by_key(self)),
-            *wrong_powers(reading),
-        ]
-        for each in result:
-            named = d.points if each.kind == "point" else d.frames
-            warn(each.message(actuators[each.at] if isinstance(each, WrongPower) else named[each.at].name))
-        return result
 
     @classmethod
     def from_kane(cls, kanes_method: Any, bodies: Any = None, forcelist: Any = None, **options: Any) -> Model:
@@ -618,15 +594,7 @@ class Model(Expressions):
             The coordinates are not independent, their derivatives do not give the speeds, a velocity was set that is
             no derivative of a position, a load holds ``u.diff()``, or p is not linear in q̇.
         """
-        d = canonical(self.description)
-        without_udot = [name for name, _ in d.outputs]
-        model = self._with(
-            description=d,
-            symbols={**self._symbols, **{name: function_of_time(name) for name in d.speed_names}},
-            written={name: e for name, e in self.reading.written.items() if str(name) in without_udot},
-            noncontributing=(),
-            n_loads=0,
-        )
+        model = self._with(canonical_reading(self.reading))
         model.contradictions = []
         return model
 
@@ -663,17 +631,7 @@ class Model(Expressions):
         ``spherical_pendulum.build().routhian()``
         """
         names = [each if isinstance(each, str) else function_name(each) for each in cyclic]
-        d = routhian(self.description, names)
-        new = {name: function_of_time(name) for name in d.speed_names}
-        new |= {name: Symbol(name) for name in d.parameter_names[len(self.description.parameters) :]}
-        left = {name for name, _ in d.outputs}
-        model = self._with(
-            description=d,
-            symbols={**self._symbols, **new},
-            written={name: e for name, e in self.reading.written.items() if str(name) in left},
-            noncontributing=(),
-            n_loads=0,
-        )
+        model = self._with(routhian_reading(self.reading, names))
         model.contradictions = []
         return model
 
@@ -697,7 +655,7 @@ class Model(Expressions):
     @property
     def time(self) -> Any:
         """Symbol of t."""
-        return sympy_internals.time() if self.reading.time is None else self.reading.time
+        return vector_internals.time() if self.reading.time is None else self.reading.time
 
     @property
     def coordinates(self) -> tuple[Any, ...]:
@@ -834,18 +792,7 @@ class Model(Expressions):
         ``kc.Model(..., configuration_constraints={"wire": r - R}).free("wire").inputs``
         """
         reserved = {str(self.time), *map(function_name, self.reading.laws)}
-        result = freed(self.description, constraints, self.reading.n_loads, reserved)
-        forces = {name: function_of_time(name) for name in result.inputs}
-        swap = {
-            multiplier(row): forces[name] if name else multiplier(number)
-            for row, (name, number) in enumerate(result.multipliers)
-        }
-        return self._with(
-            description=result.description,
-            symbols={**self._symbols, **forces},
-            n_loads=self.reading.n_loads + result.n_loads,
-            written={name: e.xreplace(swap) for name, e in self.reading.written.items()},
-        )
+        return self._with(freed_reading(self.reading, constraints, reserved))
 
     # ---------------------------------------------------------------- results
     @property

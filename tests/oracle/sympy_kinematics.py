@@ -15,7 +15,7 @@ import numpy.typing as npt
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 
 Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t
@@ -41,10 +41,10 @@ class SymPyKinematics:
         places = [*(body.masscenter for body in bodies), *(place for place, _ in loads)]
         places += [*(given.get("points") or ()), *(given.get("frames") or ()), self.inertial]
         places += [body.frame for body in bodies if isinstance(body, me.RigidBody)]
-        self.points = _reached((x for x in places if isinstance(x, me.Point)), sympy_internals.positions)
+        self.points = _reached((x for x in places if isinstance(x, me.Point)), vector_internals.positions)
         frames = [x for x in places if isinstance(x, me.ReferenceFrame)]
         self.frames = _reached(
-            frames, lambda f: {**sympy_internals.neighbours(f), **sympy_internals.angular_velocities(f)}
+            frames, lambda f: {**vector_internals.neighbours(f), **vector_internals.angular_velocities(f)}
         )
 
     def at(self, numbers: Mapping[Any, float]) -> SymPyKinematics:
@@ -94,7 +94,7 @@ class SymPyKinematics:
 
     def vector(self, v: Any) -> Array:
         total = np.zeros(3)
-        for column, frame in sympy_internals.terms(v):
+        for column, frame in vector_internals.terms(v):
             total += self.axes(frame) @ [self.number(e) for e in column]
         return total
 

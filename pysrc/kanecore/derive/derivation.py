@@ -39,8 +39,8 @@ from .constraint_rows import Constraints, Row
 from .kernel_registry import WAYS, Derived
 from .kinematics import Kinematics
 from .linearized_equations import VARIABLES, Linearization, ReducedSlopes, linearized
-from .motion_solver import MotionSolver
 from .position_origin import Whereabouts
+from .schur_complement import SchurComplement
 
 __all__ = ["Derivation"]
 
@@ -277,7 +277,7 @@ class Derivation:
         g, rates = self.graph, self.description.state_rates
         if set(self.multiplier_symbols).isdisjoint(g.below(rates)):
             return tuple(rates)
-        solver = MotionSolver(g, self.mass_matrix, [row.jacobian for row in self.rows], self.symmetric)
+        solver = SchurComplement(g, self.mass_matrix, [row.jacobian for row in self.rows], self.symmetric)
         solution = solver.accelerations(self.forcing, [row.bias for row in self.rows])
         known = dict(zip(self.multiplier_symbols, solution[len(self.forcing) :], strict=True))
         return tuple(g.substitute(list(rates), known))

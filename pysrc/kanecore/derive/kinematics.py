@@ -103,7 +103,7 @@ class Kinematics(Rotations):
     def _is_axis(self, i: int, w: Components) -> bool:
         if sum(1 for x in w if x) == 0:
             return True
-        rotated = matvec(self.graph, self._rotation[i], w)
+        rotated = matvec(self.graph, self.to_parent[i], w)
         return equal(self.graph, zip(rotated, w, strict=True), w, otherwise=False)
 
     def _compare_turning(self) -> list[bool]:
@@ -119,11 +119,11 @@ class Kinematics(Rotations):
 
     def square(self, g: Graph, i: int) -> list[tuple[int, int]]:
         """Pairs of entries of R Rᵀ and of 1."""
-        return [(dot(g, a, b), int(a is b)) for a in self._rotation[i] for b in self._rotation[i]]
+        return [(dot(g, a, b), int(a is b)) for a in self.to_parent[i] for b in self.to_parent[i]]
 
     def turning(self, g: Graph, i: int) -> Components:
         """Angular velocity ω in frame i with Rᵀ dR/dt = [ω]×."""
-        rate, r = Tangent(g, self.seeds).of, self._rotation[i]
+        rate, r = Tangent(g, self.seeds).of, self.to_parent[i]
         change = [tuple(map(rate, row)) for row in r]
         x, y, z = (dot(g, [row[k] for row in r], [row[j] for row in change]) for j, k in ((1, 2), (2, 0), (0, 1)))
         return x, y, z
@@ -132,7 +132,7 @@ class Kinematics(Rotations):
         """Angular velocity of a frame in the one from which it is oriented, from the set ω, in its own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
-            return sub(g, self.omega[i], matvec(g, self._transposed[i], self.omega[frame.parent]))
+            return sub(g, self.omega[i], matvec(g, self.from_parent[i], self.omega[frame.parent]))
         total = ZERO  # from terms resolved before: the way to the inertial frame does not matter
         for f, w in self.relative[i]:
             total = add(g, total, self.resolve(w, f, i))

@@ -24,6 +24,8 @@ class Rotations:
 
     Attributes
     ----------
+    to_parent, from_parent : list of matrix
+        Of each frame R with v_parent = R v, and its transpose.
     rounded : list of str
         Frames with snapped entries: values within rounding of an integer were replaced by it.
     """
@@ -32,8 +34,8 @@ class Rotations:
         self.description = d
         self.graph = d.graph
         self.rounded: list[str] = []
-        self._rotation = [self._snapped(i) for i in range(len(d.frames))]
-        self._transposed = [transposed(r) for r in self._rotation]
+        self.to_parent = [self._snapped(i) for i in range(len(d.frames))]
+        self.from_parent = [transposed(r) for r in self.to_parent]
         self._orientation = Ancestry([frame.parent for frame in d.frames])
         self._resolved: dict[tuple[Components, int, int], Components] = {}
         self._rows: dict[tuple[int, int, int], Components] = {}
@@ -76,7 +78,7 @@ class Rotations:
             turned = tuple(dot(g, self._row(k, ancestor, up[0]), v) for k in range(3))
             return _without_rounding(g, turned, v)  # type: ignore[arg-type]
         for f in up:
-            v = self._turned(self._rotation[f], v)
+            v = self._turned(self.to_parent[f], v)
         return v
 
     def _lowered(self, v: Components, down: list[int], ancestor: int) -> Components:
@@ -87,7 +89,7 @@ class Rotations:
                     total = add(self.graph, total, scale(self.graph, v[k], self._row(k, ancestor, down[-1])))
             return _without_rounding(self.graph, total, v)
         for f in down:
-            v = self._turned(self._transposed[f], v)
+            v = self._turned(self.from_parent[f], v)
         return v
 
     def _turned(self, rotation: Matrix, v: Components) -> Components:
@@ -106,7 +108,7 @@ class Rotations:
             f = self.description.frames[f].parent
         row = unit(k) if f == ancestor else self._rows[k, ancestor, f]
         for f in reversed(above):
-            row = self._rows[k, ancestor, f] = self._turned(self._transposed[f], row)
+            row = self._rows[k, ancestor, f] = self._turned(self.from_parent[f], row)
         return row
 
     def resolve_all(self, vector: Vector, end: int) -> Components:
@@ -119,7 +121,7 @@ class Rotations:
     def rotation(self, start: int, end: int) -> list[Matrix]:
         """Factors, first applied first, of the rotation that takes components in ``start`` to components in ``end``."""
         up, down = self.path(start, end)
-        return [self._rotation[f] for f in up] + [self._transposed[f] for f in down]
+        return [self.to_parent[f] for f in up] + [self.from_parent[f] for f in down]
 
 
 def _nearest_integer(g: Graph, entry: int) -> int:

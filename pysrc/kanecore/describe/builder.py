@@ -193,7 +193,7 @@ class Builder(Variables):
         what = f"the angular velocity of frame {f.name}"
         check_velocity(self.graph, self._components(vector, what), what)
         self._spinning.add(frame)
-        self.frames[frame] = replace(f, angular_velocity=in_speeds(self.graph, self._speeds, vector))
+        self.frames[frame] = replace(f, angular_velocity=in_speeds(self.graph, self.speeds, vector))
 
     def point(self, name: str, parent: int = -1, position: Vector = (), *, velocity: Vector | None = None) -> int:
         """The number of a new point.
@@ -354,7 +354,7 @@ class Builder(Variables):
         check_nodes(self.graph, [node], "the Lagrangian")
         if self._lagrangian is not None:
             raise ModelError("a model has one Lagrangian: add the two")
-        check_lagrangian(self.graph, node, self._speeds)
+        check_lagrangian(self.graph, node, self.speeds)
         self._lagrangian = node
 
     def dissipation(self, node: int) -> None:
@@ -362,7 +362,7 @@ class Builder(Variables):
         check_nodes(self.graph, [node], "the dissipation function")
         if self._lagrangian is None or self._dissipation is not None:
             raise ModelError("one dissipation function stands beside a Lagrangian, which comes first: add several")
-        check_dissipation(self.graph, node, self._speeds)
+        check_dissipation(self.graph, node, self.speeds)
         self._dissipation = node
 
     # -------------------------------------------------------------- constraints
@@ -502,13 +502,13 @@ class Builder(Variables):
         by coordinates alone, and a coordinate that moves nothing, such as a current, has no acceleration; nor does the
         rate of one enter an acceleration where the velocity of all that it moves was set.
         """
-        return self._inputs.orders(self.graph, (*self._differentiated(), (self._inputs.names, 0)))
+        return self.inputs.orders(self.graph, (*self._differentiated(), (self.inputs.names, 0)))
 
     def _differentiated(self) -> list[tuple[list[int], int]]:
         """Nodes, and how often the equations of motion differentiate them by time."""
         places = list(self._places())
         moving = set(self.graph.below(list(self._places(velocities_set=False))))
-        rates = [rate for x, rate in self._rates.items() if x in moving]
+        rates = [rate for x, rate in self.rates.items() if x in moving]
         return [(places, 2), ([*self._velocities(), *rates], 1)]
 
     def _places(self, velocities_set: bool = True) -> Iterator[int]:
@@ -530,7 +530,7 @@ class Builder(Variables):
         """Nodes of ∂L/∂q̇."""
         if self._lagrangian is None:
             return []
-        return accumulate(self.graph, [(self._lagrangian, self.graph.one)], list(self._speeds), SPEED)
+        return accumulate(self.graph, [(self._lagrangian, self.graph.one)], list(self.speeds), SPEED)
 
     def description(self, reactions: Collection[int] = ()) -> Description:
         """Description of all pieces, with the derivatives of inputs and the joints that follow from them.
@@ -542,7 +542,7 @@ class Builder(Variables):
         self._check_complete()
         self._complete_inputs()
         d = self._assembled()
-        check_symbols(d, self._multipliers)
+        check_symbols(d, self.multiplier_nodes)
         _check_output_names(d, reactions)
         check_dependent(d)
         return d
@@ -551,7 +551,7 @@ class Builder(Variables):
         """The forces −∂R/∂q̇ of a dissipation function."""
         if self._dissipation is None:
             return ()
-        slopes = accumulate(self.graph, [(self._dissipation, self.graph.one)], list(self._speeds), SPEED)
+        slopes = accumulate(self.graph, [(self._dissipation, self.graph.one)], list(self.speeds), SPEED)
         return (GeneralizedForce("the dissipation function", tuple(map(self.graph.neg, slopes)), "dissipation"),)
 
     def _check_complete(self) -> None:
@@ -564,14 +564,14 @@ class Builder(Variables):
                 "bodies=[] takes no constraints, because their rows are compared in the metric of masses: leave "
                 "them out, and list all speeds as independent; F_r and partial velocities belong to all of them"
             )
-        if not self._speeds:
+        if not self.speeds:
             raise ModelError("a model has at least one generalized speed: add one")
-        for x, name in self._coordinates.items():
-            if x not in self._rates:
+        for x, name in self.coordinates.items():
+            if x not in self.rates:
                 raise ModelError(f"coordinate {name} has no rate: give one rate for each coordinate")
         self._check_moving_rates()
-        for x, name in self._states.items():
-            if x not in self._state_rates:
+        for x, name in self.states.items():
+            if x not in self.state_rates:
                 raise ModelError(f"state {name} has no rate: give one rate for each state")
         for number, f in enumerate(self.frames):
             turning = not f.oriented or any(self.graph.depends[i] & ~PARAMETER for row in f.rotation for i in row)
@@ -584,14 +584,14 @@ class Builder(Variables):
         """Check that rates of coordinates are linear in the speeds, where they make partial velocities or forces."""
         energies = [*self._potentials, *(body.potential for body in self.bodies)]
         moving = set(self.graph.below([*self._places(), *energies]))
-        for x, rate in self._rates.items():
+        for x, rate in self.rates.items():
             if x in moving:
-                check_velocity(self.graph, [rate], f"the rate of coordinate {self._coordinates[x]}")
+                check_velocity(self.graph, [rate], f"the rate of coordinate {self.coordinates[x]}")
 
     def _check_shapes(self) -> None:
         for body, shape in self._shapes:
             for size in shape.sizes:
-                if isinstance(size, str) and size not in self._parameters.values():
+                if isinstance(size, str) and size not in self.parameters.values():
                     raise ModelError(
                         f"the shape of {self.bodies[body].name} has the size {size}, which is no parameter of the "
                         "model: write a number, or list it in parameters=[...]"
@@ -603,18 +603,18 @@ class Builder(Variables):
             raise ModelError(
                 f"a Lagrangian stands in place of bodies, and {names} would count twice: give one or the other"
             )
-        if self._auxiliary:
+        if self.auxiliary_speeds:
             raise ModelError(
                 "auxiliary speeds bring reactions in evidence on points of bodies, and a Lagrangian does not tell "
                 "the velocities of points: describe the bodies instead"
             )
-        if list(self._rates.values()) != list(self._speeds):
+        if list(self.rates.values()) != list(self.speeds):
             raise ModelError("the speeds of a Lagrangian are the derivatives of its coordinates, in their order")
 
     def _complete_inputs(self) -> None:
         needed = self.derivatives_needed()
-        for base, name in [(i, self._inputs.names[i]) for i in self._inputs.bases()]:
-            chain = self._inputs.chain(base)
+        for base, name in [(i, self.inputs.names[i]) for i in self.inputs.bases()]:
+            chain = self.inputs.chain(base)
             for order in range(len(chain), needed[base] + 1):
                 chain.append(self.input(input_name(name, order)))
                 self.rate(chain[-2], chain[-1])
@@ -627,27 +627,27 @@ class Builder(Variables):
         return tuple(points), tuple(dict.fromkeys([*rigid, *at["torque"], *self._shown_frames]))
 
     def _assembled(self) -> Description:
-        inputs = [i for base in self._inputs.bases() for i in self._inputs.chain(base)]
+        inputs = [i for base in self.inputs.bases() for i in self.inputs.chain(base)]
         place = {node: n for n, node in enumerate(inputs)}
-        moving = self._inputs.orders(self.graph, self._differentiated())
-        in_state = {x: n for n, x in enumerate((*self._coordinates, *self._speeds, *self._states))}
+        moving = self.inputs.orders(self.graph, self._differentiated())
+        in_state = {x: n for n, x in enumerate((*self.coordinates, *self.speeds, *self.states))}
         shown_points, shown_frames = self._shown()
         return Description(
             graph=self.graph,
             name=self.name,
-            coordinates=tuple(self._coordinates),
-            rates=tuple(self._rates[x] for x in self._coordinates),
-            speeds=tuple(self._speeds),
-            accelerations=tuple(map(self.acceleration, self._speeds)),
+            coordinates=tuple(self.coordinates),
+            rates=tuple(self.rates[x] for x in self.coordinates),
+            speeds=tuple(self.speeds),
+            accelerations=tuple(map(self.acceleration, self.speeds)),
             time=self.time,
             inputs=tuple(inputs),
-            input_rates=tuple(place.get(self._inputs.derivative.get(i, -1), -1) for i in inputs),
-            parameters=tuple(self._parameters),
-            coordinate_names=tuple(self._coordinates.values()),
-            speed_names=tuple(self._speeds.values()),
-            input_names=tuple(self._inputs.names[i] for i in inputs),
-            parameter_names=tuple(self._parameters.values()),
-            prescribed=frozenset(place[i] for base in moving for i in self._inputs.chain(base)),
+            input_rates=tuple(place.get(self.inputs.derivative.get(i, -1), -1) for i in inputs),
+            parameters=tuple(self.parameters),
+            coordinate_names=tuple(self.coordinates.values()),
+            speed_names=tuple(self.speeds.values()),
+            input_names=tuple(self.inputs.names[i] for i in inputs),
+            parameter_names=tuple(self.parameters.values()),
+            prescribed=frozenset(place[i] for base in moving for i in self.inputs.chain(base)),
             frames=tuple(self.frames),
             points=tuple(self.points),
             bodies=tuple(self.bodies),
@@ -661,24 +661,24 @@ class Builder(Variables):
             shown_frames=shown_frames,
             origin=self._origin,
             joints=Attachments(self.graph, self.frames, self.points, self.bodies, self._joints).joints,
-            unit=tuple(_places(in_state, quaternion) for quaternion in self._unit),
+            unit=tuple(_places(in_state, quaternion) for quaternion in self.units),
             constraints=tuple(self.constraints),
-            n_q_dependent=len(self._dependent & self._coordinates.keys()),
-            n_u_dependent=len(self._dependent & self._speeds.keys()),
-            auxiliary=tuple(self._auxiliary),
-            auxiliary_names=tuple(self._auxiliary.values()),
+            n_q_dependent=len(self.dependent & self.coordinates.keys()),
+            n_u_dependent=len(self.dependent & self.speeds.keys()),
+            auxiliary=tuple(self.auxiliary_speeds),
+            auxiliary_names=tuple(self.auxiliary_speeds.values()),
             attachments=tuple(self._attachments),
             left_out_parameters=self._left_out[0],
             left_out_inputs=self._left_out[1],
-            guess=tuple((n, self._guess[x]) for x, n in in_state.items() if x in self._guess),
+            guess=tuple((n, self.guesses[x]) for x, n in in_state.items() if x in self.guesses),
             lagrangian=self._lagrangian,
             generalized_forces=self._generalized_forces(),
             first_order=self._first_order,
             shapes=tuple(self._shapes),
-            functions=tuple(self._functions),
-            states=tuple(self._states),
-            state_rates=tuple(self._state_rates[x] for x in self._states),
-            state_names=tuple(self._states.values()),
+            functions=tuple(self.functions),
+            states=tuple(self.states),
+            state_rates=tuple(self.state_rates[x] for x in self.states),
+            state_names=tuple(self.states.values()),
             ranges=tuple(self._ranges),
         )
 

@@ -89,25 +89,39 @@ class Variables:
         Where all scalars are made.
     time : int
         The node of t.
+    coordinates, speeds, auxiliary_speeds, states, parameters : dict of node to name
+        In the order in which they were made.
+    dependent : set of node
+        Dependent coordinates and speeds.
+    rates, state_rates : dict of node to node
+        Derivatives of coordinates and of states.
+    inputs : InputRates
+    multiplier_nodes : set of node
+        Multipliers and components of joints' reactions that loads or outputs may hold.
+    units : list of four nodes
+        Unit quaternions.
+    guesses : dict of node to float
+    functions : dict of name to External
+        Functions in C.
     """
 
     def __init__(self) -> None:
         self.graph = Graph()
         self.time = self.graph.symbol(("t",), TIME)
         self._taken: set[str] = set()  # names
-        self._coordinates: dict[int, str] = {}
-        self._speeds: dict[int, str] = {}
-        self._auxiliary: dict[int, str] = {}
-        self._parameters: dict[int, str] = {}
-        self._inputs = InputRates()
-        self._multipliers: set[int] = set()
-        self._dependent: set[int] = set()
-        self._rates: dict[int, int] = {}  # of coordinates
-        self._states: dict[int, str] = {}
-        self._state_rates: dict[int, int] = {}
-        self._unit: list[tuple[int, int, int, int]] = []
-        self._guess: dict[int, float] = {}
-        self._functions: dict[str, External] = {}
+        self.coordinates: dict[int, str] = {}
+        self.speeds: dict[int, str] = {}
+        self.auxiliary_speeds: dict[int, str] = {}
+        self.parameters: dict[int, str] = {}
+        self.inputs = InputRates()
+        self.multiplier_nodes: set[int] = set()
+        self.dependent: set[int] = set()
+        self.rates: dict[int, int] = {}  # of coordinates
+        self.states: dict[int, str] = {}
+        self.state_rates: dict[int, int] = {}
+        self.units: list[tuple[int, int, int, int]] = []
+        self.guesses: dict[int, float] = {}
+        self.functions: dict[str, External] = {}
 
     def _take(self, name: str) -> None:
         check_name(name)
@@ -121,38 +135,38 @@ class Variables:
 
     def _state(self, listed: dict[int, str], letter: str, name: str, dependent: bool) -> int:
         node = self._symbol(letter, name, COORDINATE if letter == "q" else SPEED)
-        if not dependent and not self._dependent.isdisjoint(listed):
+        if not dependent and not self.dependent.isdisjoint(listed):
             raise ModelError(f"{name} is independent, and was added after dependent ones: add those last")
         listed[node] = name
         if dependent:
-            self._dependent.add(node)
+            self.dependent.add(node)
         return node
 
     def coordinate(self, name: str, *, dependent: bool = False) -> int:
         """Add a generalized coordinate and return its node; dependent ones come last."""
-        return self._state(self._coordinates, "q", name, dependent)
+        return self._state(self.coordinates, "q", name, dependent)
 
     def speed(self, name: str, *, dependent: bool = False) -> int:
         """Add a generalized speed and return its node; dependent ones come last."""
-        return self._state(self._speeds, "u", name, dependent)
+        return self._state(self.speeds, "u", name, dependent)
 
     def state(self, name: str) -> int:
         """Add a first-order state z, whose derivative is any function of the motion; return its node."""
         node = self._symbol("z", name, STATE)
-        self._states[node] = name
+        self.states[node] = name
         return node
 
     def acceleration(self, speed: int) -> int:
         """The node of the derivative of a speed."""
         check_nodes(self.graph, [speed], "acceleration()")
-        if speed not in self._speeds:
+        if speed not in self.speeds:
             raise ModelError(f"{self._written(speed)} is no generalized speed, and has no derivative")
-        return self.graph.symbol(("a", self._speeds[speed]), ACCELERATION)
+        return self.graph.symbol(("a", self.speeds[speed]), ACCELERATION)
 
     def auxiliary(self, name: str) -> int:
         """Add an auxiliary speed, which brings a reaction into evidence and is zero itself; return its node."""
         node = self._symbol("u", name, SPEED)
-        self._auxiliary[node] = name
+        self.auxiliary_speeds[node] = name
         return node
 
     def constant(self, value: Number) -> int:
@@ -163,52 +177,52 @@ class Variables:
     def parameter(self, name: str) -> int:
         """Add a named constant, whose value is set later; return its node."""
         node = self._symbol("p", name, PARAMETER)
-        self._parameters[node] = name
+        self.parameters[node] = name
         return node
 
     def input(self, name: str) -> int:
         """Add a function of time: a force, or a prescribed motion; return its node."""
         node = self._symbol("r", name, INPUT)
-        self._inputs.names[node] = name
+        self.inputs.names[node] = name
         return node
 
     def external(self, name: str, highest: int) -> External:
         """Add a function in C, with derivatives up to some order, that a compiled model calls by its address."""
         self._take(name)
-        self._functions[name] = External(highest)
-        return self._functions[name]
+        self.functions[name] = External(highest)
+        return self.functions[name]
 
     def multiplier(self, row: int | str) -> int:
         """The node of λ of a row of G, by number or name, for loads and outputs."""
         if not isinstance(row, str):
             check_count(row, "the row of a multiplier")
         node = self.graph.symbol(("λ", row), ACCELERATION)
-        self._multipliers.add(node)
+        self.multiplier_nodes.add(node)
         return node
 
     def reaction(self, joint: str, component: int) -> int:
         """The node of a component of a joint's reaction, force then torque in inertial axes, for loads and outputs."""
         node = self.graph.symbol(("R", joint, component), ACCELERATION)
-        self._multipliers.add(node)
+        self.multiplier_nodes.add(node)
         return node
 
     def rate(self, x: int, derivative: int) -> None:
         """Set the derivative of a coordinate, in q, u and t, or of a state; or the input that is that of an input."""
         check_nodes(self.graph, [x, derivative], "rate()")
-        if x in self._coordinates:
-            name = self._coordinates[x]
-            if x in self._rates:
+        if x in self.coordinates:
+            name = self.coordinates[x]
+            if x in self.rates:
                 raise ModelError(f"coordinate {name} has two rates: give it one")
             check_rate(self.graph, derivative, f"the rate of coordinate {name}")
-            self._rates[x] = derivative
-        elif x in self._states:
-            if x in self._state_rates:
-                raise ModelError(f"state {self._states[x]} has two rates: give it one")
-            self._state_rates[x] = derivative
-        elif x in self._inputs.names and derivative in self._inputs.names:
-            if x in self._inputs.derivative or x in self._inputs.chain(derivative):
-                raise ModelError(f"input {self._inputs.names[x]} has two rates, or is its own: give it one")
-            self._inputs.derivative[x] = derivative
+            self.rates[x] = derivative
+        elif x in self.states:
+            if x in self.state_rates:
+                raise ModelError(f"state {self.states[x]} has two rates: give it one")
+            self.state_rates[x] = derivative
+        elif x in self.inputs.names and derivative in self.inputs.names:
+            if x in self.inputs.derivative or x in self.inputs.chain(derivative):
+                raise ModelError(f"input {self.inputs.names[x]} has two rates, or is its own: give it one")
+            self.inputs.derivative[x] = derivative
         else:
             raise ModelError(
                 f"{self._written(x)} has the rate {self._written(derivative)}: a rate is that of a coordinate "
@@ -217,15 +231,15 @@ class Variables:
 
     def named_nodes(self) -> dict[str, int]:
         """Nodes of all coordinates, speeds, states, parameters and inputs, and of t, by name."""
-        of = (self._coordinates, self._speeds, self._states, self._parameters, self._inputs.names)
+        of = (self.coordinates, self.speeds, self.states, self.parameters, self.inputs.names)
         return {"t": self.time} | {name: node for names in of for node, name in names.items()}
 
     def rate_of(self, coordinate: int) -> int:
         """The node of the derivative of a coordinate; ModelError for what has none here."""
-        if coordinate not in self._rates:
+        if coordinate not in self.rates:
             name = self._written(coordinate)
             raise ModelError(f"{name} is no coordinate: its derivative stands in no constraint on speeds")
-        return self._rates[coordinate]
+        return self.rates[coordinate]
 
     def _written(self, node: int) -> str:
         """A node in a message: the name of a symbol, else its operation."""
@@ -238,10 +252,10 @@ class Variables:
     def guess(self, x: int, value: Any) -> None:
         """Set the value of a coordinate or speed at which the search for a consistent state starts."""
         check_nodes(self.graph, [x], "guess()")
-        name = {**self._coordinates, **self._speeds}.get(x)
+        name = {**self.coordinates, **self.speeds}.get(x)
         if name is None:
             raise ModelError(f"guess holds {self._written(x)}, which is neither a coordinate nor a speed")
-        if x in self._guess:
+        if x in self.guesses:
             raise ModelError(f"guess holds {name} twice")
         try:
             number = float(value)
@@ -249,7 +263,7 @@ class Variables:
             raise ModelError(f"guess of {name} is {value!r}, which is no number") from None
         if not math.isfinite(number):
             raise ModelError(f"guess of {name} is {value!r}, which is not finite")
-        self._guess[x] = number
+        self.guesses[x] = number
 
     def unit(self, e0: int, e1: int, e2: int, e3: int) -> None:
         """Coordinates that are a unit quaternion, normalised while integrating.
@@ -259,11 +273,11 @@ class Variables:
         group = (e0, e1, e2, e3)
         check_nodes(self.graph, group, "unit()")
         for x in group:
-            if x not in self._coordinates:
+            if x not in self.coordinates:
                 raise ModelError(f"{self._written(x)} in a unit quaternion is no coordinate")
-            if group.count(x) > 1 or any(x in other for other in self._unit):
-                raise ModelError(f"{self._coordinates[x]} belongs to two quaternions")
-        self._unit.append(group)
+            if group.count(x) > 1 or any(x in other for other in self.units):
+                raise ModelError(f"{self.coordinates[x]} belongs to two quaternions")
+        self.units.append(group)
         if group not in self.graph.unit:
             self.graph.unit.append(group)
 
@@ -273,10 +287,10 @@ class Variables:
         Derivatives of inputs follow them in any case, and need not be listed.
         """
         check_nodes(self.graph, [*parameters, *inputs], "list_in_order()")
-        names = self._inputs.names
+        names = self.inputs.names
         listed = [*inputs, *(i for i in names if i not in inputs)]
-        for items, order, what in ((self._parameters, parameters, "parameters"), (names, listed, "inputs")):
+        for items, order, what in ((self.parameters, parameters, "parameters"), (names, listed, "inputs")):
             if sorted(items) != sorted(order):
                 raise ModelError(f"the order of the {what} must list each of them once, and nothing else")
-        self._parameters = {i: self._parameters[i] for i in parameters}
-        self._inputs.names = {i: names[i] for i in listed}
+        self.parameters = {i: self.parameters[i] for i in parameters}
+        self.inputs.names = {i: names[i] for i in listed}

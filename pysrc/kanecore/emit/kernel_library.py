@@ -19,8 +19,11 @@ from kanecore.graph.evaluation import count
 from kanecore.graph.expression_graph import PARAMETER, Op
 from kanecore.kernels import GROUPS, KERNELS
 from kanecore.program.function_parts import Function, Solved, Straight
+from kanecore.program.function_store import Functions
 from kanecore.program.instructions import Entry, Instruction, Operand, Program, Store
-from kanecore.program.kernel_functions import Functions
+from kanecore.program.kernel_functions import kernel_function
+from kanecore.program.motion_functions import asked, motion
+from kanecore.program.row_counting import counting
 from kanecore.program.straight_line import address, straight_line
 
 from .c_target import C
@@ -141,19 +144,19 @@ class Library:
         """
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
-            of_rhs["rhs"] = functions.motion()
+            of_rhs["rhs"] = motion(functions)
         with_elements = (name for name, kernel in self.kernels.items() if kernel.roots and name != "rhs")
-        made = of_rhs | {name: functions.kernel(name) for name in with_elements}
+        made = of_rhs | {name: kernel_function(functions, name) for name in with_elements}
         terms = self.d.reaction_terms
         if self.in_lanes or terms is None or not terms.fault:
             return made
         before = {"rhs": self.sizes["n_q"]}
-        return {name: functions.asked(each, self.n_results(name) - before.get(name, 0)) for name, each in made.items()}
+        return {name: asked(functions, each, self.n_results(name) - before.get(name, 0)) for name, each in made.items()}
 
     @cached_property
     def counting(self) -> Solved | None:
         """Function by which ``prepare`` counts the rows of G; None if it does not."""
-        return self.functions.counting() if self.prepares else None
+        return counting(self.functions) if self.prepares else None
 
     @cached_property
     def preparing(self) -> Program:

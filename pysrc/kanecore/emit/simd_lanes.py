@@ -17,7 +17,7 @@ from kanecore.graph.expression_graph import Op
 from kanecore.kernels import KERNELS
 from kanecore.program.function_parts import Function, Solved, Straight
 from kanecore.program.instructions import Apply, Call
-from kanecore.program.kernel_functions import BRIEF
+from kanecore.program.way_to_solve import BRIEF
 
 __all__ = ["LaneLibrary", "Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "of_several"]
 

@@ -21,7 +21,7 @@ from sympy.utilities.iterables import iterable
 
 from kanecore.derive.derivation import Derivation
 from kanecore.describe.description import duplicate
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, ListedArguments
 from kanecore.graph.sympy_bridge import to_sympy
 from kanecore.kanes_method.dependent_elimination import KanesForm
@@ -121,9 +121,9 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         a, constraints = arguments, arguments.constraints
         for equations, unknowns, what in (
             (a.kd_eqs, self.q, "kinematic differential equations and coordinates"),
-            (constraints["configuration"], self._qdep, "configuration constraints and dependent coordinates"),
-            (constraints["velocity"], self._udep, "velocity constraints and dependent speeds"),
-            (constraints["acceleration"], self._udep, "acceleration constraints and dependent speeds"),
+            (constraints["configuration"], a.q_dependent, "configuration constraints and dependent coordinates"),
+            (constraints["velocity"], a.u_dependent, "velocity constraints and dependent speeds"),
+            (constraints["acceleration"], a.u_dependent, "acceleration constraints and dependent speeds"),
         ):
             optional = equations is a.kd_eqs or equations is constraints["acceleration"]
             if len(equations) != len(unknowns) and (equations or not optional):
@@ -165,7 +165,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         if not self._arguments.kd_eqs:
             return None
         rates = self._rates.written([[x] for x in self._rates.rates])
-        return dict(zip(self._qdot, rates, strict=True))
+        return dict(zip(self.q.diff(vector_internals.time()), rates, strict=True))
 
     # --------------------------------------------------------------- constraints
     @cached_property
@@ -186,8 +186,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @cached_property
     def _Ars(self) -> Any:
-        independent = len(self.u) - len(self._udep)
-        return self._rates.written([row[:independent] for row in self._rates.dependence])
+        return self._rates.written([row[: self._rates.n_independent] for row in self._rates.dependence])
 
     # ------------------------------------------------------------------ dynamics
     def kanes_equations(self, bodies: Any = None, loads: Any = None) -> tuple[Any, Any]:
@@ -335,7 +334,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         if not isinstance(vector, Vector):
             raise TypeError(f"partial_velocity takes vectors, not {vector!r}: a velocity is point.vel(frame)")
         by_speed = [Vector(0) for _ in speeds]
-        for column, frame in sympy_internals.terms(vector):
+        for column, frame in vector_internals.terms(vector):
             for r, slope in enumerate(self._rates.partial(column, speeds)):
                 by_speed[r] += Vector([(slope, frame)])
         return by_speed

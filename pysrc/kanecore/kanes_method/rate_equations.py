@@ -38,6 +38,8 @@ class RateEquations:
     Attributes
     ----------
     graph : Graph
+    n_independent : int
+        Number of independent speeds.
     k_kqdot, k_ku, f_k
         As written: the coefficients of q̇ and u, and the remaining terms.
     rates : list of nodes
@@ -58,7 +60,7 @@ class RateEquations:
         self._constraint_solver = constraint
         self._qdot = [self.graph.symbol(("q̇", function_name(x)), SPEED) for x in symbols.q]
         self._auxiliary = [symbols.node(x) for x in symbols.auxiliary]
-        self._n_independent = len(arguments.u_ind)
+        self.n_independent = len(arguments.u_ind)
         self._read_kinematics(arguments.kd_eqs, kinematical)
         symbols.know_rates(self.rates)
         self.velocity = self._read_velocity(arguments.constraints["velocity"])
@@ -147,7 +149,7 @@ class RateEquations:
     @cached_property
     def dependence(self) -> Rows:
         """A_rs, the derivatives of the dependent speeds by the independent ones, then by the auxiliary ones."""
-        p, g = self._n_independent, self.graph
+        p, g = self.n_independent, self.graph
         by_auxiliary = [accumulate(g, [(f, g.one)], self._auxiliary, SPEED) for _, f in self.velocity]
         right = [[g.neg(a) for a in (*k[:p], *b)] for (k, _), b in zip(self.velocity, by_auxiliary, strict=True)]
         if not right:

@@ -23,7 +23,7 @@ from kanecore.derive.forces.loads_of_reactions import (
     not_positive,
     status_where,
 )
-from kanecore.derive.motion_solver import MotionSolver
+from kanecore.derive.schur_complement import SchurComplement
 from kanecore.describe.description import Description, Image, Load
 from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError, unknown_name
@@ -167,7 +167,7 @@ class _System:
         symbols = list(self.shares.parts)
         udot, multipliers = d.accelerations, self.derivation.multiplier_symbols
         none = dict.fromkeys((*symbols, *self.reactions), 0)
-        solver = MotionSolver(g, m.mass, m.jacobian, self.derivation.symmetric)
+        solver = SchurComplement(g, m.mass, m.jacobian, self.derivation.symmetric)
         at_rest = solver.accelerations(g.substitute(m.forcing, none), m.bias)
         known = dict(zip((*udot, *multipliers), at_rest, strict=True)) | none
         rights = [g.substitute(m.equations, known)]

@@ -9,7 +9,7 @@ from typing import Any
 import sympy as sm
 from sympy.physics.vector import Point
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import expect
 from kanecore.describe.from_sympy.force_systems import as_vector
 from kanecore.errors import ModelError
@@ -253,7 +253,7 @@ class Contact:
 
 
 def _in_one_frame(vector: Any, what: str) -> Any:
-    if len(sympy_internals.terms(vector)) != 1:
+    if len(vector_internals.terms(vector)) != 1:
         raise ModelError(f"{what} is {vector}: write it in the axes of one frame, such as N.y")
     return vector
 

@@ -18,7 +18,7 @@ from sympy.physics.vector import Vector
 
 from kanecore.errors import ModelError
 
-from . import sympy_internals
+from . import vector_internals
 from .arguments import listed
 
 __all__ = ["activations", "brings_states", "inputs_of_objects", "state_rates"]
@@ -90,7 +90,7 @@ def _refuse_activation(item: Any, what: str, known: Collection[Any]) -> None:
     curves = sys.modules.get("sympy.physics.biomechanics.curve")
     if curves is None or not isinstance(item, Sequence) or not isinstance(item[-1], Vector):
         return
-    for matrix, _ in sympy_internals.terms(item[-1]):
+    for matrix, _ in vector_internals.terms(item[-1]):
         if not matrix.has(curves.CharacteristicCurveFunction):
             continue
         lost = sorted({str(x) for x in matrix.atoms(AppliedUndef) if x not in known})

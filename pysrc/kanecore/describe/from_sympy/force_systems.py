@@ -18,7 +18,7 @@ import sympy as sm
 from sympy.core.function import AppliedUndef
 from sympy.physics.vector import Point, ReferenceFrame, Vector
 
-from kanecore.describe.from_sympy import sympy_internals, vector_algebra
+from kanecore.describe.from_sympy import vector_algebra, vector_internals
 from kanecore.describe.from_sympy.arguments import expect
 from kanecore.describe.from_sympy.quaternions import quaternion_order
 from kanecore.errors import ModelError
@@ -50,7 +50,7 @@ class Screw:
         vectors = [*self.free]
         for point, v in self.bound:
             vectors += [v, *vector_algebra.position_steps(point, self.origin)]
-        frames = [frame for v in vectors for _, frame in sympy_internals.terms(v)]
+        frames = [frame for v in vectors for _, frame in vector_internals.terms(v)]
         for frame in frames:
             vector_algebra.rotations(frame, frames[0])
 
@@ -86,7 +86,7 @@ class Screw:
         r, m = self.resultant, self.moment(self.origin)
         square = vector_algebra.dot(r, r)
         foot = Point(name)
-        sympy_internals.positions(foot)[self.origin] = vector_algebra.cross(r, m) / square
+        vector_internals.positions(foot)[self.origin] = vector_algebra.cross(r, m) / square
         return foot, Vector(0) if self.is_one_vector else vector_algebra.dot(r, m) / square * r
 
 
@@ -116,14 +116,14 @@ class _OnGraph:
         """Read symbols as numbers, positive if not declared negative; functions of time may have any sign."""
         g, key = self._graph, sm.srepr(e)
         if e.is_Symbol:
-            node = g.symbol(key, TIME if e == sympy_internals.time() else PARAMETER)
+            node = g.symbol(key, TIME if e == vector_internals.time() else PARAMETER)
             return g.neg(node) if e.is_negative else node
         return g.symbol(key, COORDINATE)
 
     def _components(self, vector: Any, unit: int) -> list[int]:
         """The components in the common axes, times a unit."""
         g, total = self._graph, [0, 0, 0]
-        for column, frame in sympy_internals.terms(vector):
+        for column, frame in vector_internals.terms(vector):
             self._axes = self._axes or frame
             components = [g.mul(self._read(x), unit) for x in column]
             for matrix in vector_algebra.rotations(frame, self._axes):
@@ -136,7 +136,7 @@ class _OnGraph:
     def _find_quaternion(self, matrix: Any, entries: Sequence[int]) -> None:
         """Make random values those of a rotation: four numbers that are a quaternion have norm one."""
         g, functions = self._graph, matrix.atoms(AppliedUndef)
-        names = functions if matrix.free_symbols == {sympy_internals.time()} else matrix.free_symbols - functions
+        names = functions if matrix.free_symbols == {vector_internals.time()} else matrix.free_symbols - functions
         members = tuple(self._read(x) for x in sorted(names, key=sm.default_sort_key))
         if len(members) == 4 and members not in g.unit and quaternion_order(g, entries, members):
             g.unit.append(members)

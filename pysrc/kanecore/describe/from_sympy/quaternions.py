@@ -25,7 +25,7 @@ from kanecore.graph.evaluation import evaluate
 from kanecore.graph.expression_graph import Graph
 from kanecore.tolerances import EQUAL
 
-from . import sympy_internals
+from . import vector_internals
 from .symbols import Symbols, function_name
 
 __all__ = ["Quaternion", "find_quaternions", "quaternion_order"]
@@ -62,7 +62,7 @@ def find_quaternions(symbols: Symbols, frames: Iterable[tuple[Any, Any]], named:
     """
     quaternions = [Quaternion(_named(symbols, group)) for group in named]
     for frame, parent in frames:
-        matrix = sympy_internals.neighbours(parent)[frame]
+        matrix = vector_internals.neighbours(parent)[frame]
         members = matrix.atoms(AppliedUndef)
         if len(members) != 4 or matrix.free_symbols != {symbols.t} or not members.issubset(symbols.q):
             continue

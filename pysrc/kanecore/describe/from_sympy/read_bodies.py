@@ -19,7 +19,7 @@ from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import expect
 from kanecore.describe.from_sympy.read_frames import FrameReader
 from kanecore.describe.from_sympy.read_points import PointReader
@@ -116,13 +116,13 @@ def _is_ground(body: Any, frame: Any) -> bool:
 
     def fixed_to(point: Any) -> Iterator[Any]:
         """Points whose position from another is constant as written in the inertial frame."""
-        return (p for p, v in sympy_internals.positions(point).items() if is_steady(v, frame))
+        return (p for p, v in vector_internals.positions(point).items() if is_steady(v, frame))
 
-    own = sympy_internals.velocities(body.masscenter).get(frame)
+    own = vector_internals.velocities(body.masscenter).get(frame)
     if own is not None:
-        return not sympy_internals.terms(own)
-    velocities = (sympy_internals.velocities(p).get(frame) for p in distances(body.masscenter, fixed_to))
-    return any(v is not None and not sympy_internals.terms(v) for v in velocities)
+        return not vector_internals.terms(own)
+    velocities = (vector_internals.velocities(p).get(frame) for p in distances(body.masscenter, fixed_to))
+    return any(v is not None and not vector_internals.terms(v) for v in velocities)
 
 
 class BodyReader:
@@ -156,7 +156,7 @@ class BodyReader:
             raise ModelError(f"{where} is {dyadic!r}, not a Dyadic: make it with sympy.physics.mechanics.inertia")
         entries: dict[Any, list[list[Any]]] = {}
         for measure, axis, other_axis in dyadic.args:
-            (a, frame), (b, other) = *sympy_internals.terms(axis), *sympy_internals.terms(other_axis)
+            (a, frame), (b, other) = *vector_internals.terms(axis), *vector_internals.terms(other_axis)
             if frame is not other:
                 raise ModelError(
                     f"{where} mixes the axes of frames {frame.name} and {other.name}: write it in one frame"
@@ -178,13 +178,13 @@ def _position(point: Any, origin: Any, where: str) -> Any:
     total = SymVector(0)
     if point == origin:
         return total
-    parent = nearest_first(origin, sympy_internals.positions)
+    parent = nearest_first(origin, vector_internals.positions)
     if point not in parent:
         raise ModelError(
             f"the inertia point {point.name} of {where} has no position path to its mass centre {origin.name}"
         )
     while point is not origin:
-        total = total + sympy_internals.positions(point)[parent[point]]
+        total = total + vector_internals.positions(point)[parent[point]]
         point = parent[point]
     return total
 

@@ -16,7 +16,7 @@ from kanecore.describe.builder import IDENTITY, Builder
 from kanecore.errors import ModelError
 from kanecore.graph.vectors import Components, Matrix, Vector
 
-from . import sympy_internals
+from . import vector_internals
 from .reactions import INERTIAL_AXES
 from .symbols import Symbols
 from .vector_algebra import nearest_first
@@ -37,8 +37,8 @@ class FrameReader:
 
     def __init__(self, builder: Builder, symbols: Symbols, inertial: Any) -> None:
         self._builder, self._symbols, self.inertial = builder, symbols, inertial
-        self.oriented_from = nearest_first(inertial, sympy_internals.neighbours)
-        self._turns_in = nearest_first(inertial, sympy_internals.angular_velocities)
+        self.oriented_from = nearest_first(inertial, vector_internals.neighbours)
+        self._turns_in = nearest_first(inertial, vector_internals.angular_velocities)
         self.index: dict[Any, int] = {inertial: Builder.inertial}
         self._being_read: set[Any] = set()
 
@@ -56,7 +56,7 @@ class FrameReader:
                 f"{where} is {v!r}, not a Vector: write it with the axes of a frame, such as 2*{self.inertial.name}.x"
             )
         parts = []
-        for column, frame in sympy_internals.terms(v):
+        for column, frame in vector_internals.terms(v):
             if not isinstance(column, sm.MatrixBase):
                 raise ModelError(f"{where} holds {column}, which is not a finite real number")
             components: Components = tuple(self._symbols.node(e, where, stage) for e in column)  # type: ignore[assignment]
@@ -99,13 +99,13 @@ class FrameReader:
             angular_parent = parent
         turns_in = self.number(angular_parent, where, oriented=False)
         here, spin = f"the orientation of frame {frame.name}", f"the angular velocity of frame {frame.name}"
-        velocity = sympy_internals.angular_velocities(frame)[angular_parent]
+        velocity = vector_internals.angular_velocities(frame)[angular_parent]
         if parent is None:  # components in its axes are those in the axes that its angular velocity is written in
-            axes = next((f for _, f in sympy_internals.terms(velocity)), self.inertial)
+            axes = next((f for _, f in vector_internals.terms(velocity)), self.inertial)
             turned, rotation = self.number(axes, spin), IDENTITY
         else:
             turned = self.number(parent, where)
-            rotation = self.matrix(sympy_internals.neighbours(parent)[frame], here)
+            rotation = self.matrix(vector_internals.neighbours(parent)[frame], here)
         self.index[frame] = self._builder.frame(
             frame.name, turned, rotation, angular_parent=turns_in, oriented=parent is not None
         )

@@ -19,7 +19,7 @@ from kanecore.describe.reading import Actuator
 from kanecore.errors import ModelError
 from kanecore.graph.vectors import Components
 
-from . import sympy_internals
+from . import vector_internals
 from .contacts import Contact, HeightField, Plane
 from .force_systems import ForceSystem
 from .joint_friction import JointFriction
@@ -158,7 +158,7 @@ class LoadReader:
         length, rate = sm.Dummy("length", positive=True), sm.Dummy("rate", real=True)
         for symbol, node in zip((length, rate), self._builder.line(), strict=True):
             self._symbols.stand_in(symbol, node)
-        force = self._symbols.node(sympy_internals.force_along(actuator, length, rate), where, "load")
+        force = self._symbols.node(vector_internals.force_along(actuator, length, rate), where, "load")
         self._builder.tendon(points, force, number, kind)
 
     def _load(self, number: int, kind: str, at: Any, vector: Any) -> None:

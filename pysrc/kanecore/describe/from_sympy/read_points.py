@@ -13,7 +13,7 @@ from kanecore.describe.builder import Builder
 from kanecore.errors import ModelError
 from kanecore.graph.vectors import Vector
 
-from . import sympy_internals, vector_algebra
+from . import vector_algebra, vector_internals
 from .read_frames import FrameReader
 from .symbols import Symbols
 from .vector_algebra import distances, is_steady, nearest_first
@@ -62,7 +62,7 @@ class PointReader:
         vectors join to other points.  Then the one nearest to all ``needed`` points is taken, so that no order matters.
         """
         set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
-        resting = [p for p, v in set_velocity.items() if not sympy_internals.terms(v)]
+        resting = [p for p, v in set_velocity.items() if not vector_internals.terms(v)]
         if resting and not any(map(self._stands, resting)):
             resting += [p for p in group if p not in set_velocity and self._stands(p) and self._rests(p)]
         origins = resting or list(set_velocity)
@@ -79,12 +79,12 @@ class PointReader:
         return min(origins, key=rank)
 
     def _velocity(self, point: Any) -> Any:
-        return sympy_internals.velocities(point).get(self._frames.inertial)
+        return vector_internals.velocities(point).get(self._frames.inertial)
 
     def _stands(self, point: Any) -> bool:
         """Test whether a constant vector in inertial axes joins a point to another."""
         vectors = self._positions[point].values()
-        return any(sympy_internals.terms(v) and is_steady(v, self._frames.inertial) for v in vectors)
+        return any(vector_internals.terms(v) and is_steady(v, self._frames.inertial) for v in vectors)
 
     def _rests(self, point: Any) -> bool:
         """Test whether the velocity of a point that was not set vanishes, as that of a pin on the axis of a body."""
@@ -92,13 +92,13 @@ class PointReader:
             moves = vector_algebra.velocity(point, self._frames.inertial)
         except ModelError:  # of a point that the model may not need, in a frame whose angular velocity nobody set
             return False
-        return all(e.equals(0) for column, _ in sympy_internals.terms(moves) for e in column)
+        return all(e.equals(0) for column, _ in vector_internals.terms(moves) for e in column)
 
     def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
         """Test whether terms that change, in a point's position in inertial axes, bear mostly no minus signs."""
         total = 0
         while way[point] is not point:
-            for column, frame in sympy_internals.terms(self._positions[point][way[point]]):
+            for column, frame in vector_internals.terms(self._positions[point][way[point]]):
                 if frame is self._frames.inertial:
                     moving = (e for e in column if e.has(self._symbols.t))
                     total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)

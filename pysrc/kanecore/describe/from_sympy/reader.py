@@ -20,7 +20,7 @@ from kanecore.describe.reading import Reading, SetAcceleration
 from kanecore.errors import ModelError
 from kanecore.shapes import Shape
 
-from . import sympy_internals
+from . import vector_internals
 from .arguments import Arguments, expect
 from .first_order_states import activations
 from .kinematical_equations import solve_kinematics
@@ -209,15 +209,15 @@ class Reader:
     def _set_accelerations(self) -> Iterator[SetAcceleration]:
         """Accelerations that are set, and not read."""
         for point, at in self._points.index.items():
-            value = sympy_internals.accelerations(point).get(self._frames.inertial)
+            value = vector_internals.accelerations(point).get(self._frames.inertial)
             if value is not None:
                 yield "point", at, 0, self._known_terms(value)
         frames = self._frames.index
         for frame, at in frames.items():
-            for other, value in sympy_internals.angular_accelerations(frame).items():
+            for other, value in vector_internals.angular_accelerations(frame).items():
                 if frames.get(other, at) < at:  # SymPy stores that of the other in it as well
                     yield "frame", at, frames[other], self._known_terms(value)
 
     def _known_terms(self, vector: Any) -> list[tuple[int, Any]]:
         frames = self._frames.index
-        return [(frames[f], column) for column, f in sympy_internals.terms(vector) if f in frames]
+        return [(frames[f], column) for column, f in vector_internals.terms(vector) if f in frames]

@@ -18,7 +18,7 @@ from kanecore.functions.splines import Spline
 from kanecore.graph.expression_graph import ACCELERATION, Data, Given, Graph
 from kanecore.graph.sympy_bridge import FromSympy
 
-from . import sympy_internals
+from . import vector_internals
 from .arguments import ListedArguments
 from .first_order_states import inputs_of_objects, state_rates
 from .reactions import reaction_of, row_of
@@ -63,7 +63,7 @@ class Symbols:
 
     def __init__(self, builder: Builder, arguments: ListedArguments) -> None:
         self._builder, self.graph = builder, builder.graph
-        self.t = sympy_internals.time()
+        self.t = vector_internals.time()
         self._owner: dict[str, Any] = {str(self.t): self.t}
         self._list_states(arguments)
         self._list_functions(arguments.functions)
@@ -497,7 +497,7 @@ def functions_of_time(symbols: Any, argument: str) -> list[Any]:
                 f"{argument} holds the derivative {x}: make a symbol of its own with dynamicsymbols, and tie it to "
                 "the derivative in kd_eqs"
             )
-        if not (isinstance(x, AppliedUndef) and x.args == (sympy_internals.time(),)):
+        if not (isinstance(x, AppliedUndef) and x.args == (vector_internals.time(),)):
             raise ModelError(
                 f"{argument} holds {x!r}, which is no function of time: make it with dynamicsymbols({str(x)!r})"
             )
@@ -509,7 +509,7 @@ def functions_of_time(symbols: Any, argument: str) -> list[Any]:
 
 def function_of_time(name: str) -> Any:
     """The function F(t), of any name F: dynamicsymbols makes several of one with a space or a colon."""
-    return sm.Function(name)(sympy_internals.time())
+    return sm.Function(name)(vector_internals.time())
 
 
 class SymbolsByName(dict[str, Any]):

@@ -15,7 +15,7 @@ from sympy.physics.mechanics import JointsMethod, KanesMethod, LagrangesMethod, 
 
 from kanecore.errors import ModelError
 
-from . import sympy_internals
+from . import method_internals, vector_internals
 from .arguments import Arguments, listed, numbered
 from .contacts import Contact
 from .joint_friction import JointFriction
@@ -43,16 +43,16 @@ def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str,
     km = kanes_method
     if not isinstance(km, KanesMethod):
         raise _of_another_kind("from_kane", KanesMethod, km)
-    constraints: dict[str, Any] = sympy_internals.constraints(km)
+    constraints: dict[str, Any] = method_internals.constraints(km)
     n_q, n_u = len(km.q) - len(constraints["q_dependent"]), len(km.u) - len(constraints["u_dependent"])
     bodies = km.bodies if bodies is None else bodies
     if not bodies:
         raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
     return {
-        "frame": sympy_internals.inertial_frame(km),
+        "frame": method_internals.inertial_frame(km),
         "q_ind": list(km.q)[:n_q],
         "u_ind": list(km.u)[:n_u],
-        "kd_eqs": sympy_internals.kinematical_equations(km),
+        "kd_eqs": method_internals.kinematical_equations(km),
         **{argument: items for argument, items in constraints.items() if items},
         "bodies": bodies,
         "forcelist": km.forcelist if forcelist is None else forcelist,
@@ -116,7 +116,7 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 def _holonomic(system: Any, velocity: list[Any]) -> dict[str, Any]:
     """Constraints by the names that they have in a System, also where it differentiated them itself."""
     configuration = numbered("holonomic_constraints", system.holonomic_constraints)
-    rates = [e.diff(sympy_internals.time()) for e in configuration.values()]
+    rates = [e.diff(vector_internals.time()) for e in configuration.values()]
     others = list(system.nonholonomic_constraints)
     if velocity != [*rates, *others]:
         return {"configuration_constraints": configuration}
@@ -152,7 +152,7 @@ def of_lagrangian(lagrangian: Any, q: Any, others: Arguments) -> Arguments:
     The speeds are the derivatives of the coordinates: ``theta_d`` of ``theta``.
     """
     if isinstance(lagrangian, LagrangesMethod):
-        own = {name: value for name, value in sympy_internals.lagrangian(lagrangian).items() if value}
+        own = {name: value for name, value in method_internals.lagrangian(lagrangian).items() if value}
         twice = sorted(name for name in own if (q if name == "q" else getattr(others, name, None)) is not None)
         if twice:
             raise TypeError(f"from_lagrangian takes {', '.join(twice)} from the LagrangesMethod: leave it out")
@@ -167,7 +167,7 @@ def of_lagrangian(lagrangian: Any, q: Any, others: Arguments) -> Arguments:
     for name in names:
         if f"{name}_d" in names:
             raise ModelError(f"q holds {name}_d, which is the name of the derivative of {name}: rename the coordinate")
-    t = sympy_internals.time()
+    t = vector_internals.time()
     speeds = [sm.Function(f"{name}_d")(t) for name in names]
     if others.frame is None:
         _need_no_frame(others)

@@ -14,7 +14,7 @@ from sympy.physics.mechanics import ReferenceFrame as SymFrame
 from sympy.physics.vector import Dyadic
 from sympy.physics.vector import Vector as SymVector
 
-from . import sympy_internals
+from . import vector_internals
 from .arguments import ListedArguments
 from .contacts import Contact
 from .joint_friction import JointFriction
@@ -50,7 +50,7 @@ def _mentioned(arguments: ListedArguments, symbols: Symbols) -> set[Any]:
         if isinstance(e, (SymPoint, SymFrame)):
             stack += _near(e)
         elif isinstance(e, SymVector):
-            stack += [x for column, _ in sympy_internals.terms(e) for x in column]
+            stack += [x for column, _ in vector_internals.terms(e) for x in column]
         elif isinstance(e, Dyadic):
             stack += [x for term in e.args for x in term]
         elif isinstance(e, sm.MatrixBase):
@@ -92,9 +92,9 @@ def _listed(arguments: ListedArguments) -> list[Any]:
 def _near(item: Any) -> Iterator[Any]:
     """Neighbours of a point or frame, and the vectors or rotations between it and them."""
     if isinstance(item, SymPoint):
-        links = (sympy_internals.positions(item), sympy_internals.velocities(item))
+        links = (vector_internals.positions(item), vector_internals.velocities(item))
     else:
-        links = (sympy_internals.neighbours(item), sympy_internals.angular_velocities(item))
+        links = (vector_internals.neighbours(item), vector_internals.angular_velocities(item))
     for link in links:
         for other, value in link.items():
             yield from (other, value)

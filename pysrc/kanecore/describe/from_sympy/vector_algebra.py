@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sm
 from sympy.physics.vector import Vector
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.errors import ModelError
 
 __all__ = [
@@ -55,13 +55,13 @@ def distances(start: Any, adjacent: Any) -> dict[Any, int]:
 
 def rotations(frame: Any, target: Any) -> list[Any]:
     """Matrices that carry components from the axes of one frame to those of another, in order."""
-    before = nearest_first(target, sympy_internals.neighbours)
+    before = nearest_first(target, vector_internals.neighbours)
     if frame not in before:
         raise ModelError(
             f"frames {frame.name} and {target.name} are not connected: orient one from the other, such as by "
             f"{frame.name}.orient_axis({target.name}, ...)"
         )
-    return [sympy_internals.neighbours(above)[below] for below, above in _way(before, frame)]
+    return [vector_internals.neighbours(above)[below] for below, above in _way(before, frame)]
 
 
 def _way(before: Mapping[Any, Any], start: Any) -> Iterator[tuple[Any, Any]]:
@@ -84,8 +84,8 @@ def _in_axes(column: Any, frame: Any) -> Any:
 def cross(a: Any, b: Any) -> Any:
     """The vector a × b, in the axes that ``a`` is written in."""
     result = Vector(0)
-    for v, frame in sympy_internals.terms(a):
-        for w, other in sympy_internals.terms(b):
+    for v, frame in vector_internals.terms(a):
+        for w, other in vector_internals.terms(b):
             result += _in_axes(v.cross(_expressed(w, other, frame)), frame)
     return result
 
@@ -95,16 +95,16 @@ def dot(a: Any, b: Any) -> Any:
     return sm.Add(
         *(
             v.dot(_expressed(w, other, frame))
-            for v, frame in sympy_internals.terms(a)
-            for w, other in sympy_internals.terms(b)
+            for v, frame in vector_internals.terms(a)
+            for w, other in vector_internals.terms(b)
         )
     )
 
 
 def is_steady(vector: Any, frame: Any) -> bool:
     """Test whether a vector is constant in the axes of a frame, in which it is written."""
-    t = sympy_internals.time()
-    return all(axes is frame and not any(e.has(t) for e in column) for column, axes in sympy_internals.terms(vector))
+    t = vector_internals.time()
+    return all(axes is frame and not any(e.has(t) for e in column) for column, axes in vector_internals.terms(vector))
 
 
 def positions(points: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
@@ -116,7 +116,7 @@ def positions(points: Iterable[Any]) -> dict[Any, dict[Any, Any]]:
     queue = list(points)
     for point in queue:
         if point not in known:
-            known[point] = dict(sympy_internals.positions(point))
+            known[point] = dict(vector_internals.positions(point))
             queue += known[point]
     for point, neighbours in known.items():
         for other in [p for p in neighbours if point not in known[p]]:
@@ -143,19 +143,19 @@ def position(point: Any, other: Any) -> Any:
 
 def angular_velocities(frame: Any, other: Any) -> list[Any]:
     """Vectors whose sum is the angular velocity of a frame in another."""
-    before = nearest_first(other, sympy_internals.angular_velocities)
+    before = nearest_first(other, vector_internals.angular_velocities)
     if frame not in before:
         raise ModelError(
             f"frame {frame.name} has no angular velocity in {other.name}: orient it, or write "
             f"{frame.name}.set_ang_vel({other.name}, ...)"
         )
-    return [sympy_internals.angular_velocities(below)[above] for below, above in _way(before, frame)]
+    return [vector_internals.angular_velocities(below)[above] for below, above in _way(before, frame)]
 
 
 def velocity(point: Any, inertial: Any) -> Any:
     """Velocity of a point: that of the nearest point with a set velocity, and the derivative of the vector between."""
     for origin in nearest_first(point, positions([point]).__getitem__):
-        known = sympy_internals.velocities(origin).get(inertial)
+        known = vector_internals.velocities(origin).get(inertial)
         if known is not None:
             return known + _derivative(position(point, origin), inertial)
     raise ModelError(
@@ -167,8 +167,8 @@ def velocity(point: Any, inertial: Any) -> Any:
 def _derivative(vector: Any, frame: Any) -> Any:
     """The derivative of a vector in a frame."""
     result = Vector(0)
-    for column, axes in sympy_internals.terms(vector):
-        result += _in_axes(column.diff(sympy_internals.time()), axes)
+    for column, axes in vector_internals.terms(vector):
+        result += _in_axes(column.diff(vector_internals.time()), axes)
         for omega in angular_velocities(axes, frame):
             result += cross(omega, _in_axes(column, axes))
     return result

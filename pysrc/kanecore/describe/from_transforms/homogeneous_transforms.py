@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sm
 from sympy.core.function import AppliedUndef
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.symbols import function_name
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import COORDINATE, PARAMETER, TIME, Graph
@@ -142,7 +142,7 @@ def angular_velocity_matrix(transform: Any) -> sm.Matrix:
     if matrix.shape == (3, 3):
         matrix = matrix.row_join(sm.zeros(3, 1)).col_join(sm.Matrix([[0, 0, 0, 1]]))
     step = Step.of(Link("the transform", matrix))
-    return skew(step.angular.total(lambda x: x.diff(sympy_internals.time())))
+    return skew(step.angular.total(lambda x: x.diff(vector_internals.time())))
 
 
 def skew(v: Any) -> sm.Matrix:
@@ -374,7 +374,7 @@ def _tensor(link: Link) -> sm.Matrix:
 
 def _check_entries(link: Link, entries: Iterable[Any]) -> None:
     """Check that entries depend on functions of time only, and on no derivatives."""
-    time = sympy_internals.time()
+    time = vector_internals.time()
     for e in entries:
         strange = [*e.atoms(sm.Derivative), *(f for f in e.atoms(AppliedUndef) if f.args != (time,))]
         if strange:
@@ -418,7 +418,7 @@ class Plain:
     def _leaf(self, e: Any) -> int:
         if e in self._functions:
             return self.graph.symbol(("q", e.name), COORDINATE)
-        if e == sympy_internals.time():
+        if e == vector_internals.time():
             return self.graph.symbol(("t",), TIME)
         if isinstance(e, sm.Symbol):
             return self.graph.symbol(("p", e.name), PARAMETER)
@@ -431,7 +431,7 @@ class Plain:
         """Velocity whose columns are ``slope(x)`` for each function of time, written as short as possible."""
         columns = {x: self.reduced(slope(symbol)) for x, symbol in self._symbols.items()}
         columns = {x: column for x, column in columns.items() if any(column)}
-        return Velocity(columns, self.reduced(slope(sympy_internals.time())))
+        return Velocity(columns, self.reduced(slope(vector_internals.time())))
 
     def reduced(self, matrix: sm.Matrix) -> sm.Matrix:
         """Matrix in symbols, written as short as possible, in functions of time again."""

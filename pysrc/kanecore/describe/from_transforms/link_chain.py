@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import numbered
 from kanecore.describe.from_sympy.symbols import function_name
 from kanecore.errors import ModelError
@@ -157,7 +157,7 @@ class Rates:
         return list(self._speeds.values())
 
     def rate(self, x: Any) -> Any:
-        return self._speeds.get(x, x.diff(sympy_internals.time()))
+        return self._speeds.get(x, x.diff(vector_internals.time()))
 
     def set_velocities(self) -> None:
         for motion in self._motions.values():
@@ -168,7 +168,7 @@ class Rates:
         return motion.central.total(self.rate), motion.angular.total(self.rate)
 
     def kinematics(self) -> list[Any]:
-        return [x.diff(sympy_internals.time()) - u for x, u in self._speeds.items()]
+        return [x.diff(vector_internals.time()) - u for x, u in self._speeds.items()]
 
     def rows(self) -> dict[str, Any]:
         return {}
@@ -225,7 +225,7 @@ class BodySpeeds:
         return found
 
     def rate(self, x: Any) -> Any:
-        return x.diff(sympy_internals.time())
+        return x.diff(vector_internals.time())
 
     def set_velocities(self) -> None:
         for motion in self._motions.values():
@@ -300,4 +300,4 @@ class Places:
                 if x is not None:
                     self.coordinates.append(x)
                     self.rows[f"phi_{function_name(x)}"] = x - p
-                    self.kinematics.append(x.diff(sympy_internals.time()) - v)
+                    self.kinematics.append(x.diff(vector_internals.time()) - v)

@@ -10,7 +10,7 @@ from typing import Any
 import sympy as sm
 import sympy.physics.mechanics as me
 
-from kanecore.describe.from_sympy import sympy_internals
+from kanecore.describe.from_sympy import vector_internals
 
 from .homogeneous_transforms import GROUND, Step, Velocity, skew
 
@@ -67,7 +67,7 @@ class Motion:
         origin = (origin + angular.through(-skew(d))).through(turned) + step.origin
         angular = angular.through(turned) + step.angular
         frame = me.ReferenceFrame(step.link.name)
-        sympy_internals.orient(frame, before[0], step.rotation)
+        vector_internals.orient(frame, before[0], step.rotation)
         way = along(d, before[0]) if step.reach is None else along(step.reach, frame)
         point = before[1].locatenew(f"{step.link.name} origin", way)
         from_point, arm = (origin_of_ground, along(located, ground)) if located else (point, along(step.centre, frame))
@@ -94,17 +94,17 @@ class Motion:
     def velocity_at(self, point: sm.Matrix, velocity: sm.Matrix, angular: sm.Matrix) -> sm.Matrix:
         """The velocity of a point of the link, from those of mass centre and link, all in the link's axes."""
         arm = point - self.step.centre
-        return velocity + angular.cross(arm) + arm.diff(sympy_internals.time())
+        return velocity + angular.cross(arm) + arm.diff(vector_internals.time())
 
     def material_point(self, place: sm.Matrix) -> Any:
         """SymPy's point of the link at a place in its axes."""
         point = self.centre.locatenew(f"{self.step.link.name} point", along(place - self.step.centre, self.frame))
-        velocity = sympy_internals.velocities(self.centre).get(self.ground)
+        velocity = vector_internals.velocities(self.centre).get(self.ground)
         if velocity is not None:
             arm = point.pos_from(self.centre)
-            slide = along((place - self.step.centre).diff(sympy_internals.time()), self.frame)
+            slide = along((place - self.step.centre).diff(vector_internals.time()), self.frame)
             point.set_vel(
-                self.ground, velocity + sympy_internals.angular_velocities(self.frame)[self.ground].cross(arm) + slide
+                self.ground, velocity + vector_internals.angular_velocities(self.frame)[self.ground].cross(arm) + slide
             )
         return point
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Solutions u̇, λ of M u̇ − Gᵀλ = f, G u̇ = −γ on the graph, for several right-hand sides: by elimination, in order.
+"""Solutions u̇, λ of M u̇ − Gᵀλ = f, G u̇ = −γ on the graph, for several right-hand sides: by the Schur complement of M.
 
 It takes for granted what numbers decide at run time, which rows are independent.
 """
@@ -12,11 +12,11 @@ from kanecore.graph.expression_graph import Graph
 from kanecore.graph.factorization import factorized_columns
 from kanecore.graph.linear_equations import solve
 
-__all__ = ["MotionSolver"]
+__all__ = ["SchurComplement"]
 
 
-class MotionSolver:
-    """M⁻¹Gᵀ and G M⁻¹Gᵀ, which all right-hand sides share."""
+class SchurComplement:
+    """M⁻¹Gᵀ and the Schur complement G M⁻¹Gᵀ, which all right-hand sides share."""
 
     def __init__(
         self, g: Graph, mass: Sequence[Sequence[int]], jacobian: Sequence[Sequence[int]], symmetric: bool

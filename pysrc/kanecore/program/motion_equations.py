@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Equations of the motion, of which solvers are told: the programs that fill M, f, G and γ, and those of residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanecore.derive.constraint_elimination import Solving
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.kernel_registry import Derived
+
+from .function_parts import Equations, Member
+from .function_store import Functions
+from .mass_matrix_functions import mass_matrix
+from .way_to_solve import is_written_once_more
+
+__all__ = ["equation_parts", "equations_of_all", "filled", "n_residuals", "shared_members"]
+
+
+def equation_parts(f: Functions, *names: str) -> dict[str, str]:
+    """The equations of all speeds and rows, part by part, by the functions of their kernels."""
+    kernels = {"mass_matrix": "mass_matrix", "forcing": "forcing"}
+    if f.m:
+        kernels |= {"jacobian": "constraint_jacobian", "bias": "constraint_bias"}
+    functions = {
+        part: (mass_matrix(f) if part == "mass_matrix" else f.of_kernel(kernel)).name
+        for part, kernel in kernels.items()
+        if part in names
+    }
+    if f.m and "sums" in names:
+        functions["sums"] = f.once("compute_constraint_sums", Derived(f.derivation.general.sums))
+    return functions
+
+
+def equations_of_all(f: Functions, kernel: str, derivation: Derivation) -> dict[str, str]:
+    """The functions that fill the equations of all speeds and rows."""
+    own = ("forcing",) if derivation is f.derivation else ()
+    equations = equation_parts(f, "mass_matrix", *own, "jacobian", "bias", "sums")
+    if not own:
+        forcing = Derived(tuple(derivation.forcing))
+        equations["forcing"] = f.once(f"forcing_{kernel}", forcing, in_core=True)
+    return equations
+
+
+def filled(f: Functions, kernel: str, derivation: Derivation, solving: Solving) -> dict[str, Member]:
+    """Members that fill the equations: a program, or the functions of M, f, G and γ if the program would be long."""
+    system = Derived((*solving.system, *solving.known), limits=solving.limits)
+    if not is_written_once_more(derivation, solving):
+        return {"parts": equations_of_all(f, kernel, derivation)}
+    return {"fill": f.once(f"fill_{kernel}", system, in_core=True)}
+
+
+def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
+    """Members that both ways to u̇ of constrained models share."""
+    constraints = f.derivation.constraints
+    residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
+    return {
+        "equations": Equations(n, len(doubt), symmetric=f.derivation.symmetric),
+        "rank": f.rank,
+        "doubt": f.once(f"{name}_doubt", Derived(tuple(doubt))),
+        "n_residuals": n_residuals(f),
+        "residuals": f.once("state_constraints", residuals),
+    }
+
+
+def n_residuals(f: Functions) -> int:
+    constraints = f.derivation.constraints
+    return len(constraints.configuration) + len(constraints.values)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""u̇ and the multipliers, and what is computed with them: each by the way that `way_to_solve` names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kanecore.derive.constraint_elimination import Solving
+from kanecore.derive.derivation import Derivation
+from kanecore.derive.formulations.formulation import ARTICULATED
+from kanecore.derive.kernel_registry import Derived
+from kanecore.graph.expression_graph import Graph, Op
+
+from .function_parts import Equations, Function, Member, Solved, Straight
+from .function_store import Functions
+from .instructions import Operand
+from .motion_equations import equations_of_all, filled, n_residuals, shared_members
+from .straight_line import straight_line
+from .sum_order import associated
+from .way_to_solve import Way, always_holds, way_of_accelerations
+
+__all__ = [
+    "accelerations",
+    "after_motion",
+    "asked",
+    "at_solution",
+    "forward_dynamics",
+    "found_motion",
+    "general_motion",
+    "motion",
+    "multipliers",
+]
+
+
+def accelerations(f: Functions) -> Function:
+    """``compute_udot``, by the short way where there is one."""
+    return _accelerations_of(f, "udot", f.derivation)
+
+
+def motion(f: Functions) -> Function:
+    """Function of u̇ and then ż, which ``rhs`` computes beside q̇."""
+    if not f.n_z:
+        return accelerations(f)
+    udot, zdot = accelerations(f), f.derivation.kernel("zdot")
+    if isinstance(udot, Straight) and not zdot.with_multipliers:
+        program = straight_line(*_motion_on_the_graph(f), f.n)
+        return f.of_program("compute_motion", program, 0, in_core=True)
+    roots = Derived((*f.d.accelerations, *zdot.roots), with_multipliers=zdot.with_multipliers)
+    return after_motion(f, "motion", roots, in_core=True)
+
+
+def _motion_on_the_graph(f: Functions) -> tuple[Graph, Derived, Mapping[int, Operand]]:
+    """Program of u̇ and ż in one, which share expressions."""
+    udot, g = f.derivation.kernel("udot"), f.g
+    at_udot = dict(zip(f.d.accelerations, udot.roots, strict=True))
+    zdot = g.substitute(list(f.d.state_rates), at_udot)
+    return associated(g, replace(udot, roots=(*udot.roots, *zdot)), f.leaves)
+
+
+def forward_dynamics(f: Functions) -> Function:
+    """Function of u̇ with generalized forces beside f."""
+    return _accelerations_of(f, "forward_dynamics", f.derivation.pushed)
+
+
+def _accelerations_of(f: Functions, kernel: str, derivation: Derivation) -> Function:
+    name = f"compute_{kernel}"
+    if name in f.by_name:
+        return f.by_name[name]
+    way = way_of_accelerations(derivation)
+    if way is Way.REDUCED:
+        return _reduced_motion(f, kernel, derivation)
+    if way is Way.GENERAL:
+        return general_motion(f, kernel, derivation, name)
+    source = (f.g, derivation.kernel("udot"), f.leaves)
+    if derivation.method != ARTICULATED:  # these wait for the link before in any order
+        source = associated(*source)
+    program = straight_line(*source, f.n)
+    if always_holds(program, derivation):
+        return f.of_program(name, program, 0, in_core=True)
+    members = {
+        "otherwise": general_motion(f, kernel, derivation).name,
+        "shortly": f.of_program(f"short_{kernel}", program, 0, in_core=True).name,
+    }
+    return f.solved(name, "short_way", members)
+
+
+def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved:
+    """u̇ from the speeds and rows that elimination on the graph leaves."""
+    solving = derivation.solving
+    assert solving is not None
+    solution = [*solving.known, *solving.unknowns]
+    n, n_known = len(solving.speeds), len(solving.known)
+    members = shared_members(f, "udot", n, solving.doubt) | {
+        "eliminated": f.n - n,
+        "speeds": solving.speeds,
+        "rows": solving.rows,
+        "n_known": n_known,
+        **filled(f, kernel, derivation, solving),
+        "result": f.once("result_udot", Derived(solving.result), solution, in_core=True),
+        "otherwise": general_motion(f, kernel, derivation).name,
+    }
+    return f.solved(f"compute_{kernel}", "motion", members, n, len(solving.rows), n_known, n_residuals(f))
+
+
+def general_motion(f: Functions, kernel: str, derivation: Derivation, name: str = "") -> Function:
+    """``general_KERNEL``: from M, f, G and γ of all speeds and rows.
+
+    Where M is positive definite the short way holds: here nothing tries to factor it.
+    """
+    name = name or f"general_{kernel}"
+    if name in f.by_name:
+        return f.by_name[name]
+    equations = equations_of_all(f, kernel, derivation)
+    if not f.m:
+        free: dict[str, Member] = {"equations": Equations(f.n, 0, symmetric=False), "parts": equations}
+        return f.solved(name, "free_motion", free, f.n)
+    members = shared_members(f, "general", f.n, derivation.general.doubt) | {"parts": equations}
+    members["equations"] = Equations(f.n, f.m, symmetric=False)
+    return f.solved(name, "general_motion", members, f.n, f.m, 0, n_residuals(f))
+
+
+def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tuple[int, ...]]:
+    """Members of `kc_reduced_motion`, which finds u̇ and λ and leaves the factors, and sizes of its scratch."""
+    derivation, n, m, n_known = f.derivation, len(solving.speeds), len(solving.rows), len(solving.known)
+    members: dict[str, Member] = {
+        "equations": Equations(n, m),
+        "motion.n_all": f.n,
+        "motion.m_all": f.m,
+        "motion.rank": f.rank,
+        "motion.eliminated": f.n - n,
+        "motion.n_known": n_known,
+        **{f"motion.{part}": value for part, value in filled(f, "udot", derivation, solving).items()},
+    }
+    if n < f.n:
+        given = [*solving.known, *solving.unknowns]
+        members["motion.result"] = f.once("result_udot", Derived(solving.result), given, in_core=True)
+    if m < f.m:
+        udot, left = f.d.accelerations, [derivation.multiplier_symbols[i] for i in solving.rows]
+        forces = Derived(derivation.all_forces(derivation.residual(udot), left))
+        members["motion.forces"] = f.once("forces_of_rows", forces, [*left, *udot], f.m, in_core=True)
+    return members, (n, m, n_known, f.n, f.m)
+
+
+def multipliers(f: Functions, *, equal: bool = False) -> Function:
+    """λ of least norm, or the forces of redundant rows of ``equal`` size, which derivatives take."""
+    name = "forces_of_equal_rows" if equal else "compute_multipliers"
+    if name in f.by_name:
+        return f.by_name[name]
+    members: dict[str, Member] = {
+        "equations": Equations(f.n, f.m, 0),
+        "rank": f.rank,
+        "equal": int(equal),
+        "udot": accelerations(f).name,
+        "fill": f.once("fill_multipliers", f.derivation.kernel("multipliers"), f.d.accelerations),
+    }
+    return f.solved(name, "balance", members, f.n, f.m)
+
+
+def at_solution(f: Functions) -> dict[str, Member]:
+    """Members of ways that solve for derivatives at the u̇ and λ of a state."""
+    members: dict[str, Member] = {"udot": accelerations(f).name}
+    return members | ({"rank": f.rank, "multipliers": multipliers(f, equal=True).name} if f.m else {})
+
+
+def after_motion(f: Functions, kernel: str, derived: Derived, in_core: bool) -> Function:
+    """Kernel that uses the accelerations, and the multipliers, of the model."""
+    name, m = f"compute_{kernel}", f.m if derived.with_multipliers else 0
+    solution = [*f.d.accelerations, *(f.derivation.multiplier_symbols if m else ())]
+    members: dict[str, Member] = {"udot": accelerations(f).name, "n": f.n, "m": m}
+    if m:
+        members["multipliers"] = multipliers(f).name
+    members["evaluate"] = f.once(f"part_{kernel}", Derived(derived.roots), solution, in_core=in_core)
+    function = Solved(name, "after_motion", members, (f.n, m), bool(m) or accelerations(f).fails)
+    f.by_name[name] = function
+    return function
+
+
+def asked(f: Functions, function: Function, n: int) -> Function:
+    """A function of n numbers that asks loads of reactions for their fault where these are not finite."""
+    name, g, terms = f"{function.name}_asked", f.g, f.d.reaction_terms
+    if name in f.by_name:
+        return f.by_name[name]
+    assert terms is not None
+    load = g.select(g.binary(Op.LT, 0, terms.fault), g.constant(f.d.loads_of_reactions[0]), 0)
+    reason = f.once("load_fault", Derived((terms.fault, load)))
+    return f.solved(name, "asked", {"n": n, "result": function.name, "reason": reason}, 2)

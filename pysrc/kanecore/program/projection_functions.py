@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way back to the constraints: the nearest state that satisfies them, its gradient, corrections of velocities."""
+
+from __future__ import annotations
+
+from kanecore.derive.kernel_registry import Derived
+from kanecore.derive.projection_gradients import LEVELS, step_gradient
+
+from .function_parts import Equations, Function, Member
+from .function_store import Functions
+
+__all__ = ["projected", "projection_gradient", "quaternions", "stabilization"]
+
+
+def stabilization(f: Functions) -> Function:
+    fill = f.once("fill_stabilization", f.derivation.kernel("stabilization"))
+    equations = Equations(f.n, f.m, 2, correction=True)
+    members: dict[str, Member] = {"equations": equations, "rank": f.rank, "fill": fill}
+    return f.solved("compute_stabilization", "return", members, f.n, f.m)
+
+
+def projected(f: Functions) -> Function:
+    """The state on the constraints, with its first-order states as they are."""
+    if not f.n_z:
+        return _projection(f, "compute_project")
+    members: dict[str, Member] = {"n_z": f.n_z, "n_q": f.n_q, "n": f.n, "k": 1}
+    members["motion"] = _projection(f, "project_motion").name
+    members["slopes"] = f.once("first_order_states", Derived(f.d.states), f.d.accelerations, f.n_z)
+    return f.solved("compute_project", "state_rows", members, f.n_z, f.n, 1)
+
+
+def projection_gradient(f: Functions) -> Function:
+    """The gradient of weights of the state on the constraints, step by step of the way back to them."""
+    members, sizes = _projecting(f)
+    n_x, n_all = f.d.n_x, f.d.n_x + f.n_r + len(f.d.parameters)
+    members |= {"n_z": f.n_z, "n_all": n_all, "weights": n_x + f.n + f.m}
+    symbols = [*f.d.coordinates, *f.d.speeds, *f.d.accelerations]
+    for level in LEVELS:
+        found = step_gradient(f.derivation, level)
+        given = [*symbols, *found.given]
+        for member, roots in (("sides", found.sides), ("gradient", found.gradient)):
+            name = f"{level}_{member}"
+            members[name] = f.once(f"{name}_project", Derived(roots), given)
+    return f.solved("compute_project_gradient", "projection_gradient", members, *sizes, n_x, n_all)
+
+
+def _projection(f: Functions, name: str) -> Function:
+    members, sizes = _projecting(f)
+    return f.solved(name, "projection", members, *sizes)
+
+
+def _projecting(f: Functions) -> tuple[dict[str, Member], tuple[int, ...]]:
+    """Members and sizes of the way back to the constraints."""
+    constraints, n, n_q, d = f.derivation.constraints, f.n, f.n_q, f.d
+    m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
+    m = max(m_q, m_u)
+    # y and a: the state that is brought back, in place of x, and a change of it
+    in_scratch = [*d.coordinates, *d.speeds, *d.accelerations]
+    members: dict[str, Member] = {
+        "equations": Equations(n_max, m, correction=True),
+        "rank": f.rank,
+        "n_q": n_q,
+        "n_u": n,
+        "n_max": n_max,
+        "m_q": m_q,
+        "m_u": m_u,
+        **quaternions(f),
+    }
+    for member, derived in f.derivation.projections.items():
+        members[member] = f.once(f"{member}_project", derived, in_scratch, n_max - n)
+    return members, (n_q, n, n_max, m)
+
+
+def quaternions(f: Functions) -> dict[str, Member]:
+    return {"n_unit": len(f.d.unit), "unit": tuple(i for quaternion in f.d.unit for i in quaternion)}
