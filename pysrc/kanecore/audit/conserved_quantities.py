@@ -235,7 +235,10 @@ class _Place:
     def constraint_forces(self) -> Array:
         """(Aᵀλ)_k = (Y⁻ᵀ Gᵀλ)_k, from Gᵀλ = M u̇ − f."""
         t, x = self._state
-        inverse = np.linalg.pinv(Constraints(self.dyn, t, x, **self._values).rates[0])
+        at = Constraints(self.dyn, t, x, **self._values)
+        far, fast = at.coordinate_units[..., np.newaxis], at.speed_units[..., np.newaxis, :]
+        far = np.where(far > 0.0, far, 1.0)
+        inverse = np.linalg.pinv(at.rates[0] * fast / far) * np.swapaxes(fast, -1, -2) / np.swapaxes(far, -1, -2)
         return np.asarray(np.einsum("...ji,...j->...i", inverse, self.at_udot(self.dyn.inverse_dynamics)))
 
 

@@ -17,7 +17,7 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.intervals import ALL, Interval, square
 from kanecore.graph.operations import OPERATIONS
-from kanecore.tolerances import EPSILON, REACHED
+from kanecore.tolerances import EPSILON, SOLVED
 
 __all__ = ["Bounds", "magnitude", "sums", "terms"]
 
@@ -105,7 +105,7 @@ def terms(g: Graph, root: int) -> int:
     """Sum of the magnitudes of a node's terms; products with sines and cosines count with their largest value.
 
     Sums within the terms of a sum count with their value, such as the distance of two points far from the origin; for
-    those that vanish, such as that of two points that a loop joins, rounding is counted, so that `REACHED` times the
+    those that vanish, such as that of two points that a loop joins, rounding is counted, so that `SOLVED` times the
     size covers it.  A function is as large as its argument makes it.
     """
     return _terms(g, root, False, {})
@@ -145,7 +145,7 @@ def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, b
         elif inverse:
             result = g.div(result, g.call(Op.ABS, node))
         elif op in (Op.ADD, Op.SUB) and nested:
-            rounding = g.mul(g.constant(8 * EPSILON / REACHED), _terms(g, node, nested, known))
+            rounding = g.mul(g.constant(8 * EPSILON / SOLVED), _terms(g, node, nested, known))
             result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
         elif op in (Op.ADD, Op.SUB):
             result = g.mul(result, _terms(g, node, nested, known))

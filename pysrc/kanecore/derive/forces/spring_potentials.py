@@ -36,7 +36,7 @@ __all__ = ["Springs", "is_gradient"]
 
 STEADY = PARAMETER | COORDINATE  # a magnitude may depend on these: no time, no input, no speed
 POWERS_OF_S = (0, 1, -1, 2, -2)  # Σ d_i w_i may be ṡ times such a power of s
-LARGEST_DENOMINATOR = 12  # of the factor: r·v is ½ d(r²)/dt
+LARGEST_DENOMINATOR = 12  # of the factor, but for powers of two and ten: r·v is ½ d(r²)/dt
 CANDIDATES_MAX = 200  # nodes that are tried for s
 FACTORS_MAX = 4  # of a magnitude, each of which may belong to its direction
 SIGNS_MAX = 3  # different |x| in a comparison: each is tried with both signs
@@ -358,10 +358,21 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
                 for state, value, length in itertools.chain.from_iterable(regions)
             )
             first = next(ratios)
-            number = Fraction(first if math.isfinite(first) else 0).limit_denominator(LARGEST_DENOMINATOR)
+            number = _simple(first)
             if number and all(abs(x - number) <= SAME * abs(number) for x in itertools.chain([first], ratios)):
                 return number, exponent, lengths
     return None
+
+
+def _simple(x: float) -> Fraction:
+    """The simple fraction that a number is, times a power of two or ten, as units bring; 0 if it is none."""
+    if not math.isfinite(x) or x == 0.0:
+        return Fraction(0)
+    for scale in (Fraction(1), Fraction(2) ** math.frexp(x)[1], Fraction(10) ** math.floor(math.log10(abs(x)))):
+        number = Fraction(x / scale).limit_denominator(LARGEST_DENOMINATOR) * scale
+        if abs(x - number) <= SAME * abs(number):
+            return number
+    return Fraction(0)
 
 
 def _value(state: Callable[[int], float], powers: Powers) -> float:
