@@ -59,7 +59,7 @@ def difference(d: Derivation) -> float:
 def test_fewer_operations(name: str) -> None:
     model = import_module(f"kanecore.gallery.{name}").build()
     plain, handed = derivation(model), derivation(model)
-    plain.formulation._regrouped = None
+    plain.formulation.recursions.regrouped = None
     before, after = (count_in_call(d.graph, d.kernel("udot").roots) for d in (plain, handed))
     assert after <= SHARE[name] * before
 

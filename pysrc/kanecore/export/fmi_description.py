@@ -46,7 +46,14 @@ class Facts:
 
 def model_description(version: str, facts: Facts, variables: Sequence[Variable]) -> bytes:
     """The description of a model in FMI ``"2.0"`` or ``"3.0"``."""
-    return _as_bytes(_fmi2(facts, variables) if version == "2.0" else _fmi3(facts, variables))
+    old = version == "2.0"
+    root = _root(version, facts, **{"guid" if old else "instantiationToken": facts.token})
+    _capabilities(root, facts, old)
+    _units_and_log(root, variables)
+    ET.SubElement(root, "DefaultExperiment", {name: repr(value) for name, value in facts.experiment.items()})
+    _variables(root, variables, old)
+    _structure(root, variables, old)
+    return _as_bytes(root)
 
 
 def build_description(facts: Facts) -> bytes:
@@ -59,82 +66,31 @@ def build_description(facts: Facts) -> bytes:
     return _as_bytes(root)
 
 
-# ------------------------------------------------------------------------------------------------- FMI 3.0
-
-
-def _fmi3(facts: Facts, variables: Sequence[Variable]) -> ET.Element:
-    root = _root("3.0", facts, instantiationToken=facts.token)
-    both = {
-        "modelIdentifier": facts.identifier,
-        "canGetAndSetFMUState": "true",
-        "canSerializeFMUState": "true",
-        "providesDirectionalDerivatives": "true",
-        "providesAdjointDerivatives": "true",
-    }
-    ET.SubElement(root, "ModelExchange", both, needsCompletedIntegratorStep=_boolean(facts.settles))
-    ET.SubElement(root, "CoSimulation", both, canHandleVariableCommunicationStepSize="true")
-    _units_and_log(root, variables)
-    _experiment(root, facts)
-    listed = ET.SubElement(root, "ModelVariables")
-    for v in variables:
-        attributes = {"name": v.name, "valueReference": str(v.reference), "description": v.description}
-        attributes |= {"causality": v.causality, "variability": v.variability}
-        if initial := _initial(v):
-            attributes["initial"] = initial
-        ET.SubElement(listed, "Float64", attributes | _numbers(v, v.state))
-    structure = ET.SubElement(root, "ModelStructure")
-    for tag, some in _structure(variables).items():
-        name = {"Outputs": "Output", "Derivatives": "ContinuousStateDerivative", "InitialUnknowns": "InitialUnknown"}
-        for v, depends in some:
-            places = " ".join(map(str, depends))
-            ET.SubElement(structure, name[tag], valueReference=str(v.reference), dependencies=places)
-    return root
-
-
-# ------------------------------------------------------------------------------------------------- FMI 2.0
-
-
-def _fmi2(facts: Facts, variables: Sequence[Variable]) -> ET.Element:
-    root = _root("2.0", facts, guid=facts.token)
-    both = {
-        "modelIdentifier": facts.identifier,
-        "canGetAndSetFMUstate": "true",
-        "canSerializeFMUstate": "true",
-        "providesDirectionalDerivative": "true",
-    }
-    exchange = ET.SubElement(root, "ModelExchange", both, completedIntegratorStepNotNeeded=_boolean(not facts.settles))
-    steps = ET.SubElement(root, "CoSimulation", both, canHandleVariableCommunicationStepSize="true")
-    for element in (exchange, steps):
-        files = ET.SubElement(element, "SourceFiles")
-        for source in facts.sources:
-            ET.SubElement(files, "File", name=source)
-    _units_and_log(root, variables)
-    _experiment(root, facts)
-    listed = ET.SubElement(root, "ModelVariables")
-    for v in variables:
-        attributes = {"name": v.name, "valueReference": str(v.reference), "description": v.description}
-        attributes |= {"causality": v.causality, "variability": v.variability}
-        if v.causality != "input" and (initial := _initial(v)):
-            attributes["initial"] = initial
-        scalar = ET.SubElement(listed, "ScalarVariable", attributes)
-        ET.SubElement(scalar, "Real", _numbers(v, None if v.state is None else v.state + 1))
-    structure = ET.SubElement(root, "ModelStructure")
-    for tag, some in _structure(variables).items():
-        if some:
-            group = ET.SubElement(structure, tag)
-            for v, depends in some:  # by numbers in the list, from 1
-                places = " ".join(str(reference + 1) for reference in depends)
-                ET.SubElement(group, "Unknown", index=str(v.reference + 1), dependencies=places)
-    return root
-
-
-# ------------------------------------------------------------------------------------------ common parts
-
-
 def _root(version: str, facts: Facts, **token: str) -> ET.Element:
     attributes = {"fmiVersion": version, "modelName": xml_text(facts.name), **token}
     attributes |= {"description": "Equations of motion by Kane's method", "generationTool": facts.tool}
     return ET.Element("fmiModelDescription", attributes, variableNamingConvention="flat")
+
+
+def _capabilities(root: ET.Element, facts: Facts, old: bool) -> None:
+    """Model exchange and co-simulation; FMI 2 lists the C files there."""
+    both = {
+        "modelIdentifier": facts.identifier,
+        "canGetAndSetFMUstate" if old else "canGetAndSetFMUState": "true",
+        "canSerializeFMUstate" if old else "canSerializeFMUState": "true",
+        "providesDirectionalDerivative" if old else "providesDirectionalDerivatives": "true",
+    }
+    if old:
+        drift = {"completedIntegratorStepNotNeeded": _boolean(not facts.settles)}
+    else:
+        both["providesAdjointDerivatives"] = "true"
+        drift = {"needsCompletedIntegratorStep": _boolean(facts.settles)}
+    for tag, own in (("ModelExchange", drift), ("CoSimulation", {"canHandleVariableCommunicationStepSize": "true"})):
+        element = ET.SubElement(root, tag, both | own)
+        if old:
+            files = ET.SubElement(element, "SourceFiles")
+            for source in facts.sources:
+                ET.SubElement(files, "File", name=source)
 
 
 def _units_and_log(root: ET.Element, variables: Iterable[Variable]) -> None:
@@ -150,8 +106,19 @@ def _units_and_log(root: ET.Element, variables: Iterable[Variable]) -> None:
         ET.SubElement(categories, "Category", name=name)
 
 
-def _experiment(root: ET.Element, facts: Facts) -> None:
-    ET.SubElement(root, "DefaultExperiment", {name: repr(value) for name, value in facts.experiment.items()})
+def _variables(root: ET.Element, variables: Iterable[Variable], old: bool) -> None:
+    """The variables; FMI 2 has their numbers in an element of their own, and counts variables from 1."""
+    listed = ET.SubElement(root, "ModelVariables")
+    for v in variables:
+        attributes = {"name": v.name, "valueReference": str(v.reference), "description": v.description}
+        attributes |= {"causality": v.causality, "variability": v.variability}
+        if (initial := _initial(v)) and not (old and v.causality == "input"):
+            attributes["initial"] = initial
+        if old:
+            scalar = ET.SubElement(listed, "ScalarVariable", attributes)
+            ET.SubElement(scalar, "Real", _numbers(v, None if v.state is None else v.state + 1))
+        else:
+            ET.SubElement(listed, "Float64", attributes | _numbers(v, v.state))
 
 
 def _initial(v: Variable) -> str | None:
@@ -167,16 +134,24 @@ def _numbers(v: Variable, derivative: int | None) -> dict[str, str]:
     return result if derivative is None else result | {"derivative": str(derivative)}
 
 
-def _structure(variables: Sequence[Variable]) -> dict[str, list[tuple[Variable, tuple[int, ...]]]]:
+def _structure(root: ET.Element, variables: Sequence[Variable], old: bool) -> None:
     """Outputs, derivatives, and initial unknowns, each with its dependencies."""
     outputs = [v for v in variables if v.causality == "output"]
     derivatives = [v for v in variables if v.state is not None]
     calculated = [v for v in outputs if v.start is None]
-    return {
-        "Outputs": [(v, v.depends if v.start is None else (v.reference,)) for v in outputs],
-        "Derivatives": [(v, v.depends) for v in derivatives],
-        "InitialUnknowns": [(v, v.depends_at_start) for v in [*derivatives, *calculated]],
-    }
+    structure = ET.SubElement(root, "ModelStructure")
+    for tag, group, unknowns in (
+        ("Output", "Outputs", [(v, v.depends if v.start is None else (v.reference,)) for v in outputs]),
+        ("ContinuousStateDerivative", "Derivatives", [(v, v.depends) for v in derivatives]),
+        ("InitialUnknown", "InitialUnknowns", [(v, v.depends_at_start) for v in [*derivatives, *calculated]]),
+    ):
+        listed = ET.SubElement(structure, group) if old and unknowns else structure
+        for v, depends in unknowns:
+            places = " ".join(str(reference + old) for reference in depends)  # in FMI 2 by numbers in the list, from 1
+            if old:
+                ET.SubElement(listed, "Unknown", index=str(v.reference + 1), dependencies=places)
+            else:
+                ET.SubElement(listed, tag, valueReference=str(v.reference), dependencies=places)
 
 
 def _boolean(value: bool) -> str:

@@ -7,11 +7,12 @@ multiplied out to that form.  No other expression has an antiderivative here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from .calculus import Tangent
 from .expression_graph import Graph, Op
+from .operations import OPERATIONS, log_of_size
 
 __all__ = ["Powers", "antiderivative", "factors", "product", "summands"]
 
@@ -19,21 +20,6 @@ TERMS_MAX = 64  # products of sums are multiplied out as far as this
 
 HALF = Fraction(1, 2)
 Powers = dict[int, Fraction]
-
-# F(y) of f(y), dF/dy = f.
-_OF_FUNCTIONS: dict[str, Callable[[Graph, int], int]] = {
-    Op.SIN: lambda g, y: g.neg(g.cos(y)),
-    Op.COS: lambda g, y: g.sin(y),
-    Op.TAN: lambda g, y: g.neg(_log(g, g.cos(y))),
-    Op.EXP: lambda g, y: g.call(Op.EXP, y),
-    Op.LOG: lambda g, y: g.sub(g.mul(y, g.call(Op.LOG, y)), y),
-    Op.ATAN: lambda g, y: g.sub(
-        g.mul(y, g.call(Op.ATAN, y)), g.mul(g.constant(HALF), g.call(Op.LOG, g.add(g.one, g.square(y))))
-    ),
-    Op.SINH: lambda g, y: g.call(Op.COSH, y),
-    Op.COSH: lambda g, y: g.call(Op.SINH, y),
-    Op.TANH: lambda g, y: g.call(Op.LOG, g.call(Op.COSH, y)),
-}
 
 
 def antiderivative(g: Graph, node: int, x: int) -> int | None:
@@ -134,11 +120,12 @@ def _inner(g: Graph, base: int, power: Fraction) -> Iterator[tuple[int, int]]:
     """(y, F(y)) where the power of a factor is dF/dy."""
     op, *args = g.nodes[base]
     if power == -1:
-        yield base, _log(g, base)
+        yield base, log_of_size(g, base)
     else:
         yield base, g.div(g.power(base, power + 1), g.constant(power + 1))
-    if power == 1 and op in _OF_FUNCTIONS:
-        yield args[0], _OF_FUNCTIONS[op](g, args[0])
+    row = OPERATIONS.get(op)
+    if power == 1 and row is not None and row.antiderivative is not None:
+        yield args[0], row.antiderivative(g, args[0])
 
 
 def _holds(g: Graph, node: int, x: int) -> bool:
@@ -158,8 +145,3 @@ def _multiplied_out(g: Graph, powers: Powers, holders: set[int]) -> list[tuple[i
                 result.append((sign, {i: p for i, p in each.items() if p}))
             return result
     return None
-
-
-def _log(g: Graph, y: int) -> int:
-    """The logarithm of |y| without a branch."""
-    return g.mul(g.constant(HALF), g.call(Op.LOG, g.square(y)))

@@ -19,7 +19,7 @@ from kanecore.tolerances import LAST_STEP
 
 from .intervals import Interval, anything, power, product, quotient, within
 
-__all__ = ["OPERATIONS", "Op", "Operation"]
+__all__ = ["OPERATIONS", "Op", "Operation", "log_of_size"]
 
 Graph: TypeAlias = Any  # `expression_graph.Graph`, which is made of these operations
 Partials: TypeAlias = list[tuple[int, int]]
@@ -51,6 +51,10 @@ class Operation:
         ``partials(g, i, *operands)`` gives (operand, node of ∂(node i)/∂operand) of all operands with a derivative.
     branches : callable, optional
         ``branches(g, *operands)`` gives the nodes (condition, value where it holds, value elsewhere) of a choice.
+    branching : bool
+        The value jumps or has a kink somewhere, which random states may miss.
+    antiderivative : callable, optional
+        ``antiderivative(g, a)`` gives the node of ∫ f(a) da.
     steepness : callable, optional
         ``steepness(ctx, a, v)`` gives f'(a), but for its sign, from the argument's value and the value.
     hides : bool
@@ -74,6 +78,8 @@ class Operation:
     bounds: Callable[..., Interval] = anything
     partials: Callable[..., Partials] = _no_partials
     branches: Callable[..., tuple[int, int, int]] | None = None
+    branching: bool = False
+    antiderivative: Callable[[Graph, int], int] | None = None
     steepness: Callable[[Any, Any, Any], Any] | None = None
     hides: bool = False
     counted: str = "functions"
@@ -103,7 +109,8 @@ def _function(name: str, slope: Callable[[Graph, int, int], int] | None = None, 
 
 def _comparison(name: str, value: Callable[..., Any], sympy: str, c: str) -> str:
     """Add a comparison: 1 where it holds, 0 elsewhere."""
-    return _row(name, 2, value=value, whole=True, bounds=within(0.0, 1.0), sympy=sympy, c=c, coded=True)
+    bounds = within(0.0, 1.0)
+    return _row(name, 2, value=value, whole=True, bounds=bounds, branching=True, sympy=sympy, c=c, coded=True)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -147,6 +154,11 @@ def _by_exponent(g: Graph, whole: int, base: int) -> int:
 def _partials_of_angle(g: Graph, i: int, a: int, b: int) -> Partials:
     size = g.add(g.square(a), g.square(b))
     return [(a, g.div(b, size)), (b, g.neg(g.div(a, size)))]
+
+
+def log_of_size(g: Graph, y: int) -> int:
+    """The logarithm of |y| without a branch."""
+    return int(g.mul(g.constant(Fraction(1, 2)), g.call(Op.LOG, g.square(y))))
 
 
 class Op:
@@ -197,7 +209,7 @@ class Op:
         c="/",
         coded=True,
     )
-    SQRT = _function(
+    SQRT: str = _function(
         "sqrt",
         lambda g, a, i: g.div(g.constant(Fraction(1, 2)), i),
         bounds=lambda a: (math.sqrt(max(a[0], 0.0)), math.sqrt(max(a[1], 0.0))),
@@ -210,6 +222,7 @@ class Op:
         value=lambda condition, a, b: a if condition else b,
         bounds=lambda condition, a, b: (min(a[0], b[0]), max(a[1], b[1])),
         branches=lambda g, condition, a, b: (condition, a, b),
+        branching=True,
         casadi="if_else",
         coded=True,
     )
@@ -221,6 +234,7 @@ class Op:
         value=min,
         bounds=lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
         branches=lambda g, a, b: (g.binary(Op.LE, a, b), a, b),
+        branching=True,
         sympy="Min",
         casadi="fmin",
         c="kc_min",
@@ -231,6 +245,7 @@ class Op:
         value=max,
         bounds=lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
         branches=lambda g, a, b: (g.binary(Op.LE, b, a), a, b),
+        branching=True,
         sympy="Max",
         casadi="fmax",
         c="kc_max",
@@ -261,19 +276,21 @@ class Op:
         whole=True,
         parity=-1,
         bounds=within(-1.0, 1.0),
+        branching=True,
         c="kc_sign",
     )
-    ABS = _function(
+    ABS: str = _function(
         "abs",
         lambda g, a, i: g.call(Op.SIGN, a),
         value=abs,
         parity=1,
         bounds=lambda a: (max(a[0], -a[1], 0.0), max(-a[0], a[1])),
+        branching=True,
         sympy="Abs",
         casadi="fabs",
         c="fabs",
     )
-    FLOOR = _function("floor", whole=True)
+    FLOOR = _function("floor", whole=True, branching=True)
 
     SIN = _function(
         "sin",
@@ -281,6 +298,7 @@ class Op:
         at_zero=0,
         parity=-1,
         bounds=within(-1.0, 1.0),
+        antiderivative=lambda g, a: g.neg(g.cos(a)),
         steepness=lambda ctx, a, v: ctx.cos(a),
         counted="sincos",
         c="",
@@ -292,6 +310,7 @@ class Op:
         at_zero=1,
         parity=1,
         bounds=within(-1.0, 1.0),
+        antiderivative=lambda g, a: g.sin(a),
         steepness=lambda ctx, a, v: ctx.sin(a),
         counted="sincos",
         c="",
@@ -302,6 +321,7 @@ class Op:
         lambda g, a, i: g.add(g.one, g.square(i)),
         at_zero=0,
         parity=-1,
+        antiderivative=lambda g, a: g.neg(log_of_size(g, g.cos(a))),
         steepness=lambda ctx, a, v: 1 + v * v,
     )
     ASIN = _function(
@@ -318,20 +338,24 @@ class Op:
         bounds=within(0.0, math.pi),
         steepness=lambda ctx, a, v: 1 / ctx.sin(v),
     )
-    ATAN = _function(
+    ATAN: str = _function(
         "atan",
         lambda g, a, i: g.div(g.one, g.add(g.one, g.square(a))),
         at_zero=0,
         parity=-1,
         bounds=within(-math.pi / 2, math.pi / 2),
+        antiderivative=lambda g, a: g.sub(
+            g.mul(a, g.call(Op.ATAN, a)), g.mul(g.constant(Fraction(1, 2)), g.call(Op.LOG, g.add(g.one, g.square(a))))
+        ),
         steepness=lambda ctx, a, v: 1 / (1 + a * a),
         hides=True,
     )
-    SINH = _function(
+    SINH: str = _function(
         "sinh",
         lambda g, a, i: g.call(Op.COSH, a),
         at_zero=0,
         parity=-1,
+        antiderivative=lambda g, a: g.call(Op.COSH, a),
         steepness=lambda ctx, a, v: ctx.cosh(a),
         hides=True,
     )
@@ -341,6 +365,7 @@ class Op:
         at_zero=1,
         parity=1,
         bounds=within(1.0, math.inf),
+        antiderivative=lambda g, a: g.call(Op.SINH, a),
         steepness=lambda ctx, a, v: ctx.sinh(a),
         hides=True,
     )
@@ -350,6 +375,7 @@ class Op:
         at_zero=0,
         parity=-1,
         bounds=within(-1.0, 1.0),
+        antiderivative=lambda g, a: g.call(Op.LOG, g.call(Op.COSH, a)),
         steepness=lambda ctx, a, v: 1 / ctx.cosh(a) ** 2,
         hides=True,
     )
@@ -376,17 +402,19 @@ class Op:
         steepness=lambda ctx, a, v: 1 / (1 - a * a),
         hides=True,
     )
-    EXP = _function(
+    EXP: str = _function(
         "exp",
         lambda g, a, i: i,
         at_zero=1,
         bounds=within(0.0, math.inf),
+        antiderivative=lambda g, a: g.call(Op.EXP, a),
         steepness=lambda ctx, a, v: v,
         hides=True,
     )
-    LOG = _function(
+    LOG: str = _function(
         "log",
         lambda g, a, i: g.div(g.one, a),
+        antiderivative=lambda g, a: g.sub(g.mul(a, g.call(Op.LOG, a)), a),
         steepness=lambda ctx, a, v: 1 / a,
         hides=True,
     )

@@ -15,6 +15,7 @@ from typing import Any
 from kanecore.errors import ModelError, warn
 
 from .expression_graph import Graph, Op
+from .operations import OPERATIONS
 from .random_samples import PRECISE, Sample
 from .short_forms import Writer
 from .sympy_bridge import new_symbols, to_sympy
@@ -37,7 +38,7 @@ ROUNDS = 4  # in which intermediate variables that are used once are written out
 STATES, SAME = 2, 1e-50  # at which a form is compared, and how far it may be off: rounding in 90 digits
 
 WAVES = (SINE, COSINE, "tan")
-TRUTH = (Op.LT, Op.LE, Op.EQ)
+TRUTH = tuple(op for op, row in OPERATIONS.items() if row.whole and row.n_operands == 2)
 
 
 def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from kanecore.tolerances import EPSILON, EQUAL, ROUNDING, TYPED
 
 from .expression_graph import Graph, Op
 from .magnitudes import Bounds
+from .operations import OPERATIONS
 from .random_samples import Sample, samples
 
 __all__ = [
@@ -40,7 +41,7 @@ _OF_COSINES = 4 * EPSILON
 _SMALL = 1e-6  # of the largest length: rows of lengths are larger
 _LARGE = 1e6  # lengths in the smallest unit that descriptions are written in
 
-BRANCHING = {Op.SELECT, Op.MIN, Op.MAX, Op.FLOOR, Op.LT, Op.LE, Op.EQ, Op.ABS, Op.SIGN}
+BRANCHING = {op for op, row in OPERATIONS.items() if row.branching}
 
 
 def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
