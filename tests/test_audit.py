@@ -13,6 +13,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.units as units
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.audit import principle_audit
@@ -40,9 +41,7 @@ def links(n: int = 1, **options: Any) -> kc.Model:
     """Bodies in space on universal joints: inertias about the joints, all terms of Euler's equations."""
     q, u = me.dynamicsymbols(f"q1:{2 * n + 1}"), me.dynamicsymbols(f"u1:{2 * n + 1}")
     l, c, k, g = sm.symbols("l c k g")  # noqa: E741
-    N = me.ReferenceFrame("N")
-    O = me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     frame, joint, bodies = N, O, []
     for i, m in enumerate(sm.symbols(f"m1:{n + 1}")):
         A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
@@ -98,8 +97,7 @@ def lagrangian(**options: Any) -> kc.Model:
 def pushed_lagrangian() -> kc.Model:
     """With a force and a weight beside L."""
     a = me.dynamicsymbols("a")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", sm.Symbol("l") * (sm.cos(a) * N.x + sm.sin(a) * N.y))
     P.set_vel(N, P.pos_from(O).dt(N))
     loads = [(P, -sm.Symbol("m1") * sm.Symbol("g") * N.y), (P, -sm.Symbol("c") * P.vel(N))]
@@ -160,8 +158,7 @@ def test_a_robot_on_a_floating_base_passes() -> None:
 def test_what_the_audit_assumes_is_said() -> None:
     """The inertia of a body that slides along a line."""
     x, v, m, J = *me.dynamicsymbols("x v"), *sm.symbols("m J")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)
     body = me.RigidBody("piston", P, N, m, (me.inertia(N, J, J, J), P))
@@ -217,8 +214,7 @@ def test_components_that_cancel_are_no_faults() -> None:
     """The moment of the centripetal force about the point x, y is zero but for rounding."""
     x, y, a = q = me.dynamicsymbols("x y a")
     u = me.dynamicsymbols("u v w")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     A = N.orientnew("A", "Axis", [a, N.z])
     centre = O.locatenew("C", x * N.x + y * N.y + 0.3 * A.x)
     plate = me.RigidBody("plate", centre, A, 2, (me.inertia(A, 1, 2, 3), centre))
@@ -593,9 +589,7 @@ def test_a_filed_derivative_that_lifts_the_rank() -> None:
     """Of x² + y² = l² the derivative is filed with a wrong sign, and one speed is called dependent."""
     x, y, u, v = me.dynamicsymbols("x y u v")
     m, l, g = sm.symbols("m1 l g")  # noqa: E741
-    N = me.ReferenceFrame("N")
-    O = me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x + y * N.y)
 
     def model(sign: int) -> kc.CompiledModel:

@@ -18,7 +18,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import c_text, loaded, some_state
-from mechanisms import compiled, pendulum_in_a_plane
+from mechanisms import compiled, ground, pendulum_in_a_plane
 from numpy.testing import assert_array_equal
 from sweep import part
 
@@ -74,8 +74,7 @@ OWN = [name for name in kc.models() if name not in kc.gallery.robots()]  # not o
 @pytest.mark.parametrize("cc", [None, "none"])
 def test_comparisons_where_both_are_equal(cc: str | None) -> None:
     q, u = me.dynamicsymbols("q u")
-    frame, point = me.ReferenceFrame("N"), me.Point("O")
-    point.set_vel(frame, 0)
+    frame, point = ground()
     body = me.Particle("P", point.locatenew("P", q * frame.x), 1)
     relations = {"lt": q < 1, "le": q <= 1, "gt": q > 1, "ge": q >= 1, "eq": sm.Eq(q, 1), "ne": sm.Ne(q, 1)}
     outputs = {name: sm.Piecewise((1, relation), (0, True)) for name, relation in relations.items()}

@@ -17,6 +17,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from test_functions import NUMBERS, every_kernel, slider, street, wheel
 
 import kanecore as kc
@@ -109,8 +110,7 @@ def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     assert "does not apply: it holds the derivative of order 3" in str(audit)
     # a load that holds f alone needs f' there, and no more
     x, u = me.dynamicsymbols("x u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     mass = origin.locatenew("P", x * frame.x)
     model = kc.Model(
         frame,
@@ -305,8 +305,7 @@ def test_parameters_by_row_of_a_large_batch(code: dict[str, Any]) -> None:
     """A function of parameters alone is called where each row's constants are prepared."""
     x, u = me.dynamicsymbols("x u")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     tip = origin.locatenew("P", x * frame.x)
     tip.set_vel(frame, u * frame.x)
     spring = [(tip, -street(k) * x * frame.x)]

@@ -13,6 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.build.compilation import compile_library
@@ -334,8 +335,7 @@ def test_singular_state_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_second_derivatives_with_redundant_rows(capfd: pytest.CaptureFixture[str]) -> None:
     """The row of a rail is written again, in another unit: the message names it."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("vx vy vz")
     P = O.locatenew("P", sum((a * e for a, e in zip(q, N, strict=True)), me.Vector(0)))
     P.set_vel(N, sum((a * e for a, e in zip(u, N, strict=True)), me.Vector(0)))
@@ -405,8 +405,7 @@ def test_swing_up() -> None:
 
 def test_rates_of_states_with_branches() -> None:
     """A choice between a direction and what depends on it: ż = −z, or x − 2 z where x is positive."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     x, v, z = me.dynamicsymbols("x v z")
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)

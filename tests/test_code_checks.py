@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import slider
+from mechanisms import ground, slider
 from sweep import part
 
 import kanecore as kc
@@ -125,8 +125,7 @@ def test_what_prepares_constants() -> None:
 def test_splines_have_their_arguments() -> None:
     """One of one argument in place of one of two would look for knots that are not there."""
     s, v = me.dynamicsymbols("s v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     place = origin.locatenew("P", s * frame.x)
     f, g, knots = sm.Function("f"), sm.Function("g"), np.linspace(0.0, 1.0, 4)
     model = kc.Model(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, pendulum_in_a_plane
+from mechanisms import compiled, ground, pendulum_in_a_plane
 from sweep import LONG, part
 
 import kanecore as kc
@@ -99,8 +99,7 @@ def mass_on_spring(scale: float = 1.0) -> kc.CompiledModel:
     """A mass that hangs on a spring, with two jacks below it that share its weight."""
     x, v, f1, f2 = me.dynamicsymbols("x v f1 f2")
     m, g, k = sm.symbols("m g k")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)
     loads = [(P, (m * g - k * x - f1 - f2) * N.x)]
@@ -132,8 +131,7 @@ def lifted(lift: Callable[[Any, Any], Any]) -> kc.CompiledModel:
     """A weight of 2 · 9.81 N, and the lift of two inputs d and f."""
     x, v, d, f = me.dynamicsymbols("x v d f")
     m, g = sm.symbols("m g")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)
     loads = [(P, (lift(d, f) - m * g) * N.x)]
@@ -186,8 +184,7 @@ def test_more_conditions_than_unknowns_that_agree() -> None:
 def on_a_line(force: Any, damping: float) -> kc.CompiledModel:
     """A mass with a force that depends on its place."""
     x, v = me.dynamicsymbols("x v")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)
     loads = [(P, (force(x) - damping * v) * N.x)]

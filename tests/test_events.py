@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from scipy.integrate import solve_ivp
 from sweep import part
 
@@ -22,8 +23,7 @@ METHODS = {"dop853": {}, "dopri5": {}, "rk4": {"dt": 0.1}, "rosenbrock": {}, "au
 
 def particle(count: int = 1, unit: float = 1.0):
     """Particles that fall along one line, z1, z2, ... with speeds w1, w2, ...; lengths in some unit."""
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     z, w = me.dynamicsymbols(f"z1:{count + 1}"), me.dynamicsymbols(f"w1:{count + 1}")
     m, g = sm.symbols("m g")
     bodies, loads = [], []
@@ -210,8 +210,7 @@ def test_two_balls_that_meet_exchange_their_speeds():
 
 def test_a_block_sticks_when_it_comes_to_rest():
     """Coulomb friction: the sliding block stops at u0²/(2 µ g), at u0/(µ g), by a terminal event."""
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     q, u, direction = me.dynamicsymbols("q u direction")
     m, g, mu, k = sm.symbols("m g mu k")
     point = origin.locatenew("P", q * frame.x)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from scipy.interpolate import CubicSpline
 from sweep import LONG, part
 
@@ -35,8 +36,7 @@ Array = npt.NDArray[np.float64]
 def slider(height: Any, x: Any, **options: Any) -> kc.Model:
     """A bead on a wire y = f(x), pushed along x."""
     u, force = me.dynamicsymbols("u F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + height * frame.y)
     loads = [(bead, -m * g * frame.y + force * frame.x)]
     body = me.Particle("bead", bead, m)
@@ -51,8 +51,7 @@ def wheel(f: Callable[[Any], Any], **options: Any) -> kc.Model:
     """
     s, theta, u, w = me.dynamicsymbols("s theta u w")
     torque = me.dynamicsymbols("T")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     disc = frame.orientnew("D", "Axis", [theta, frame.z])
     slope = f(s + a).diff(s)
     along = sm.sqrt(1 + slope**2)
@@ -143,8 +142,7 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
 def closed_wire(height: Callable[[Any], Any], **options: Any) -> kc.Model:
     """A bead in a plane, kept on y = f(x + a) by a constraint on its coordinates."""
     x, y, u, v, force = me.dynamicsymbols("x y u v F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + y * frame.y)
     return kc.Model(
         frame,
@@ -205,8 +203,7 @@ def test_against_mpmath(place: float) -> None:
 def boulder(height: Callable[[Any, Any], Any], **options: Any) -> kc.Model:
     """A particle on a terrain z = h(x, y + a), pulled by a force."""
     x, y, u, v, force = me.dynamicsymbols("x y u v F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     place = origin.locatenew("P", x * frame.x + y * frame.y + height(x, y + a) * frame.z)
     body = me.Particle("boulder", place, m)
     loads = [(place, -m * g * frame.z + force * frame.x)]
@@ -268,8 +265,7 @@ def test_a_cam() -> None:
     lift[-1] = lift[0]
     cam, theta = sm.Function("cam"), me.dynamicsymbols("theta")
     x, u, held, force = me.dynamicsymbols("x u held force")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     follower = origin.locatenew("A", cam(theta) * frame.y)
     follower.set_vel(frame, (cam(theta).diff(t) + held) * frame.y)
     table = follower.locatenew("B", x * frame.x)
@@ -415,8 +411,7 @@ def test_a_lagrangian() -> None:
 
 def test_sympys_kanes_method() -> None:
     x, u = me.dynamicsymbols("x u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + street(x) * frame.y)
     bead.set_vel(frame, u * frame.x + street(x).diff(x) * u * frame.y)
     method = me.KanesMethod(frame, [x], [u], [x.diff() - u])
@@ -435,8 +430,7 @@ def test_sympys_kanes_method() -> None:
 def test_in_place_of_sympys_kanes_method() -> None:
     """The same M and f, with the function and its derivatives; and a model that compiles."""
     x, y, u, v = me.dynamicsymbols("x y u v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + y * frame.y)
     bead.set_vel(frame, u * frame.x + v * frame.y)
     pieces = (frame, [x], [u, v], [x.diff() - u, y.diff() - v])

@@ -132,8 +132,7 @@ def test_a_length_that_constraints_alone_hold() -> None:
     """Its value is asked for where states are brought to the constraints, and nowhere else."""
     x, y, vx, vy = me.dynamicsymbols("x y vx vy")
     m, g, length = sm.symbols("m g L")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", x * N.x + y * N.y)
     P.set_vel(N, vx * N.x + vy * N.y)
     model = kc.Model(

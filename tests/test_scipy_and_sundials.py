@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from scipy.integrate import solve_ivp
 from sweep import part
 
@@ -26,8 +27,7 @@ def spring() -> CompiledModel:
     """A particle on a spring, pulled by F."""
     q, u, force = me.dynamicsymbols("q u F")
     k, d = sm.symbols("k d")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", q * frame.x)
     point.set_vel(frame, u * frame.x)
     body, load = me.Particle("P", point, 1), (point, (force - k * q - d * u * (1 + q**2)) * frame.x)
@@ -197,8 +197,7 @@ def test_limits(spring: CompiledModel, method: str, monkeypatch: pytest.MonkeyPa
 def test_a_singularity_on_the_way(method: str) -> None:
     """u' = u² + 1 ends at π / 2, and an arm stretched out with a massless link is singular."""
     q, u = me.dynamicsymbols("q u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", q * frame.x)
     point.set_vel(frame, u * frame.x)
     load = (point, (u**2 + 1) * frame.x)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
@@ -38,8 +39,7 @@ def oscillator():
     """M q'' = -k q + F, T + U conserved without F."""
     q, u, force = me.dynamicsymbols("q u F")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", q * frame.x)
     model = kc.Model(
         frame,
@@ -454,8 +454,7 @@ def fall():
     """A particle on a polar path towards a centre of attraction with 1/r³ force: falls into r = 0 in finite time."""
     r, v = me.dynamicsymbols("r v")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", r * frame.x)
     model = kc.Model(
         frame, [r], [v], [r.diff() - v], bodies=[me.Particle("P", point, m)], forcelist=[(point, -k / r**3 * frame.x)]
