@@ -13,7 +13,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.units as units
-from mechanisms import ground
+from mechanisms import ground, mass_point
 
 import kanecore as kc
 from kanecore.audit import principle_audit
@@ -589,17 +589,10 @@ def test_a_filed_derivative_that_lifts_the_rank() -> None:
     """Of x² + y² = l² the derivative is filed with a wrong sign, and one speed is called dependent."""
     x, y, u, v = me.dynamicsymbols("x y u v")
     m, l, g = sm.symbols("m1 l g")  # noqa: E741
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x + y * N.y)
 
     def model(sign: int) -> kc.CompiledModel:
-        return compiled(
-            kc.Model(
-                N, [x], [u], [x.diff() - u, y.diff() - v], q_dependent=[y], u_dependent=[v],
-                configuration_constraints=[x**2 + y**2 - l**2], velocity_constraints=[x * u + sign * y * v],
-                bodies=[me.Particle("bob", P, m)], forcelist=[(P, m * g * N.x)], name="wire",
-            )
-        )  # fmt: skip
+        rows = {"configuration_constraints": [x**2 + y**2 - l**2], "velocity_constraints": [x * u + sign * y * v]}
+        return compiled(mass_point({x: u, y: v}, m, [m * g], q_dependent=[y], u_dependent=[v], **rows, name="wire"))
 
     right = model(1).audit(5)
     assert right.passed, str(right)
@@ -716,9 +709,9 @@ m, l, g = sm.symbols("m l g")  # noqa: E741
 q, u = me.dynamicsymbols("q u")
 N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
 A.orient_axis(N, q, N.z)
-O, P = me.Point("O"), me.Point("P")
+O = me.Point("O")
 O.set_vel(N, 0)
-P.set_pos(O, l * A.x)
+P = O.locatenew("P", l * A.x)
 P.set_vel(N, {velocity})
 bob = me.Particle("bob", P, m)
 pendulum = kc.Model(N, [q], [u], [u - q.diff()], bodies=[bob], forcelist=[(P, m * g * N.x)], name="pendulum")

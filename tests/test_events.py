@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from scipy.integrate import solve_ivp
 from sweep import part
 
@@ -210,19 +210,9 @@ def test_two_balls_that_meet_exchange_their_speeds():
 
 def test_a_block_sticks_when_it_comes_to_rest():
     """Coulomb friction: the sliding block stops at u0²/(2 µ g), at u0/(µ g), by a terminal event."""
-    frame, origin = ground()
     q, u, direction = me.dynamicsymbols("q u direction")
     m, g, mu, k = sm.symbols("m g mu k")
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    model = kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
-        bodies=[me.Particle("block", point, m)],
-        forcelist=[(point, (-mu * m * g * direction - k * q) * frame.x)],
-    )
+    model = mass_point({q: u}, m, [-mu * m * g * direction - k * q])
     dyn = kc.compile(model, parameters={m: 2.0, g: GRAVITY, mu: 0.3, k: 0.0}, cc="none")
     rest = kc.Event(u, terminal=True)
     sol = dyn.simulate((0, 5), [0.0, 3.0], inputs={"direction": 1.0}, events=rest)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from scipy.interpolate import CubicSpline
 from sweep import LONG, part
 
@@ -142,17 +142,8 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
 def closed_wire(height: Callable[[Any], Any], **options: Any) -> kc.Model:
     """A bead in a plane, kept on y = f(x + a) by a constraint on its coordinates."""
     x, y, u, v, force = me.dynamicsymbols("x y u v F")
-    frame, origin = ground()
-    bead = origin.locatenew("P", x * frame.x + y * frame.y)
-    return kc.Model(
-        frame,
-        [x, y],
-        [u, v],
-        [x.diff() - u, y.diff() - v],
-        configuration_constraints={"wire": y - height(x + a)},
-        bodies=[me.Particle("bead", bead, m)],
-        forcelist=[(bead, -m * g * frame.y + force * frame.x)],
-        **options,
+    return mass_point(
+        {x: u, y: v}, m, [force, -m * g], configuration_constraints={"wire": y - height(x + a)}, **options
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, rates
+from mechanisms import ground, mass_point, rates
 from oracle.sympy_kinematics import SymPyKinematics
 from sweep import part
 
@@ -166,9 +166,7 @@ def test_massless_links_belong_to_the_child() -> None:
 
 def test_reactions_need_forces() -> None:
     q, u = me.dynamicsymbols("q u")
-    N, origin = ground()
-    P = origin.locatenew("P", q * N.x)
-    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 1)], potentials=[q**2])
+    model = mass_point({q: u}, 1, potentials=[q**2])
     dyn = kc.compile(model)
     with pytest.raises(kc.ModelError, match="potentials"):
         dyn.reactions(0.0, [0.1, 0.0])

@@ -16,7 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from sweep import part
 
 import kanecore as kc
@@ -37,12 +37,8 @@ def particle() -> kc.CompiledModel:
     """m u̇ = F + A cos(w t) + k x³."""
     x, u, force = me.dynamicsymbols("x u F")
     m, k, a, w = sm.symbols("m k A w")
-    frame, origin = ground()
-    point = origin.locatenew("P", x * frame.x)
     driven = force + a * sm.cos(w * me.dynamicsymbols._t) + k * x**3
-    model = kc.Model(
-        frame, [x], [u], [x.diff() - u], bodies=[me.Particle("P", point, m)], forcelist=[(point, driven * frame.x)]
-    )
+    model = mass_point({x: u}, m, [driven])
     return kc.compile(model, parameters={m: 1.0, k: 0.0, a: 0.0, w: 1.0})
 
 
