@@ -53,10 +53,7 @@ def test_the_joint_that_sticks_is_named() -> None:
     loads = [(point, -M * G * frame.y) for point in (elbow, hand)]
     torque = -4 * M * sm.sign(u2) * frame.z
     model = kc.Model(
-        frame,
-        [q1, q2],
-        [u1, u2],
-        [q1.diff() - u1, q2.diff() - u2],
+        *(frame, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2]),
         bodies=bodies,
         forcelist=[*loads, (second, torque), (first, -torque)],
     )

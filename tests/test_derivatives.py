@@ -106,9 +106,7 @@ def driven(**options: Any) -> kc.Model:
     load = (P, -m * g * N.y - k * t * N.x + tau * A.x)
     outputs = {"angle": sm.sin(theta) * t, "alpha": u.diff(t), "mixed": (u.diff(t) + tau) ** 2 * theta, "rate": k * u}
     return kc.Model(
-        N,
-        [theta],
-        [u],
+        *(N, [theta], [u]),
         kd_eqs=[theta.diff(t) - u],
         bodies=[me.Particle("P", P, m)],
         forcelist=[load],
@@ -141,9 +139,7 @@ def circle(outputs: dict[str, Any] | None = None) -> kc.Model:
     P.set_pos(origin, x * N.x + y * N.y)
     P.set_vel(N, ux * N.x + uy * N.y)
     return kc.Model(
-        N,
-        [x, y],
-        [ux, uy],
+        *(N, [x, y], [ux, uy]),
         kd_eqs=[x.diff(t) - ux, y.diff(t) - uy],
         configuration_constraints=[x**2 + y**2 - (radius + b * sm.sin(t)) ** 2],
         bodies=[me.Particle("P", P, m)],

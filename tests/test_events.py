@@ -33,10 +33,7 @@ def particle(count: int = 1, unit: float = 1.0):
         bodies.append(me.Particle(f"ball{i + 1}", point, m))
         loads.append((point, -m * g * frame.z))
     model = kc.Model(
-        frame,
-        z,
-        w,
-        [a.diff() - b for a, b in zip(z, w, strict=True)],
+        *(frame, z, w, [a.diff() - b for a, b in zip(z, w, strict=True)]),
         bodies=bodies,
         forcelist=loads,
         outputs={"height": z[0]},

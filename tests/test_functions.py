@@ -64,10 +64,7 @@ def wheel(f: Callable[[Any], Any], **options: Any) -> kc.Model:
     # the centre moves along the street with R times its angular velocity; the street bends by f''/(1 + f'²)
     slip = u * along * (1 - R * slope.diff(s) / along**3) + R * w
     return kc.Model(
-        frame,
-        [s, theta],
-        [u, w],
-        [s.diff() - u, theta.diff() - w],
+        *(frame, [s, theta], [u, w], [s.diff() - u, theta.diff() - w]),
         velocity_constraints={"rolling": slip},
         bodies=[body],
         forcelist=[(centre, -m * g * frame.y - k * s * frame.x), (disc, torque * frame.z)],
@@ -262,10 +259,7 @@ def test_a_cam() -> None:
     table = follower.locatenew("B", x * frame.x)
     table.set_vel(frame, follower.vel(frame) + u * frame.x)
     model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
+        *(frame, [x], [u], [x.diff() - u]),
         u_auxiliary=[held],
         bodies=[me.Particle("follower", follower, m), me.Particle("mass", table, m)],
         forcelist=[(follower, (force - m * g) * frame.y), (table, -k * x * frame.x - m * g * frame.y)],

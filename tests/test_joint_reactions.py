@@ -433,10 +433,7 @@ def held_chain(form: str) -> kc.Model:
     }
     forces = [(elbow, -20 * N.y), (tip, 3 * N.x - 10 * N.y), *forms[form].pop("forcelist", [])]
     return kc.Model(
-        N,
-        [q1, q2],
-        [w1, w2],
-        rates([q1, q2], [w1, w2]),
+        *(N, [q1, q2], [w1, w2], rates([q1, q2], [w1, w2])),
         u_auxiliary=[along],
         bodies=[me.Particle("mass", elbow, 2), end],
         forcelist=forces,
@@ -540,10 +537,7 @@ def test_a_potential_that_no_auxiliary_speed_moves_is_no_obstacle() -> None:
     block.set_vel(N, v * N.x)
     dyn = kc.compile(
         kc.Model(
-            N,
-            [angle, x],
-            [w, v],
-            rates([angle, x], [w, v]),
+            *(N, [angle, x], [w, v], rates([angle, x], [w, v])),
             u_auxiliary=[along],
             potentials=[5 * x**2],
             bodies=[me.Particle("bob", bob, 2), me.Particle("block", block, 1)],
@@ -566,10 +560,7 @@ def test_constraints_elsewhere_have_no_force_along_an_auxiliary_speed() -> None:
     bead.set_vel(N, v1 * N.x + v2 * N.y)
     dyn = kc.compile(
         kc.Model(
-            N,
-            [angle, x, y],
-            [w, v1, v2],
-            rates([angle, x, y], [w, v1, v2]),
+            *(N, [angle, x, y], [w, v1, v2], rates([angle, x, y], [w, v1, v2])),
             u_auxiliary=[along],
             configuration_constraints=[x**2 + y**2 - 1],
             bodies=[me.Particle("bob", bob, 2), me.Particle("bead", bead, 1)],

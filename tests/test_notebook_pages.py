@@ -66,10 +66,7 @@ def hostile() -> kc.Model:
     frame, origin = ground()
     point = origin.locatenew("'><img src=x onerror=alert(1)>", q * frame.x)
     return kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
+        *(frame, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("bob", point, mass)],
         forcelist=[(point, force * frame.x)],
         outputs={"&lt;": q},

@@ -276,10 +276,7 @@ def test_a_model_without_derivatives_says_what_to_do() -> None:
     frame, origin = ground()
     point = origin.locatenew("P", q * frame.x + pulled(q) * frame.y)
     model = kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
+        *(frame, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("P", point, 1)],
         functions={pulled: kc.CFunction(address, address, address)},
     )

@@ -377,10 +377,7 @@ def freed_particle(weight: bool = True) -> kc.Model:
     reaction = N_r * E.x + N_z * N.z
     q, u = [r, theta, z], [v_r, omega, v_z]
     return kc.Model(
-        N,
-        q,
-        u,
-        [a.diff() - b for a, b in zip(q, u, strict=True)],
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
         bodies=[me.Particle("particle", P, m)],
         forcelist=[(P, m * g * N.x + reaction if weight else reaction)],
     )

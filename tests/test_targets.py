@@ -96,10 +96,7 @@ def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
     data = {street: kc.Spline(knots, grid[0], extrapolate="periodic"), hills: kc.Spline(knots, knots, grid)}
     outputs = {"street": street(x), "hills": hills(x, u), "slope": hills(x, u).diff(u), "bend": street(x).diff(x, 2)}
     model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
+        *(frame, [x], [u], [x.diff() - u]),
         bodies=[me.Particle("P", origin.locatenew("Q", x * frame.x), 1)],
         functions=data,
         outputs=outputs,
