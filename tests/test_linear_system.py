@@ -13,7 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from sweep import part
 
 import kanecore as kc
@@ -352,11 +352,7 @@ def test_feedback_of_the_error_returns() -> None:
 # ------------------------------------------------------------------------------------------ forms and errors
 def test_html_is_escaped() -> None:
     a, v, k = sm.Function("<b>&")(t), me.dynamicsymbols("v"), sm.Symbol("k")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", a * N.x)
-    P.set_vel(N, v * N.x)
-    bodies, loads = [me.Particle("P", P, 1)], [(P, -k * a * N.x)]
-    dyn = kc.compile(kc.Model(N, [a], [v], [a.diff(t) - v], bodies=bodies, forcelist=loads), parameters={k: 4.0})
+    dyn = kc.compile(mass_point({a: v}, 1, [-k * a]), parameters={k: 4.0})
     system = dyn.linear_system(0.0, [0.0, 0.0])
     html = system._repr_html_()
     assert "&lt;b&gt;&amp;" in html

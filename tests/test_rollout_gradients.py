@@ -23,11 +23,7 @@ def spring() -> kc.Model:
     """m q̈ = F − k q − c q̇."""
     q, u, F = me.dynamicsymbols("q u F")
     k, c = sm.symbols("k c")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q * N.x)
-    P.set_vel(N, u * N.x)
-    load = (P, (F - k * q - c * u) * N.x)
-    return kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=[load])
+    return mass_point({q: u}, 1, [F - k * q - c * u])
 
 
 @pytest.fixture(scope="module")
