@@ -26,6 +26,7 @@ __all__ = [
     "free_body",
     "ground",
     "knife_edge",
+    "links",
     "mass_point",
     "on_a_line",
     "particle",
@@ -35,7 +36,6 @@ __all__ = [
     "rolling_disc",
     "slider",
     "stiff",
-    "two_links",
 ]
 
 m, l, g, k, c, r = sm.symbols("m l g k c r")  # noqa: E741
@@ -157,24 +157,24 @@ def chain(n: int = 2, *, absolute: bool = False, **options: Any) -> kc.Model:
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
 
 
-def two_links(**options: Any) -> kc.Model:
-    """Two bodies in space on universal joints, q1 ... q4: inertias about the joints, all terms of Euler's equations."""
-    q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
+def links(masses: Sequence[Any] = (sm.Symbol("m1"),), **options: Any) -> kc.Model:
+    """Bodies in space on universal joints, q1, q2, ...: inertias about the joints, all terms of Euler's equations."""
+    q, u = me.dynamicsymbols(f"q1:{2 * len(masses) + 1}"), me.dynamicsymbols(f"u1:{2 * len(masses) + 1}")
     N, O = ground()  # noqa: E741
     frame, joint, bodies = N, O, []
-    for i in range(2):
+    for i, mass in enumerate(masses):
         A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
         A.orient_axis(frame, q[2 * i], frame.x)
         A.set_ang_vel(frame, u[2 * i] * frame.x)
         B.orient_axis(A, q[2 * i + 1], A.y)
         B.set_ang_vel(A, u[2 * i + 1] * A.y)
         centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
-        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
-        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
+        inertia = me.inertia(B, mass * l**2, 1.2 * mass * l**2, 0.6 * mass * l**2, 0.1 * mass * l**2)
+        bodies.append(me.RigidBody(f"link{i}", centre, B, mass, (inertia, joint)))
         frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
-    loads = [(body.masscenter, -m * g * N.z) for body in bodies]
-    loads += [(B, -k * q[3] * A.y), (A, k * q[3] * A.y), (bodies[1].masscenter, -k * u[0] * N.y)]
-    options = {"forcelist": loads, "name": "two_links", **options}
+    loads = [(body.masscenter, -body.mass * g * N.z) for body in bodies]
+    loads += [(B, -k * q[-1] * A.y), (A, k * q[-1] * A.y), (bodies[-1].masscenter, -k * u[0] * N.y)]
+    options = {"forcelist": loads, "name": "links", **options}
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
 
 

@@ -13,7 +13,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.units as units
-from mechanisms import ground, mass_point
+from mechanisms import ground, links, mass_point
 
 import kanecore as kc
 from kanecore.audit import principle_audit
@@ -37,30 +37,8 @@ def failing(audit: Audit) -> str:
     return "; ".join(f"{row.name}: {row.worst} {row.reason}" for row in audit.failures)
 
 
-def links(n: int = 1, **options: Any) -> kc.Model:
-    """Bodies in space on universal joints: inertias about the joints, all terms of Euler's equations."""
-    q, u = me.dynamicsymbols(f"q1:{2 * n + 1}"), me.dynamicsymbols(f"u1:{2 * n + 1}")
-    l, c, k, g = sm.symbols("l c k g")  # noqa: E741
-    N, O = ground()  # noqa: E741
-    frame, joint, bodies = N, O, []
-    for i, m in enumerate(sm.symbols(f"m1:{n + 1}")):
-        A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
-        A.orient_axis(frame, q[2 * i], frame.x)
-        A.set_ang_vel(frame, u[2 * i] * frame.x)
-        B.orient_axis(A, q[2 * i + 1], A.y)
-        B.set_ang_vel(A, u[2 * i + 1] * A.y)
-        centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
-        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
-        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
-        frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
-    loads = [(body.masscenter, -body.mass * g * N.z) for body in bodies]
-    loads += [(B, -k * q[-1] * A.y), (A, k * q[-1] * A.y), (bodies[-1].masscenter, -k * u[0] * N.y)]
-    options = {"forcelist": loads, "name": "links", **options}
-    return kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, **options)
-
-
 def two_links(**options: Any) -> kc.Model:
-    return links(2, **options)
+    return links(sm.symbols("m1:3"), **options)
 
 
 def wheel(**options: Any) -> kc.Model:
