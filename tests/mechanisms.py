@@ -9,7 +9,7 @@ inputs, constraints, a name.  `PARAMETERS` holds values for all symbols that sta
 Symbols are shared as well: ``m``, ``l``, ``g``, ... of `SYMBOLS` are what the builders use.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -26,6 +26,8 @@ __all__ = [
     "free_body",
     "ground",
     "knife_edge",
+    "links",
+    "mass_point",
     "on_a_line",
     "particle",
     "pendulum",
@@ -34,7 +36,6 @@ __all__ = [
     "rolling_disc",
     "slider",
     "stiff",
-    "two_links",
 ]
 
 m, l, g, k, c, r = sm.symbols("m l g k c r")  # noqa: E741
@@ -57,9 +58,24 @@ def ground() -> tuple[Any, Any]:
     return frame, origin
 
 
-def rates(q: Sequence[Any], u: Sequence[Any]) -> list[Any]:
+def rates(q: Iterable[Any], u: Iterable[Any]) -> list[Any]:
     """The kinematical equations q̇ = u."""
     return [a.diff(t) - b for a, b in zip(q, u, strict=True)]
+
+
+def mass_point(motion: Mapping[Any, Any], mass: Any = m, force: Sequence[Any] = (), **options: Any) -> kc.Model:
+    """A particle P at x N.x + y N.y + z N.z, ``motion`` {x: ẋ, ...}; ``force``: components of a force on it along N.
+
+    Independent are the coordinates and speeds that ``q_dependent`` and ``u_dependent`` do not name.
+    """
+    N, O = ground()  # noqa: E741
+    along = [sum((a * e for a, e in zip(x, N, strict=False)), me.Vector(0)) for x in (motion, motion.values(), force)]
+    P = O.locatenew("P", along[0])
+    P.set_vel(N, along[1])
+    q = [x for x in motion if x not in options.get("q_dependent", ())]
+    u = [x for x in motion.values() if x not in options.get("u_dependent", ())]
+    options = {"forcelist": [(P, along[2])] if force else [], **options}
+    return kc.Model(N, q, u, rates(motion, motion.values()), bodies=[me.Particle("P", P, mass)], **options)
 
 
 def particle(dimension: int = 3, loads: Callable[..., list[Any]] | None = None, **options: Any) -> kc.Model:
@@ -79,12 +95,7 @@ def particle(dimension: int = 3, loads: Callable[..., list[Any]] | None = None, 
 def on_a_line(name: str, force: Any, parameters: dict[Any, float], **options: Any) -> kc.CompiledModel:
     """A particle of 1 kg at q with speed u, and a force of q, u and t on it; compiled."""
     q, u = me.dynamicsymbols("q u")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q * N.x)
-    P.set_vel(N, u * N.x)
-    bodies, loads = [me.Particle("P", P, 1)], [(P, force(q, u) * N.x)]
-    model = kc.Model(N, [q], [u], rates([q], [u]), bodies=bodies, forcelist=loads, name=name, **options)
-    return kc.compile(model, parameters=parameters)
+    return kc.compile(mass_point({q: u}, 1, [force(q, u)], name=name, **options), parameters=parameters)
 
 
 def slider(height: Any = 0, **options: Any) -> kc.Model:
@@ -146,24 +157,24 @@ def chain(n: int = 2, *, absolute: bool = False, **options: Any) -> kc.Model:
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
 
 
-def two_links(**options: Any) -> kc.Model:
-    """Two bodies in space on universal joints, q1 ... q4: inertias about the joints, all terms of Euler's equations."""
-    q, u = me.dynamicsymbols("q1:5"), me.dynamicsymbols("u1:5")
+def links(masses: Sequence[Any] = (sm.Symbol("m1"),), **options: Any) -> kc.Model:
+    """Bodies in space on universal joints, q1, q2, ...: inertias about the joints, all terms of Euler's equations."""
+    q, u = me.dynamicsymbols(f"q1:{2 * len(masses) + 1}"), me.dynamicsymbols(f"u1:{2 * len(masses) + 1}")
     N, O = ground()  # noqa: E741
     frame, joint, bodies = N, O, []
-    for i in range(2):
+    for i, mass in enumerate(masses):
         A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
         A.orient_axis(frame, q[2 * i], frame.x)
         A.set_ang_vel(frame, u[2 * i] * frame.x)
         B.orient_axis(A, q[2 * i + 1], A.y)
         B.set_ang_vel(A, u[2 * i + 1] * A.y)
         centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
-        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
-        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
+        inertia = me.inertia(B, mass * l**2, 1.2 * mass * l**2, 0.6 * mass * l**2, 0.1 * mass * l**2)
+        bodies.append(me.RigidBody(f"link{i}", centre, B, mass, (inertia, joint)))
         frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
-    loads = [(body.masscenter, -m * g * N.z) for body in bodies]
-    loads += [(B, -k * q[3] * A.y), (A, k * q[3] * A.y), (bodies[1].masscenter, -k * u[0] * N.y)]
-    options = {"forcelist": loads, "name": "two_links", **options}
+    loads = [(body.masscenter, -body.mass * g * N.z) for body in bodies]
+    loads += [(B, -k * q[-1] * A.y), (A, k * q[-1] * A.y), (bodies[-1].masscenter, -k * u[0] * N.y)]
+    options = {"forcelist": loads, "name": "links", **options}
     return kc.Model(N, q, u, rates(q, u), bodies=bodies, **options)
 
 

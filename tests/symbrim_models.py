@@ -11,8 +11,6 @@ from symbrim.other import RollingDisc
 from symbrim.utilities.testing import create_model_of_connection
 from sympy import Symbol
 
-PREFIX = {"left": "l", "right": "r"}
-
 
 def with_parts(whole: Any, *load_groups: tuple[str, Any], **parts: Any) -> Any:
     """A model with its parts, and load groups on some of them."""

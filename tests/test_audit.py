@@ -13,6 +13,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.units as units
+from mechanisms import ground, links, mass_point
 
 import kanecore as kc
 from kanecore.audit import principle_audit
@@ -36,32 +37,8 @@ def failing(audit: Audit) -> str:
     return "; ".join(f"{row.name}: {row.worst} {row.reason}" for row in audit.failures)
 
 
-def links(n: int = 1, **options: Any) -> kc.Model:
-    """Bodies in space on universal joints: inertias about the joints, all terms of Euler's equations."""
-    q, u = me.dynamicsymbols(f"q1:{2 * n + 1}"), me.dynamicsymbols(f"u1:{2 * n + 1}")
-    l, c, k, g = sm.symbols("l c k g")  # noqa: E741
-    N = me.ReferenceFrame("N")
-    O = me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    frame, joint, bodies = N, O, []
-    for i, m in enumerate(sm.symbols(f"m1:{n + 1}")):
-        A, B = me.ReferenceFrame(f"A{i}"), me.ReferenceFrame(f"B{i}")
-        A.orient_axis(frame, q[2 * i], frame.x)
-        A.set_ang_vel(frame, u[2 * i] * frame.x)
-        B.orient_axis(A, q[2 * i + 1], A.y)
-        B.set_ang_vel(A, u[2 * i + 1] * A.y)
-        centre = joint.locatenew(f"C{i}", -c * B.z + c / 5 * B.x)
-        inertia = me.inertia(B, m * l**2, 1.2 * m * l**2, 0.6 * m * l**2, 0.1 * m * l**2)
-        bodies.append(me.RigidBody(f"link{i}", centre, B, m, (inertia, joint)))
-        frame, joint = B, joint.locatenew(f"J{i}", -l * B.z)
-    loads = [(body.masscenter, -body.mass * g * N.z) for body in bodies]
-    loads += [(B, -k * q[-1] * A.y), (A, k * q[-1] * A.y), (bodies[-1].masscenter, -k * u[0] * N.y)]
-    options = {"forcelist": loads, "name": "links", **options}
-    return kc.Model(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=bodies, **options)
-
-
 def two_links(**options: Any) -> kc.Model:
-    return links(2, **options)
+    return links(sm.symbols("m1:3"), **options)
 
 
 def wheel(**options: Any) -> kc.Model:
@@ -98,8 +75,7 @@ def lagrangian(**options: Any) -> kc.Model:
 def pushed_lagrangian() -> kc.Model:
     """With a force and a weight beside L."""
     a = me.dynamicsymbols("a")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", sm.Symbol("l") * (sm.cos(a) * N.x + sm.sin(a) * N.y))
     P.set_vel(N, P.pos_from(O).dt(N))
     loads = [(P, -sm.Symbol("m1") * sm.Symbol("g") * N.y), (P, -sm.Symbol("c") * P.vel(N))]
@@ -160,8 +136,7 @@ def test_a_robot_on_a_floating_base_passes() -> None:
 def test_what_the_audit_assumes_is_said() -> None:
     """The inertia of a body that slides along a line."""
     x, v, m, J = *me.dynamicsymbols("x v"), *sm.symbols("m J")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x)
     P.set_vel(N, v * N.x)
     body = me.RigidBody("piston", P, N, m, (me.inertia(N, J, J, J), P))
@@ -217,8 +192,7 @@ def test_components_that_cancel_are_no_faults() -> None:
     """The moment of the centripetal force about the point x, y is zero but for rounding."""
     x, y, a = q = me.dynamicsymbols("x y a")
     u = me.dynamicsymbols("u v w")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     A = N.orientnew("A", "Axis", [a, N.z])
     centre = O.locatenew("C", x * N.x + y * N.y + 0.3 * A.x)
     plate = me.RigidBody("plate", centre, A, 2, (me.inertia(A, 1, 2, 3), centre))
@@ -593,19 +567,10 @@ def test_a_filed_derivative_that_lifts_the_rank() -> None:
     """Of x² + y² = l² the derivative is filed with a wrong sign, and one speed is called dependent."""
     x, y, u, v = me.dynamicsymbols("x y u v")
     m, l, g = sm.symbols("m1 l g")  # noqa: E741
-    N = me.ReferenceFrame("N")
-    O = me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", x * N.x + y * N.y)
 
     def model(sign: int) -> kc.CompiledModel:
-        return compiled(
-            kc.Model(
-                N, [x], [u], [x.diff() - u, y.diff() - v], q_dependent=[y], u_dependent=[v],
-                configuration_constraints=[x**2 + y**2 - l**2], velocity_constraints=[x * u + sign * y * v],
-                bodies=[me.Particle("bob", P, m)], forcelist=[(P, m * g * N.x)], name="wire",
-            )
-        )  # fmt: skip
+        rows = {"configuration_constraints": [x**2 + y**2 - l**2], "velocity_constraints": [x * u + sign * y * v]}
+        return compiled(mass_point({x: u, y: v}, m, [m * g], q_dependent=[y], u_dependent=[v], **rows, name="wire"))
 
     right = model(1).audit(5)
     assert right.passed, str(right)
@@ -722,9 +687,9 @@ m, l, g = sm.symbols("m l g")  # noqa: E741
 q, u = me.dynamicsymbols("q u")
 N, A = me.ReferenceFrame("N"), me.ReferenceFrame("A")
 A.orient_axis(N, q, N.z)
-O, P = me.Point("O"), me.Point("P")
+O = me.Point("O")
 O.set_vel(N, 0)
-P.set_pos(O, l * A.x)
+P = O.locatenew("P", l * A.x)
 P.set_vel(N, {velocity})
 bob = me.Particle("bob", P, m)
 pendulum = kc.Model(N, [q], [u], [u - q.diff()], bodies=[bob], forcelist=[(P, m * g * N.x)], name="pendulum")

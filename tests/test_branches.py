@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 
@@ -40,8 +41,7 @@ def test_transmission_that_changes(ratio: Any, angle: Any, expected: dict[float,
 
 def test_velocity_that_is_right_on_one_side_only() -> None:
     """A stop: beyond it the point keeps still, whatever its position says (the user's velocity counts)."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     P.set_vel(N, sm.Piecewise((u, q < 3), (u / 2, True)) * N.x)
     dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 4)]))
@@ -50,8 +50,7 @@ def test_velocity_that_is_right_on_one_side_only() -> None:
 
 
 def test_load_that_pushes_on_one_side_only() -> None:
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q * N.x)
     loads = [(P, T * N.x), (P, -T * sm.Piecewise((1, q < 3), (0, True)) * N.x)]
     described = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 2)], forcelist=loads)

@@ -18,7 +18,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import c_text, loaded, some_state
-from mechanisms import compiled, pendulum_in_a_plane
+from mechanisms import compiled, ground, mass_point, pendulum_in_a_plane
 from numpy.testing import assert_array_equal
 from sweep import part
 
@@ -74,8 +74,7 @@ OWN = [name for name in kc.models() if name not in kc.gallery.robots()]  # not o
 @pytest.mark.parametrize("cc", [None, "none"])
 def test_comparisons_where_both_are_equal(cc: str | None) -> None:
     q, u = me.dynamicsymbols("q u")
-    frame, point = me.ReferenceFrame("N"), me.Point("O")
-    point.set_vel(frame, 0)
+    frame, point = ground()
     body = me.Particle("P", point.locatenew("P", q * frame.x), 1)
     relations = {"lt": q < 1, "le": q <= 1, "gt": q > 1, "ge": q >= 1, "eq": sm.Eq(q, 1), "ne": sm.Ne(q, 1)}
     outputs = {name: sm.Piecewise((1, relation), (0, True)) for name, relation in relations.items()}
@@ -207,21 +206,10 @@ def test_threads_share_a_model(cart: CompiledModel) -> None:
 def sliding(**functions: Any) -> kc.Model:
     """A particle on a line under a force f(s), g(s, v) or both."""
     s, v = me.dynamicsymbols("s v")
-    m, frame, origin = sm.Symbol("m"), me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    place = origin.locatenew("P", s * frame.x)
-    place.set_vel(frame, v * frame.x)
+    m = sm.Symbol("m")
     arguments = {"f": (s,), "g": (s, v)}
     force = sum((sm.Function(name)(*arguments[name]) for name in functions), sm.Abs(v) ** sm.Rational(3, 2))
-    return kc.Model(
-        frame,
-        [s],
-        [v],
-        [s.diff() - v],
-        bodies=[me.Particle("P", place, m)],
-        forcelist=[(place, force * frame.x)],
-        functions={sm.Function(name): data for name, data in functions.items()},
-    )
+    return mass_point({s: v}, m, [force], functions={sm.Function(name): data for name, data in functions.items()})
 
 
 @pytest.mark.parametrize("extrapolate", part([True, False, "periodic"], ["periodic"]))

@@ -17,6 +17,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 from test_functions import NUMBERS, every_kernel, slider, street, wheel
 
 import kanecore as kc
@@ -109,18 +110,7 @@ def test_the_third_derivative_is_for_linearize(code: dict[str, Any]) -> None:
     assert "does not apply: it holds the derivative of order 3" in str(audit)
     # a load that holds f alone needs f' there, and no more
     x, u = me.dynamicsymbols("x u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    mass = origin.locatenew("P", x * frame.x)
-    model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
-        bodies=[me.Particle("mass", mass, 1)],
-        forcelist=[(mass, -street(x) * frame.x)],
-        functions={street: kc.CFunction(code["f"], code["df"], code["d2f"])},
-    )
+    model = mass_point({x: u}, 1, [-street(x)], functions={street: kc.CFunction(code["f"], code["df"], code["d2f"])})
     slope = float(expression(x).diff(x).subs(x, 0.3))
     assert kc.compile(model).linearize(0.0, [0.3, 0.0])[0][1, 0] == pytest.approx(-slope, rel=1e-14)
 
@@ -305,14 +295,8 @@ def test_parameters_by_row_of_a_large_batch(code: dict[str, Any]) -> None:
     """A function of parameters alone is called where each row's constants are prepared."""
     x, u = me.dynamicsymbols("x u")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    tip = origin.locatenew("P", x * frame.x)
-    tip.set_vel(frame, u * frame.x)
-    spring = [(tip, -street(k) * x * frame.x)]
     functions = {street: kc.CFunction(code["f"], code["df"], code["d2f"])}
-    bodies = [me.Particle("b", tip, m)]
-    dyn = kc.compile(kc.Model(frame, [x], [u], [x.diff() - u], bodies=bodies, forcelist=spring, functions=functions))
+    dyn = kc.compile(mass_point({x: u}, m, [-street(k) * x], functions=functions))
     rng = np.random.default_rng(0)
     states, p = rng.uniform(-1.0, 1.0, (300, 2)), rng.uniform(1.0, 2.0, (300, 2))
     together = dyn.rhs(0.0, states, p=p)

@@ -6,7 +6,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from sweep import part
 
 import kanecore as kc
@@ -52,13 +52,9 @@ def test_third_derivatives() -> None:
 def particle(**options: object) -> kc.Model:
     """A particle that a force in many functions pulls along a line."""
     q, u, F = me.dynamicsymbols("q u F")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q * N.x)
     pull = F + sm.Abs(q) + sm.Max(q, u, 0.1) + sm.Min(q, 2) + sm.sign(u) + sm.floor(3 * q) + sm.atan2(q, u)
     pull += sm.erf(q) + sm.asinh(q) + q**3 + sm.sqrt(q**2 + 1) + sm.Piecewise((q, u < 0), (sm.cos(q), True)) + sm.pi
-    return kc.Model(
-        *(N, [q], [u], [q.diff() - u]), bodies=[me.Particle("P", P, 2)], forcelist=[(P, pull * N.x)], **options
-    )
+    return mass_point({q: u}, 2, [pull], **options)
 
 
 def test_every_operation() -> None:

@@ -13,6 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from mechanisms import mass_point
 
 import kanecore as kc
 from kanecore.build.compilation import compile_library
@@ -334,19 +335,12 @@ def test_singular_state_is_an_error(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_second_derivatives_with_redundant_rows(capfd: pytest.CaptureFixture[str]) -> None:
     """The row of a rail is written again, in another unit: the message names it."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
     q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("vx vy vz")
-    P = O.locatenew("P", sum((a * e for a, e in zip(q, N, strict=True)), me.Vector(0)))
-    P.set_vel(N, sum((a * e for a, e in zip(u, N, strict=True)), me.Vector(0)))
     rail = q[1] - sm.sin(q[0])
-    model = kc.Model(
-        N,
-        q,
-        u,
-        [a.diff() - b for a, b in zip(q, u, strict=True)],
-        bodies=[me.Particle("p", P, 1)],
-        forcelist=[(P, -q[0] * N.x)],
+    model = mass_point(
+        dict(zip(q, u, strict=True)),
+        1,
+        [-q[0]],
         configuration_constraints=[rail, q[2] * (1 + q[0] ** 2), 1000 * rail],
         name="railed",
     )
@@ -405,14 +399,9 @@ def test_swing_up() -> None:
 
 def test_rates_of_states_with_branches() -> None:
     """A choice between a direction and what depends on it: ż = −z, or x − 2 z where x is positive."""
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
     x, v, z = me.dynamicsymbols("x v z")
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
     rate = sm.Piecewise((x - 2 * z, x > 0), (-z, True))
-    body = me.Particle("p", P, 1)
-    dyn = kc.compile(kc.Model(N, [x], [v], [x.diff() - v], bodies=[body], forcelist=[(P, -x * N.x)], states={z: rate}))
+    dyn = kc.compile(mass_point({x: v}, 1, [-x], states={z: rate}))
     slopes = dyn.casadi().jacobian()
     for place, row in ((0.5, [1, 0, -2]), (-0.5, [0, 0, -1])):
         assert dense(slopes(0, [place, 0.1, 0.3], [], [], 0)[1])[2].tolist() == row

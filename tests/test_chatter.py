@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 
@@ -13,8 +14,7 @@ NUMBERS = {M: 2.0, G: 9.81, K: 50.0, MU: 0.3, V: 0.4}
 
 
 def on_a_line(force: sm.Expr, name: str = "block") -> kc.CompiledModel:
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", X * frame.x)
     point.set_vel(frame, U * frame.x)
     body = {"bodies": [me.Particle("body", point, M)], "forcelist": [(point, force * frame.x)]}
@@ -41,8 +41,7 @@ def test_sign_friction_is_named_once_the_block_sticks(block: kc.CompiledModel, m
 def test_the_joint_that_sticks_is_named() -> None:
     """Friction in the second joint of an arm, of which the first feels the jumps too."""
     (q1, q2), (u1, u2) = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("u1 u2")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     first, second = frame.orientnew("A", "Axis", [q1, frame.z]), frame.orientnew("B", "Axis", [q1 + q2, frame.z])
     first.set_ang_vel(frame, u1 * frame.z)
     second.set_ang_vel(frame, (u1 + u2) * frame.z)
@@ -54,10 +53,7 @@ def test_the_joint_that_sticks_is_named() -> None:
     loads = [(point, -M * G * frame.y) for point in (elbow, hand)]
     torque = -4 * M * sm.sign(u2) * frame.z
     model = kc.Model(
-        frame,
-        [q1, q2],
-        [u1, u2],
-        [q1.diff() - u1, q2.diff() - u2],
+        *(frame, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2]),
         bodies=bodies,
         forcelist=[*loads, (second, torque), (first, -torque)],
     )

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import slider
+from mechanisms import mass_point, slider
 from sweep import part
 
 import kanecore as kc
@@ -125,17 +125,11 @@ def test_what_prepares_constants() -> None:
 def test_splines_have_their_arguments() -> None:
     """One of one argument in place of one of two would look for knots that are not there."""
     s, v = me.dynamicsymbols("s v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    place = origin.locatenew("P", s * frame.x)
     f, g, knots = sm.Function("f"), sm.Function("g"), np.linspace(0.0, 1.0, 4)
-    model = kc.Model(
-        frame,
-        [s],
-        [v],
-        [s.diff() - v],
-        bodies=[me.Particle("P", place, 1)],
-        forcelist=[(place, (f(s) + g(s, v)) * frame.x)],
+    model = mass_point(
+        {s: v},
+        1,
+        [f(s) + g(s, v)],
         functions={f: kc.Spline(knots, knots), g: kc.Spline(knots, knots, np.outer(knots, knots))},
     )
     of = code(whole(model.description, {}, FIRST))

@@ -524,8 +524,7 @@ def test_rows_that_nearly_say_the_same_are_named() -> None:
 def test_a_lift_beside_a_branching_point() -> None:
     """Two stages of a scissor lift that fold upright: the error names the rows that nearly say the same there."""
     q, u = me.dynamicsymbols("a1:3 b1:3 s"), me.dynamicsymbols("ua1:3 ub1:3 us")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     foot = O.locatenew("S", q[4] * N.x)
     foot.set_vel(N, u[4] * N.x)
     feet, bodies, rows = (O, foot), [me.Particle("foot", foot, 0.5)], []

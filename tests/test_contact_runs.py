@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, ground, rates
+from mechanisms import compiled, ground, mass_point, rates
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -43,13 +43,9 @@ def test_a_block_slides_up_a_slope_and_sticks_or_comes_back() -> None:
 
 def test_a_block_breaks_loose_and_lifts() -> None:
     """Pulled by F = 4 t along and up it slides when F = μ (m g − F), and lifts when F = m g."""
-    N, O = ground()  # noqa: E741
     t = me.dynamicsymbols._t
     q, u = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
-    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
-    P.set_vel(N, u[0] * N.x + u[1] * N.y)
-    load = (P, (4 * t) * N.x + (4 * t - 2.0 * G) * N.y)
-    dyn = compiled(kc.Model(N, q, u, rates(q, u), bodies=[me.Particle("P", P, 2.0)], forcelist=[load]))
+    dyn = compiled(mass_point(dict(zip(q, u, strict=True)), 2.0, [4 * t, 4 * t - 2.0 * G]))
     run = kc.Modes(dyn, "P", mu=0.5).simulate((0.0, 6.0), np.zeros(4))
     assert [mode["P"] for _, mode in run.modes] == ["stick", "slide +", "open"]
     assert_allclose([time for time, _ in run.modes[1:]], [0.5 * 2.0 * G / (4 * 1.5), 2.0 * G / 4], rtol=1e-9)

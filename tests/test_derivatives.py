@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, particle
+from mechanisms import compiled, mass_point, particle
 from oracle.precise import Precise, curvature, jacobian
 from sweep import part
 
@@ -106,9 +106,7 @@ def driven(**options: Any) -> kc.Model:
     load = (P, -m * g * N.y - k * t * N.x + tau * A.x)
     outputs = {"angle": sm.sin(theta) * t, "alpha": u.diff(t), "mixed": (u.diff(t) + tau) ** 2 * theta, "rate": k * u}
     return kc.Model(
-        N,
-        [theta],
-        [u],
+        *(N, [theta], [u]),
         kd_eqs=[theta.diff(t) - u],
         bodies=[me.Particle("P", P, m)],
         forcelist=[load],
@@ -136,14 +134,12 @@ def circle(outputs: dict[str, Any] | None = None) -> kc.Model:
     (x, y), (ux, uy), F = me.dynamicsymbols("x y"), me.dynamicsymbols("ux uy"), me.dynamicsymbols("F")
     m, g, radius, b = sm.symbols("m g l b", positive=True)
     N = me.ReferenceFrame("N")
-    origin, P = me.Point("O"), me.Point("P")
+    origin = me.Point("O")
     origin.set_vel(N, 0)
-    P.set_pos(origin, x * N.x + y * N.y)
+    P = origin.locatenew("P", x * N.x + y * N.y)
     P.set_vel(N, ux * N.x + uy * N.y)
     return kc.Model(
-        N,
-        [x, y],
-        [ux, uy],
+        *(N, [x, y], [ux, uy]),
         kd_eqs=[x.diff(t) - ux, y.diff(t) - uy],
         configuration_constraints=[x**2 + y**2 - (radius + b * sm.sin(t)) ** 2],
         bodies=[me.Particle("P", P, m)],
@@ -182,11 +178,7 @@ def test_expressions() -> None:
 def test_nothing_to_differentiate() -> None:
     """No parameters, no outputs, no t: arrays without elements, and zeros."""
     q, u = me.dynamicsymbols("q u")
-    N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
-    origin.set_vel(N, 0)
-    P.set_pos(origin, q * N.x)
-    P.set_vel(N, u * N.x)
-    model = kc.Model(N, [q], [u], kd_eqs=[q.diff(t) - u], bodies=[me.Particle("P", P, 2)], forcelist=[(P, -q * N.x)])
+    model = mass_point({q: u}, 2, [-q])
     dyn = kc.compile(model)
     assert dyn.rhs_parameter_jacobian(0.0, [1.0, 0.0]).shape == (2, 0)
     assert dyn.output_jacobian(0.0, [1.0, 0.0]).shape == (0, 2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import compiled, pendulum_in_a_plane
+from mechanisms import compiled, mass_point, pendulum_in_a_plane
 from sweep import LONG, part
 
 import kanecore as kc
@@ -99,12 +99,7 @@ def mass_on_spring(scale: float = 1.0) -> kc.CompiledModel:
     """A mass that hangs on a spring, with two jacks below it that share its weight."""
     x, v, f1, f2 = me.dynamicsymbols("x v f1 f2")
     m, g, k = sm.symbols("m g k")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
-    loads = [(P, (m * g - k * x - f1 - f2) * N.x)]
-    model = kc.Model(N, [x], [v], [x.diff(t) - v], bodies=[me.Particle("P", P, m)], forcelist=loads, name="jacks")
+    model = mass_point({x: v}, m, [m * g - k * x - f1 - f2], name="jacks")
     return kc.compile(model, parameters={m: 2.0, g: 9.81 * scale, k: 100.0})
 
 
@@ -132,12 +127,7 @@ def lifted(lift: Callable[[Any, Any], Any]) -> kc.CompiledModel:
     """A weight of 2 · 9.81 N, and the lift of two inputs d and f."""
     x, v, d, f = me.dynamicsymbols("x v d f")
     m, g = sm.symbols("m g")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
-    loads = [(P, (lift(d, f) - m * g) * N.x)]
-    model = kc.Model(N, [x], [v], [x.diff() - v], bodies=[me.Particle("P", P, m)], forcelist=loads, inputs=[d, f])
+    model = mass_point({x: v}, m, [lift(d, f) - m * g], inputs=[d, f])
     return kc.compile(model, parameters={m: 2.0, g: 9.81})
 
 
@@ -186,12 +176,7 @@ def test_more_conditions_than_unknowns_that_agree() -> None:
 def on_a_line(force: Any, damping: float) -> kc.CompiledModel:
     """A mass with a force that depends on its place."""
     x, v = me.dynamicsymbols("x v")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
-    loads = [(P, (force(x) - damping * v) * N.x)]
-    return kc.compile(kc.Model(N, [x], [v], [x.diff(t) - v], bodies=[me.Particle("P", P, 2)], forcelist=loads))
+    return kc.compile(mass_point({x: v}, 2, [force(x) - damping * v]))
 
 
 @pytest.mark.parametrize("order", [2, 3])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, mass_point
 from scipy.integrate import solve_ivp
 from sweep import part
 
@@ -22,8 +23,7 @@ METHODS = {"dop853": {}, "dopri5": {}, "rk4": {"dt": 0.1}, "rosenbrock": {}, "au
 
 def particle(count: int = 1, unit: float = 1.0):
     """Particles that fall along one line, z1, z2, ... with speeds w1, w2, ...; lengths in some unit."""
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     z, w = me.dynamicsymbols(f"z1:{count + 1}"), me.dynamicsymbols(f"w1:{count + 1}")
     m, g = sm.symbols("m g")
     bodies, loads = [], []
@@ -33,10 +33,7 @@ def particle(count: int = 1, unit: float = 1.0):
         bodies.append(me.Particle(f"ball{i + 1}", point, m))
         loads.append((point, -m * g * frame.z))
     model = kc.Model(
-        frame,
-        z,
-        w,
-        [a.diff() - b for a, b in zip(z, w, strict=True)],
+        *(frame, z, w, [a.diff() - b for a, b in zip(z, w, strict=True)]),
         bodies=bodies,
         forcelist=loads,
         outputs={"height": z[0]},
@@ -210,20 +207,9 @@ def test_two_balls_that_meet_exchange_their_speeds():
 
 def test_a_block_sticks_when_it_comes_to_rest():
     """Coulomb friction: the sliding block stops at u0²/(2 µ g), at u0/(µ g), by a terminal event."""
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
     q, u, direction = me.dynamicsymbols("q u direction")
     m, g, mu, k = sm.symbols("m g mu k")
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    model = kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
-        bodies=[me.Particle("block", point, m)],
-        forcelist=[(point, (-mu * m * g * direction - k * q) * frame.x)],
-    )
+    model = mass_point({q: u}, m, [-mu * m * g * direction - k * q])
     dyn = kc.compile(model, parameters={m: 2.0, g: GRAVITY, mu: 0.3, k: 0.0}, cc="none")
     rest = kc.Event(u, terminal=True)
     sol = dyn.simulate((0, 5), [0.0, 3.0], inputs={"direction": 1.0}, events=rest)

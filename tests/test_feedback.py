@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, rates
+from mechanisms import ground, mass_point
 
 import kanecore as kc
 
@@ -18,10 +18,7 @@ m, kp, kd, w = sm.symbols("m kp kd w")
 
 def slider(**options: Any) -> kc.Model:
     """A particle pushed along a line by F."""
-    N, origin = ground()
-    P = origin.locatenew("P", q * N.x)
-    particle, loads = me.Particle("p", P, m), [(P, F * N.x)]
-    return kc.Model(N, [q], [u], rates([q], [u]), bodies=[particle], forcelist=loads, **options)
+    return mass_point({q: u}, m, [F], **options)
 
 
 def test_law_in_place_of_the_input() -> None:

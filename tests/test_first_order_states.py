@@ -11,7 +11,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -404,13 +404,11 @@ def test_products_are_those_of_matrices() -> None:
 def test_products_where_rates_hold_accelerations() -> None:
     """On a wire, whose equations are factored at run time, against the matrices, which take other ways."""
     x, y, u, v, z = me.dynamicsymbols("x y u v z")
-    N, O = ground()  # noqa: E741
-    Q = O.locatenew("Q", x * N.x + y * N.y)
-    model = kc.Model(
-        *(N, [x, y], [u, v], [x.diff() - u, y.diff() - v]),
+    model = mass_point(
+        {x: u, y: v},
+        2,
+        [-z, -2 * G],
         configuration_constraints={"wire": (x**2 + y**2 - 1.44) / 2},
-        bodies=[me.Particle("bob", Q, 2)],
-        forcelist=[(Q, -2 * G * N.y - z * N.x)],
         states={z: u.diff() * x + v - z},
         outputs={"pull": z * v.diff()},
     )
@@ -480,12 +478,10 @@ def test_parameters_of_rates_are_asked_for() -> None:
 def test_freed_constraint() -> None:
     """Without its blade, and with the blade's force as an input, the particle goes the same way."""
     x, y, u1, u2, heading, cell = me.dynamicsymbols("x y u1 u2 z c")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x + y * N.y)
-    whole = kc.Model(
-        *(N, [x, y], [u1, u2], [x.diff() - u1, y.diff() - u2]),
+    whole = mass_point(
+        {x: u1, y: u2},
+        2,
         velocity_constraints={"blade": -sm.sin(heading) * u1 + sm.cos(heading) * u2},
-        bodies=[me.Particle("bob", P, 2)],
         states={heading: 1 - heading, cell: kc.multiplier("blade") - cell},
     )
     state = [0.1, 0.2, 3 * np.cos(0.3), 3 * np.sin(0.3), 0.3, 0.7]

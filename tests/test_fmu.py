@@ -9,6 +9,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from fmu_instances import FLOW, VERSIONS, FMU3Model, exported, fmpy, loaded, opened, pendulum, validate_fmu
+from mechanisms import mass_point
 from sweep import part
 
 import kanecore as kc
@@ -140,20 +141,13 @@ def test_outputs_by_parameters_and_time_are_exact(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", part(VERSIONS, ["2.0"]))
 def test_outputs_with_multipliers_are_differentiated_by_differences(version: str, tmp_path: Path) -> None:
     (x, y), (u, v), (m, g, a) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v"), sm.symbols("m g a")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    place = origin.locatenew("P", x * frame.x + y * frame.y)
-    place.set_vel(frame, u * frame.x + v * frame.y)
-    model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u, y.diff() - v],
+    model = mass_point(
+        {x: u, y: v},
+        m,
+        [0, -m * g],
         q_dependent=[y],
         u_dependent=[v],
         configuration_constraints=[y - a * x**2],
-        bodies=[me.Particle("bead", place, m)],
-        forcelist=[(place, -m * g * frame.y)],
         outputs={"wire": kc.multiplier(0)},
     )
     dyn = kc.compile(model)

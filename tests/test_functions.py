@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, mass_point
 from scipy.interpolate import CubicSpline
 from sweep import LONG, part
 
@@ -35,8 +36,7 @@ Array = npt.NDArray[np.float64]
 def slider(height: Any, x: Any, **options: Any) -> kc.Model:
     """A bead on a wire y = f(x), pushed along x."""
     u, force = me.dynamicsymbols("u F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + height * frame.y)
     loads = [(bead, -m * g * frame.y + force * frame.x)]
     body = me.Particle("bead", bead, m)
@@ -51,8 +51,7 @@ def wheel(f: Callable[[Any], Any], **options: Any) -> kc.Model:
     """
     s, theta, u, w = me.dynamicsymbols("s theta u w")
     torque = me.dynamicsymbols("T")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     disc = frame.orientnew("D", "Axis", [theta, frame.z])
     slope = f(s + a).diff(s)
     along = sm.sqrt(1 + slope**2)
@@ -65,10 +64,7 @@ def wheel(f: Callable[[Any], Any], **options: Any) -> kc.Model:
     # the centre moves along the street with R times its angular velocity; the street bends by f''/(1 + f'²)
     slip = u * along * (1 - R * slope.diff(s) / along**3) + R * w
     return kc.Model(
-        frame,
-        [s, theta],
-        [u, w],
-        [s.diff() - u, theta.diff() - w],
+        *(frame, [s, theta], [u, w], [s.diff() - u, theta.diff() - w]),
         velocity_constraints={"rolling": slip},
         bodies=[body],
         forcelist=[(centre, -m * g * frame.y - k * s * frame.x), (disc, torque * frame.z)],
@@ -143,18 +139,8 @@ def test_a_wheel_on_a_street(f: Callable[[Any], Any]) -> None:
 def closed_wire(height: Callable[[Any], Any], **options: Any) -> kc.Model:
     """A bead in a plane, kept on y = f(x + a) by a constraint on its coordinates."""
     x, y, u, v, force = me.dynamicsymbols("x y u v F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    bead = origin.locatenew("P", x * frame.x + y * frame.y)
-    return kc.Model(
-        frame,
-        [x, y],
-        [u, v],
-        [x.diff() - u, y.diff() - v],
-        configuration_constraints={"wire": y - height(x + a)},
-        bodies=[me.Particle("bead", bead, m)],
-        forcelist=[(bead, -m * g * frame.y + force * frame.x)],
-        **options,
+    return mass_point(
+        {x: u, y: v}, m, [force, -m * g], configuration_constraints={"wire": y - height(x + a)}, **options
     )
 
 
@@ -205,8 +191,7 @@ def test_against_mpmath(place: float) -> None:
 def boulder(height: Callable[[Any, Any], Any], **options: Any) -> kc.Model:
     """A particle on a terrain z = h(x, y + a), pulled by a force."""
     x, y, u, v, force = me.dynamicsymbols("x y u v F")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     place = origin.locatenew("P", x * frame.x + y * frame.y + height(x, y + a) * frame.z)
     body = me.Particle("boulder", place, m)
     loads = [(place, -m * g * frame.z + force * frame.x)]
@@ -268,17 +253,13 @@ def test_a_cam() -> None:
     lift[-1] = lift[0]
     cam, theta = sm.Function("cam"), me.dynamicsymbols("theta")
     x, u, held, force = me.dynamicsymbols("x u held force")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     follower = origin.locatenew("A", cam(theta) * frame.y)
     follower.set_vel(frame, (cam(theta).diff(t) + held) * frame.y)
     table = follower.locatenew("B", x * frame.x)
     table.set_vel(frame, follower.vel(frame) + u * frame.x)
     model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
+        *(frame, [x], [u], [x.diff() - u]),
         u_auxiliary=[held],
         bodies=[me.Particle("follower", follower, m), me.Particle("mass", table, m)],
         forcelist=[(follower, (force - m * g) * frame.y), (table, -k * x * frame.x - m * g * frame.y)],
@@ -415,8 +396,7 @@ def test_a_lagrangian() -> None:
 
 def test_sympys_kanes_method() -> None:
     x, u = me.dynamicsymbols("x u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + street(x) * frame.y)
     bead.set_vel(frame, u * frame.x + street(x).diff(x) * u * frame.y)
     method = me.KanesMethod(frame, [x], [u], [x.diff() - u])
@@ -435,8 +415,7 @@ def test_sympys_kanes_method() -> None:
 def test_in_place_of_sympys_kanes_method() -> None:
     """The same M and f, with the function and its derivatives; and a model that compiles."""
     x, y, u, v = me.dynamicsymbols("x y u v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bead = origin.locatenew("P", x * frame.x + y * frame.y)
     bead.set_vel(frame, u * frame.x + v * frame.y)
     pieces = (frame, [x], [u, v], [x.diff() - u, y.diff() - v])

@@ -154,10 +154,7 @@ def test_auxiliary_speeds_count_such_loads() -> None:
     R = me.dynamicsymbols("R")
     loads = [(P, (F - k * q1) * N.x + (c * u1.diff() - m * g + R) * N.y)]
     model = kc.Model(
-        N,
-        [q1],
-        [u1],
-        [q1.diff() - u1],
+        *(N, [q1], [u1], [q1.diff() - u1]),
         parameters=[m, c, g, k],  # F of u1 depends on c nowhere
         u_auxiliary=[ua],
         bodies=[me.Particle("B", P, m)],

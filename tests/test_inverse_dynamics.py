@@ -4,7 +4,6 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
@@ -12,9 +11,6 @@ from gallery_states import loaded, some_state
 from sweep import part
 
 import kanecore as kc
-
-Array = npt.NDArray[np.float64]
-
 
 MODELS = ["arm7", "four_bar", "rolling_disc", "whipple_bicycle", "appell_hamel", "stewart", "free_body", "five_bar"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, rates
+from mechanisms import ground, mass_point, rates
 from oracle.sympy_kinematics import SymPyKinematics
 from sweep import part
 
@@ -166,9 +166,7 @@ def test_massless_links_belong_to_the_child() -> None:
 
 def test_reactions_need_forces() -> None:
     q, u = me.dynamicsymbols("q u")
-    N, origin = ground()
-    P = origin.locatenew("P", q * N.x)
-    model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 1)], potentials=[q**2])
+    model = mass_point({q: u}, 1, potentials=[q**2])
     dyn = kc.compile(model)
     with pytest.raises(kc.ModelError, match="potentials"):
         dyn.reactions(0.0, [0.1, 0.0])
@@ -435,10 +433,7 @@ def held_chain(form: str) -> kc.Model:
     }
     forces = [(elbow, -20 * N.y), (tip, 3 * N.x - 10 * N.y), *forms[form].pop("forcelist", [])]
     return kc.Model(
-        N,
-        [q1, q2],
-        [w1, w2],
-        rates([q1, q2], [w1, w2]),
+        *(N, [q1, q2], [w1, w2], rates([q1, q2], [w1, w2])),
         u_auxiliary=[along],
         bodies=[me.Particle("mass", elbow, 2), end],
         forcelist=forces,
@@ -532,51 +527,26 @@ def test_a_freed_constraint_acts_along_auxiliary_speeds_where_it_was_attached() 
         untold.auxiliary_forces(0.0, LINKS, r=force)
 
 
-def test_a_potential_that_no_auxiliary_speed_moves_is_no_obstacle() -> None:
-    """A spring between the ground and a block beside the string that is brought in evidence."""
-    (angle, x), (w, v), along = me.dynamicsymbols("angle x"), me.dynamicsymbols("w v"), me.dynamicsymbols("ua")
+def hung_beside(q: list[Any], u: list[Any], **rows: Any) -> kc.CompiledModel:
+    """A bob on a string that is brought in evidence, beside a particle at q in N with speeds u."""
+    angle, w, along = me.dynamicsymbols("angle w ua")
     N, origin = ground()
     A = N.orientnew("A", "Axis", (angle, N.z))
-    bob, block = origin.locatenew("bob", -A.y), origin.locatenew("block", x * N.x)
+    bob = origin.locatenew("bob", -A.y)
     bob.set_vel(N, w * A.x - along * A.y)
-    block.set_vel(N, v * N.x)
-    dyn = kc.compile(
-        kc.Model(
-            N,
-            [angle, x],
-            [w, v],
-            rates([angle, x], [w, v]),
-            u_auxiliary=[along],
-            potentials=[5 * x**2],
-            bodies=[me.Particle("bob", bob, 2), me.Particle("block", block, 1)],
-            forcelist=[(bob, -20 * N.y)],
-        )
-    )
-    tension = 2 * (10 * np.cos(0.7) + 1.3**2)
-    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.7, 1.0, 1.3, 0.5]), [tension], rtol=1e-13)
-    assert auxiliary_row(dyn).verdict == "passes"
+    other = origin.locatenew("other", sum((a * e for a, e in zip(q, N, strict=False)), me.Vector(0)))
+    other.set_vel(N, sum((a * e for a, e in zip(u, N, strict=False)), me.Vector(0)))
+    bodies, q, u = [me.Particle("bob", bob, 2), me.Particle("other", other, 1)], [angle, *q], [w, *u]
+    rows |= {"u_auxiliary": [along], "bodies": bodies, "forcelist": [(bob, -20 * N.y)]}
+    return kc.compile(kc.Model(N, q, u, rates(q, u), **rows))
 
 
-def test_constraints_elsewhere_have_no_force_along_an_auxiliary_speed() -> None:
-    """A bob on a string, and a bead on a circle beside it: the tension is what it is without the bead."""
-    (angle, x, y), (w, v1, v2) = me.dynamicsymbols("angle x y"), me.dynamicsymbols("w v1 v2")
-    along = me.dynamicsymbols("ua")
-    N, origin = ground()
-    A = N.orientnew("A", "Axis", (angle, N.z))
-    bob, bead = origin.locatenew("bob", -A.y), origin.locatenew("bead", x * N.x + y * N.y)
-    bob.set_vel(N, w * A.x - along * A.y)
-    bead.set_vel(N, v1 * N.x + v2 * N.y)
-    dyn = kc.compile(
-        kc.Model(
-            N,
-            [angle, x, y],
-            [w, v1, v2],
-            rates([angle, x, y], [w, v1, v2]),
-            u_auxiliary=[along],
-            configuration_constraints=[x**2 + y**2 - 1],
-            bodies=[me.Particle("bob", bob, 2), me.Particle("bead", bead, 1)],
-            forcelist=[(bob, -20 * N.y)],
-        )
-    )
+def test_what_stands_beside_a_string_takes_no_part_in_its_tension() -> None:
+    """A potential that no auxiliary speed moves is no obstacle, and constraints elsewhere have no force along one."""
+    x, y, v1, v2 = me.dynamicsymbols("x y v1 v2")
     tension = 2 * (10 * np.cos(0.7) + 1.3**2)
-    np.testing.assert_allclose(dyn.auxiliary_forces(0.0, [0.7, 1.0, 0.0, 1.3, 0.0, 0.5]), [tension], rtol=1e-13)
+    block = hung_beside([x], [v1], potentials=[5 * x**2])
+    np.testing.assert_allclose(block.auxiliary_forces(0.0, [0.7, 1.0, 1.3, 0.5]), [tension], rtol=1e-13)
+    assert auxiliary_row(block).verdict == "passes"
+    bead = hung_beside([x, y], [v1, v2], configuration_constraints=[x**2 + y**2 - 1])
+    np.testing.assert_allclose(bead.auxiliary_forces(0.0, [0.7, 1.0, 0.0, 1.3, 0.0, 0.5]), [tension], rtol=1e-13)

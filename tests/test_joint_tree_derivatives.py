@@ -179,10 +179,7 @@ class Tree:
         """The model; ``speeds`` is another order of theirs."""
         order = list(speeds or range(len(self.u)))
         return kc.Model(
-            self.ground,
-            self.q,
-            [self.u[i] for i in order],
-            self.rates,
+            *(self.ground, self.q, [self.u[i] for i in order], self.rates),
             bodies=self.bodies,
             forcelist=self.loads,
             **more,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, particle, rates
+from mechanisms import ground, mass_point, particle, rates
 
 import kanecore as kc
 
@@ -132,16 +132,7 @@ def test_a_length_that_constraints_alone_hold() -> None:
     """Its value is asked for where states are brought to the constraints, and nowhere else."""
     x, y, vx, vy = me.dynamicsymbols("x y vx vy")
     m, g, length = sm.symbols("m g L")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
-    P = origin.locatenew("P", x * N.x + y * N.y)
-    P.set_vel(N, vx * N.x + vy * N.y)
-    model = kc.Model(
-        *(N, [x, y], [vx, vy], [x.diff() - vx, y.diff() - vy]),
-        bodies=[me.Particle("bob", P, m)],
-        forcelist=[(P, -m * g * N.y)],
-        configuration_constraints=[x**2 + y**2 - length**2],
-    )
+    model = mass_point({x: vx, y: vy}, m, [0, -m * g], configuration_constraints=[x**2 + y**2 - length**2])
     dyn = kc.compile(model, parameters={"m": 2.0, "g": 9.81})
     state = [0.0, -1.0, 0.5, 0.0]
     assert dyn.kinetic_energy(0.0, state) == 0.25

@@ -13,6 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from mechanisms import ground, mass_point
 from sweep import part
 
 import kanecore as kc
@@ -186,8 +187,7 @@ def hanging(dependent: str | None, scale: float = 1.0) -> kc.CompiledModel:
     (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
     m, g, length = sm.symbols("m g l")
     force = me.dynamicsymbols("F")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x + y * N.y)
     P.set_vel(N, u * N.x + v * N.y)
     q, w = ([y, x], [v, u]) if dependent == "x" else ([x, y], [u, v])
@@ -252,8 +252,7 @@ def two_carts() -> kc.CompiledModel:
     """Two carts side by side; the force acts on the first; the second is held by a spring; a third coasts."""
     q, u = me.dynamicsymbols("q1:4"), me.dynamicsymbols("u1:4")
     force, k, m = me.dynamicsymbols("F"), *sm.symbols("k m")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     points = [O.locatenew(f"P{i}", x * N.x) for i, x in enumerate(q)]
     for P, v in zip(points, u, strict=True):
         P.set_vel(N, v * N.x)
@@ -353,12 +352,7 @@ def test_feedback_of_the_error_returns() -> None:
 # ------------------------------------------------------------------------------------------ forms and errors
 def test_html_is_escaped() -> None:
     a, v, k = sm.Function("<b>&")(t), me.dynamicsymbols("v"), sm.Symbol("k")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
-    P = O.locatenew("P", a * N.x)
-    P.set_vel(N, v * N.x)
-    bodies, loads = [me.Particle("P", P, 1)], [(P, -k * a * N.x)]
-    dyn = kc.compile(kc.Model(N, [a], [v], [a.diff(t) - v], bodies=bodies, forcelist=loads), parameters={k: 4.0})
+    dyn = kc.compile(mass_point({a: v}, 1, [-k * a]), parameters={k: 4.0})
     system = dyn.linear_system(0.0, [0.0, 0.0])
     html = system._repr_html_()
     assert "&lt;b&gt;&amp;" in html

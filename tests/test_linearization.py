@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import particle
+from mechanisms import ground, particle
 from sweep import part
 from truth.models import truth_system
 
@@ -225,8 +225,7 @@ def pendulum() -> tuple[dict[str, Any], dict[str, Any]]:
     (x, y), (u1, u2) = me.dynamicsymbols("x y"), me.dynamicsymbols("u1:3")
     m, g, length = sm.symbols("m g l")
     F = me.dynamicsymbols("F")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     P = O.locatenew("P", x * N.x + y * N.y)
     P.set_vel(N, u1 * N.x + u2 * N.y)
     circle = x**2 + y**2 - length**2
@@ -261,8 +260,7 @@ def test_rolling_disc_against_sympys_linearizer(speed: float) -> None:
     q1, q2, q3, q4, q5 = q = me.dynamicsymbols("q1:6")
     u = me.dynamicsymbols("u1:6")
     r, m, g = sm.symbols("r m g")
-    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
-    O.set_vel(N, 0)
+    N, O = ground()  # noqa: E741
     Y = N.orientnew("Y", "Axis", [q1, N.z])
     L = Y.orientnew("L", "Axis", [q2, Y.x])
     R = L.orientnew("R", "Axis", [q3, L.y])
@@ -508,8 +506,7 @@ def test_wrong_inputs_and_parameters() -> None:
 
 def test_powers_at_rest() -> None:
     """Springs and drag that are no polynomials have the slope 0 at q = u = 0; beside it that of differences."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     q, u = me.dynamicsymbols("q1:9"), me.dynamicsymbols("u1:9")
     p = sm.Symbol("p")
     forces = [

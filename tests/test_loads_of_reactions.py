@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, mass_point
 from numpy.testing import assert_allclose
 from sweep import part
 
@@ -114,14 +114,11 @@ def vehicle(front: Any, rear: Any) -> kc.CompiledModel:
 
 def on_two_floors() -> kc.Model:
     """A block on a floor that is listed twice, with friction on one of them."""
-    N, O = ground()  # noqa: E741
     (x, y), (v, w), a = me.dynamicsymbols("x y"), me.dynamicsymbols("v w"), sm.Symbol("a")
-    P = O.locatenew("P", x * N.x + y * N.y)
-    P.set_vel(N, v * N.x + w * N.y)
-    return kc.Model(
-        *(N, [x, y], [v, w], [x.diff() - v, y.diff() - w]),
-        bodies=[me.Particle("block", P, m)],
-        forcelist=[(P, -m * G * N.y - mu * sm.Abs(lam("floor")) * sm.sign(v) * N.x)],
+    return mass_point(
+        {x: v, y: w},
+        m,
+        [-mu * sm.Abs(lam("floor")) * sm.sign(v), -m * G],
         configuration_constraints={"wall": x - 2 * y, "floor": y, "carpet": a * y},
     )
 

@@ -20,7 +20,6 @@ import kanecore as kc
 from kanecore.control.operational_space import _inverted
 from kanecore.gallery import MODELS, four_bar
 
-Array = npt.NDArray[np.float64]
 #: Exact but for rounding; M⁻¹ of the arms loses the digits that its condition takes.
 TOLERANCE = 1e-12
 #: Trees, a Lagrangian among them; those whose speeds are the rates of their coordinates.

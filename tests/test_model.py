@@ -128,10 +128,7 @@ def test_kinematical_equations_are_solved(p: Pieces) -> None:
 @pytest.mark.parametrize("implicit", [False, True])
 def test_from_kane(p: Pieces, after: bool, implicit: bool) -> None:
     km = me.KanesMethod(
-        p.N,
-        [p.q],
-        [p.u],
-        [2 * p.q.diff() - p.u],
+        *(p.N, [p.q], [p.u], [2 * p.q.diff() - p.u]),
         bodies=[p.body],
         forcelist=[p.weight],
         explicit_kinematics=not implicit,
@@ -268,10 +265,7 @@ def two_rods() -> tuple[kc.Model, dict[str, Any]]:
     inertia_a = i * me.outer(a.y, a.y) + i * me.outer(a.z, a.z)
     inertia_b = i * me.outer(b.x, b.x) + i * me.outer(b.z, b.z)
     model = kc.Model(
-        ground,
-        [q1, q2],
-        [u1, u2],
-        [q1.diff() - u1, q2.diff() - u2],
+        *(ground, [q1, q2], [u1, u2], [q1.diff() - u1, q2.diff() - u2]),
         bodies=[
             me.RigidBody("A", centre_a, a, m, (inertia_a, centre_a)),
             me.RigidBody("B", centre_b, b, m, (inertia_b, centre_b)),

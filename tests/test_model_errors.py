@@ -276,10 +276,7 @@ def test_any_name_is_shown_unharmed(d: Pieces, compiled: Callable[..., kc.Compil
     bead = d.O.locatenew("bead", q * d.N.x)
     force = sum(a * b for a, b in zip(parameters, inputs, strict=True))
     model = kc.Model(
-        d.N,
-        [q],
-        [u],
-        [q.diff() - u],
+        *(d.N, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("bead", bead, d.m)],
         forcelist=[(bead, force * d.N.x)],
         outputs={name: i * q for i, name in enumerate(NAMES, 1)},

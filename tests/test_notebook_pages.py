@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 
 import kanecore as kc
 from kanecore.gallery import arm7, four_bar, planar_2r, rrp, stewart
@@ -62,14 +63,10 @@ def hostile() -> kc.Model:
     """Every name is markup of some kind."""
     q, u, force = me.dynamicsymbols("<b>"), me.dynamicsymbols('"&'), me.dynamicsymbols("a$b$")
     mass = sm.Symbol("<script>alert(1)</script>")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("'><img src=x onerror=alert(1)>", q * frame.x)
     return kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
+        *(frame, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("bob", point, mass)],
         forcelist=[(point, force * frame.x)],
         outputs={"&lt;": q},
@@ -144,8 +141,7 @@ def test_names_are_text() -> None:
 )
 def test_names_that_would_do_more_than_write_are_not_typeset(name: str, typeset: bool) -> None:
     q, u = sm.Function(name)(me.dynamicsymbols._t), me.dynamicsymbols("u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     bob = me.Particle("bob", origin.locatenew("P", sm.sin(q) * frame.x), sm.Integer(1))
     model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[bob])
     page, kernel = Page(model._repr_html_()), model.latex("forcing")

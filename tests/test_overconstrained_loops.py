@@ -18,7 +18,6 @@ import kanecore as kc
 from kanecore.motion.doubtful_runs import warn_of_branches, warn_of_energy
 
 Array = npt.NDArray[np.float64]
-Rows = list[sm.Expr]
 G = 9.81
 
 METHODS = ["dop853", "dopri5", "rosenbrock", "radau", "bdf", "cvode"]

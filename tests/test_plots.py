@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 
 import kanecore as kc
 
@@ -82,11 +83,7 @@ def test_names_are_drawn_as_they_are(tmp_path):
     """No name is a formula, a pattern of its own, or hidden."""
     names = ["_hidden", "a$b", "x[0]", "$\\frac{$"]
     q, u = [me.dynamicsymbols(name) for name in ("_hidden", "a$b")], [me.dynamicsymbols(name) for name in names[2:]]
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q[0] * frame.x + q[1] * frame.y)
-    bob = me.Particle("bob", point, sm.Integer(1))
-    model = kc.Model(frame, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)], bodies=[bob], name="$%")
+    model = mass_point(dict(zip(q, u, strict=True)), sm.Integer(1), name="$%")
     sol = kc.compile(model).simulate((0, 1), {"x[0]": 1.0})
     figure = sol.plot()
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [" _hidden", "a\\$b"]

@@ -4,14 +4,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 
 import kanecore as kc
 
-Array = npt.NDArray[np.float64]
 e = me.dynamicsymbols("e0:4")
 u = me.dynamicsymbols("u1:4")
 A, B, C = sm.symbols("A B C")

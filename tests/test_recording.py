@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 
 import kanecore as kc
 
@@ -28,11 +29,7 @@ def rrp():
 def line(force, *parameters):
     """A particle on a line, r and v, with a force."""
     r, v = me.dynamicsymbols("r v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", r * frame.x)
-    bodies = [me.Particle("P", point, sm.Integer(1))]
-    return kc.Model(frame, [r], [v], [r.diff() - v], bodies=bodies, forcelist=[(point, force(r) * frame.x)])
+    return mass_point({r: v}, sm.Integer(1), [force(r)])
 
 
 def silent(t, x):

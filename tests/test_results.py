@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from oracle.instant_systems import ball_on_turntable, described, resting_points_and_loops, rolling_disc
 from sweep import models
 
@@ -39,8 +40,7 @@ def test_long_lines_go_on_below_themselves() -> None:
     """Words and names stay whole, and nothing is lost."""
     q, u = me.dynamicsymbols([f"coordinate_{i}" for i in range(9)]), me.dynamicsymbols([f"u{i}-x" for i in range(9)])
     long = sm.Symbol("p" * 100)
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", sum(q) * long * N.x)
     kd_eqs = [a.diff() - b for a, b in zip(q, u, strict=True)]
     lines = kc.Model(N, q, u, kd_eqs, bodies=[me.Particle("bob", P, sm.Integer(1))]).report().splitlines()
@@ -108,8 +108,7 @@ def test_latex_names_points_and_frames() -> None:
 
 def test_names_are_text_in_latex() -> None:
     q, u = me.dynamicsymbols("q u")
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("A_1%{x}$\\^", q * N.x)
     model = kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("bob", P, 1)])
     assert r"\text{A\_1\%\{x\}\$\textbackslash{}\textasciicircum{}}" in model.latex("partial_velocities")

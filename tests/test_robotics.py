@@ -89,10 +89,7 @@ def bead(scale: float = 1.0) -> CompiledModel:
     frame, origin = ground()
     point = origin.locatenew("P", x * frame.x + scale * y * frame.y)
     model = kc.Model(
-        frame,
-        [x, y, z],
-        [ux, uy, uz],
-        [x.diff() - ux, y.diff() - uy, z.diff() - uz],
+        *(frame, [x, y, z], [ux, uy, uz], [x.diff() - ux, y.diff() - uy, z.diff() - uz]),
         velocity_constraints=[ux - 2 * scale * uy, uz - 3 * ux, 2 * uz - 6 * ux],
         bodies=[me.Particle("bead", point, m)],
         forcelist=[(point, -m * g * frame.y)],

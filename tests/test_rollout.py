@@ -16,6 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
+from mechanisms import ground, mass_point
 from sweep import part
 
 import kanecore as kc
@@ -36,13 +37,8 @@ def particle() -> kc.CompiledModel:
     """m u̇ = F + A cos(w t) + k x³."""
     x, u, force = me.dynamicsymbols("x u F")
     m, k, a, w = sm.symbols("m k A w")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", x * frame.x)
     driven = force + a * sm.cos(w * me.dynamicsymbols._t) + k * x**3
-    model = kc.Model(
-        frame, [x], [u], [x.diff() - u], bodies=[me.Particle("P", point, m)], forcelist=[(point, driven * frame.x)]
-    )
+    model = mass_point({x: u}, m, [driven])
     return kc.compile(model, parameters={m: 1.0, k: 0.0, a: 0.0, w: 1.0})
 
 
@@ -318,8 +314,7 @@ def test_quaternions_without_norm_1_are_named() -> None:
 def test_fewer_rows_of_constraints_may_count_at_a_start() -> None:
     """x z = y z = 0 is a plane, where one row counts, and a line, where two do: as in `simulate`, row by row."""
     (x, y, z), u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", x * frame.x + y * frame.y + z * frame.z)
     point.set_vel(frame, u[0] * frame.x + u[1] * frame.y + u[2] * frame.z)
     rates = [q.diff() - v for q, v in zip((x, y, z), u, strict=True)]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, mass_point
 
 import kanecore as kc
 from kanecore.gallery import free_body
@@ -23,12 +23,7 @@ def spring() -> kc.Model:
     """m q̈ = F − k q − c q̇."""
     q, u, F = me.dynamicsymbols("q u F")
     k, c = sm.symbols("k c")
-    N, O, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")  # noqa: E741
-    O.set_vel(N, 0)
-    P.set_pos(O, q * N.x)
-    P.set_vel(N, u * N.x)
-    load = (P, (F - k * q - c * u) * N.x)
-    return kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=[load])
+    return mass_point({q: u}, 1, [F - k * q - c * u])
 
 
 @pytest.fixture(scope="module")
@@ -182,13 +177,8 @@ def test_the_way_back_to_a_circle() -> None:
     x, y, u, v = sm.symbols("x y u v", real=True)
     length = sm.Symbol("l", real=True)
     q, w = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q[0] * N.x + q[1] * N.y)
-    P.set_vel(N, w[0] * N.x + w[1] * N.y)
-    model = kc.Model(
-        *(N, q, w, [a.diff() - b for a, b in zip(q, w, strict=True)]),
-        configuration_constraints={"wire": q[0] ** 2 + q[1] ** 2 - length**2},
-        bodies=[me.Particle("P", P, 2)],
+    model = mass_point(
+        dict(zip(q, w, strict=True)), 2, configuration_constraints={"wire": q[0] ** 2 + q[1] ** 2 - length**2}
     )
     dyn = kc.compile(model, parameters={"l": 1.5})
     place, speed = sm.Matrix([x, y]), sm.Matrix([u, v])
@@ -280,11 +270,8 @@ def test_errors(oscillator: kc.CompiledModel) -> None:
 
 def test_derivatives_that_do_not_exist() -> None:
     """A force √x at x = 0."""
-    N, O = ground()  # noqa: E741
     x, v = me.dynamicsymbols("x v")
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
-    model = kc.Model(*(N, [x], [v], [x.diff() - v]), bodies=[me.Particle("P", P, 1)], forcelist=[(P, sm.sqrt(x) * N.x)])
+    model = mass_point({x: v}, 1, [sm.sqrt(x)])
     dyn = kc.compile(model)
     with pytest.raises(kc.NonFiniteError, match=r"the gradient is not finite: .*root at 0"):
         dyn.rollout_vjp(np.zeros(2), None, np.ones(2), dt=H, steps=3)

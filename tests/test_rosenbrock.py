@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, mass_point
 from sweep import part
 from test_ode import size_and_density, trees
 
@@ -133,12 +134,7 @@ def test_what_decays_at_once_is_gone_after_a_step(tableaux: dict[str, Tableau], 
 # Runs ------------------------------------------------------------------------------------------------------
 def on_a_line(name: str, force: Any, q: Any, u: Any, parameters: dict[str, float]) -> CompiledModel:
     """A particle of mass 1 and what pulls it along x."""
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    bodies, loads = [me.Particle("P", point, 1)], [(point, force * frame.x)]
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=bodies, forcelist=loads, name=name)
+    model = mass_point({q: u}, 1, [force], name=name)
     return kc.compile(model, parameters=parameters)
 
 
@@ -273,14 +269,10 @@ def test_a_model_without_derivatives_says_what_to_do() -> None:
     address.restype, address.argtypes = ctypes.c_double, [ctypes.c_double]
     pulled = sm.Function("street")
     q, u = me.dynamicsymbols("q u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    frame, origin = ground()
     point = origin.locatenew("P", q * frame.x + pulled(q) * frame.y)
     model = kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
+        *(frame, [q], [u], [q.diff() - u]),
         bodies=[me.Particle("P", point, 1)],
         functions={pulled: kc.CFunction(address, address, address)},
     )

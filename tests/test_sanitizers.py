@@ -162,24 +162,22 @@ def shared_runtime(name: str) -> str:
     return path
 
 
+def in_python(more: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Python with the sanitizers' runtimes, ``more`` options of the address sanitizer."""
+    runtimes = ":".join([shared_runtime("libasan.so"), shared_runtime("libubsan.so")])
+    asan = {"ASAN_OPTIONS": f"detect_leaks=0{more}", "LD_PRELOAD": runtimes, "PYTHONMALLOC": "malloc"}
+    command = [sys.executable, *map(str, arguments)]
+    return subprocess.run(command, env={**os.environ, **asan}, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) -> None:
     """No table makes the extension read or write beside anything, whether it opens or not."""
-    library, runtimes = tmp_path / "any_table.so", [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
+    library = tmp_path / "any_table.so"
     compile_c("-shared", "-fPIC", "-fvisibility=hidden", "-O0", root / "tests/c/any_table.c", "-o", library)
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", root / "tests/altered_tables.py", library, str(seed), "250", extension],
-        env={
-            **os.environ,
-            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
-            "LD_PRELOAD": ":".join(runtimes),
-            "PYTHONMALLOC": "malloc",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = root / "tests/altered_tables.py"
+    done = in_python(":allocator_may_return_null=1", "-W", "ignore", script, library, str(seed), "250", extension)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["opened"] > 50
 
@@ -188,19 +186,7 @@ def test_altered_tables(seed: int, extension: Path, root: Path, tmp_path: Path) 
 @pytest.mark.parametrize("name", [name for name in gallery_models() if name != "tree30"])
 def test_the_machine(name: str, extension: Path, root: Path) -> None:
     """It reads and writes what C would, and the registers, which are part of the scratch."""
-    runtimes = [shared_runtime("libasan.so"), shared_runtime("libubsan.so")]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", root / "tests/coded_kernels.py", extension, name],
-        env={
-            **os.environ,
-            "ASAN_OPTIONS": "detect_leaks=0",
-            "LD_PRELOAD": ":".join(runtimes),
-            "PYTHONMALLOC": "malloc",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_python("", "-W", "ignore", root / "tests/coded_kernels.py", extension, name)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 30
 

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
@@ -24,7 +23,6 @@ from sweep import part
 
 import kanecore as kc
 
-Array = npt.NDArray[np.float64]
 t = me.dynamicsymbols._t
 
 #: Models from tables, transforms and files have no symbols to multiply, the potential of rod_gravity is found by its

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 from scipy.integrate import solve_ivp
 from sweep import part
 
@@ -26,12 +27,7 @@ def spring() -> CompiledModel:
     """A particle on a spring, pulled by F."""
     q, u, force = me.dynamicsymbols("q u F")
     k, d = sm.symbols("k d")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    body, load = me.Particle("P", point, 1), (point, (force - k * q - d * u * (1 + q**2)) * frame.x)
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[body], forcelist=[load], name="spring")
+    model = mass_point({q: u}, 1, [force - k * q - d * u * (1 + q**2)], name="spring")
     return kc.compile(model, parameters={k: 1e4, d: 1e3})
 
 
@@ -197,12 +193,7 @@ def test_limits(spring: CompiledModel, method: str, monkeypatch: pytest.MonkeyPa
 def test_a_singularity_on_the_way(method: str) -> None:
     """u' = u² + 1 ends at π / 2, and an arm stretched out with a massless link is singular."""
     q, u = me.dynamicsymbols("q u")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q * frame.x)
-    point.set_vel(frame, u * frame.x)
-    load = (point, (u**2 + 1) * frame.x)
-    model = kc.Model(frame, [q], [u], [q.diff() - u], bodies=[me.Particle("P", point, 1)], forcelist=[load])
+    model = mass_point({q: u}, 1, [u**2 + 1])
     with pytest.raises(kc.IntegrationError) as caught:
         kc.compile(model).simulate((0.0, 2.0), [0.0, 0.0], method=method)
     assert caught.value.trajectory.t[-1] == pytest.approx(np.pi / 2, rel=1e-3)

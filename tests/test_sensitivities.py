@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, on_a_line, rates
+from mechanisms import ground, mass_point, on_a_line
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
@@ -334,11 +334,8 @@ def test_chosen_times_and_events_backwards(method: str) -> None:
 def test_starts_vary_along_constraints_that_inputs_move() -> None:
     """∂x(0)/∂x0 where q1 s + q2 = 1, and s is prescribed: differences of the projection."""
     q, u, s = me.dynamicsymbols("q1 q2"), me.dynamicsymbols("u1 u2"), me.dynamicsymbols("s")
-    N, origin = ground()
-    point = origin.locatenew("P", q[0] * N.x + q[1] * N.y)
-    bodies = [me.Particle("P", point, 2)]
     row = {"configuration_constraints": [q[0] * s + q[1] - 1]}
-    dyn = kc.compile(kc.Model(N, q, u, rates(q, u), bodies=bodies, **row, name="moved by s"))
+    dyn = kc.compile(mass_point(dict(zip(q, u, strict=True)), 2, **row, name="moved by s"))
     signal = kc.Signal([0.0, 0.5, 1.0], [2.0, 2.4, 3.5], kind="cubic")
     r = np.array([signal._about(np.zeros(1), 0, order)[0, 0] for order in range(3)])
     x0 = np.asarray(dyn.consistent(0.0, [0.3, 0.4, 0.5, 0.6], None, r=r))
@@ -588,13 +585,10 @@ def test_resets_on_constraints_that_move() -> None:
     """A particle on a rail that rises: the state after a reset is brought to where the rail is at the varying time."""
     x, y, ux, uy = me.dynamicsymbols("x y u_x u_y")
     time = me.dynamicsymbols._t
-    frame, origin = ground()
-    point = origin.locatenew("P", x * frame.x + y * frame.y)
-    point.set_vel(frame, ux * frame.x + uy * frame.y)
-    model = kc.Model(
-        *(frame, [x, y], [ux, uy], [x.diff() - ux, y.diff() - uy]),
-        bodies=[me.Particle("P", point, 1)],
-        forcelist=[(point, -9.81 * frame.y)],
+    model = mass_point(
+        {x: ux, y: uy},
+        1,
+        [0, -9.81],
         configuration_constraints={"rail": y - 0.7 * sm.sin(time) - x / 2 - x**2 / 5},
         name="rising rail",
     )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 from scipy.integrate import solve_ivp
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
@@ -38,18 +39,7 @@ def oscillator():
     """M q'' = -k q + F, T + U conserved without F."""
     q, u, force = me.dynamicsymbols("q u F")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", q * frame.x)
-    model = kc.Model(
-        frame,
-        [q],
-        [u],
-        [q.diff() - u],
-        bodies=[me.Particle("P", point, m)],
-        forcelist=[(point, force * frame.x)],
-        potentials=[k * q**2 / 2],
-    )
+    model = mass_point({q: u}, m, [force], potentials=[k * q**2 / 2])
     return kc.compile(model, parameters={m: 2.0, k: 2.0 * 1.7**2})
 
 
@@ -454,12 +444,7 @@ def fall():
     """A particle on a polar path towards a centre of attraction with 1/r³ force: falls into r = 0 in finite time."""
     r, v = me.dynamicsymbols("r v")
     m, k = sm.symbols("m k")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", r * frame.x)
-    model = kc.Model(
-        frame, [r], [v], [r.diff() - v], bodies=[me.Particle("P", point, m)], forcelist=[(point, -k / r**3 * frame.x)]
-    )
+    model = mass_point({r: v}, m, [-k / r**3])
     return kc.compile(model, parameters={m: 1.0, k: 1.0})
 
 

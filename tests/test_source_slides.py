@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import mass_point
 from oracle.gallery_systems import gallery_system
 from source_expressions import (
     NOTHING,
@@ -377,10 +378,7 @@ def freed_particle(weight: bool = True) -> kc.Model:
     reaction = N_r * E.x + N_z * N.z
     q, u = [r, theta, z], [v_r, omega, v_z]
     return kc.Model(
-        N,
-        q,
-        u,
-        [a.diff() - b for a, b in zip(q, u, strict=True)],
+        *(N, q, u, [a.diff() - b for a, b in zip(q, u, strict=True)]),
         bodies=[me.Particle("particle", P, m)],
         forcelist=[(P, m * g * N.x + reaction if weight else reaction)],
     )
@@ -497,19 +495,15 @@ def test_the_same_force_by_two_gradients() -> None:
 
 def skate_on_a_sphere() -> tuple[kc.Model, Any, Any, Any]:
     """A particle with n = 3, m = 1, p = 1: x² + y² + z² = R² and ẋ − z ẏ + 0.3 = 0; and f, g, L."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
     q, u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
-    P = origin.locatenew("P", sum((x * e for x, e in zip(q, N, strict=True)), me.Vector(0)))
     f = q[0] ** 2 + q[1] ** 2 + q[2] ** 2 - R**2
     kinematic = u[0] - q[2] * u[1] + sm.Rational(3, 10)
-    rates = [a.diff() - b for a, b in zip(q, u, strict=True)]
-    model = kc.Model(
-        *(N, q, u, rates),
+    model = mass_point(
+        dict(zip(q, u, strict=True)),
+        m,
+        [0, -u[1], -m * g],
         velocity_constraints=[kinematic],
         configuration_constraints=[f],
-        bodies=[me.Particle("P", P, m)],
-        forcelist=[(P, -m * g * N.z - u[1] * N.y)],
         name="skate on a sphere",
     )
     lagrangian = m * sum(x.diff() ** 2 for x in q) / 2 - m * g * q[2]

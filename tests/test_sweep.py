@@ -67,6 +67,14 @@ def run(root: Path, tmp_path: Path, *options: str) -> str:
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment).stdout
 
 
+def test_lists_of_the_checks_name_tests(root: Path) -> None:
+    """What .ci/run takes from a file is there: a test file, or a function in it."""
+    for name in ("long_sample", "other_packages"):
+        for line in (root / f".ci/{name}.txt").read_text(encoding="utf-8").splitlines():
+            path, _, function = line.partition("[")[0].partition("::")
+            assert f"def {function}(" in (root / path).read_text(encoding="utf-8") or not function, line
+
+
 PYTHON = '''\
 def f(a: int, *, b: bool = not True) -> float:
     """1 + 1"""

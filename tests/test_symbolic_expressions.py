@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground
 from sweep import part
 
 import kanecore as kc
@@ -23,8 +24,7 @@ KD = [q1.diff() - u1, q2.diff() - u2]
 
 def unsymmetric() -> kc.Model:
     """A particle in the plane, with a force along one axis that grows with the acceleration along the other."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     loads = [(P, -c * u2.diff() * N.x - m * g * N.y)]
     return kc.Model(N, [q1, q2], [u1, u2], KD, bodies=[me.Particle("P", P, m)], forcelist=loads)
@@ -46,8 +46,7 @@ def pendulum_with_reaction() -> kc.Model:
 
 def driven_blade() -> kc.Model:
     """A particle on a blade that is driven sideways: no speed multiplies part of its constraint."""
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     t = me.dynamicsymbols._t
     row = sm.cos(q1) * u2 - sm.sin(q1) * u1 - c * sm.sin(t)
@@ -218,8 +217,7 @@ def test_shapes_of_lists() -> None:
 def test_where_nonholonomic_makes_no_sense() -> None:
     with pytest.raises(kc.ModelError, match=r"nonholonomic=True is for partial_velocities, .* and not for mass_matrix"):
         described("rrp").symbolic("mass_matrix", nonholonomic=True)
-    N, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(N, 0)
+    N, origin = ground()
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)
     model = kc.Model(
         *(N, [q1, q2], [u1, u2], KD), bodies=[me.Particle("P", P, m)], velocity_constraints=[u1 - sm.sin(q2) * u2]

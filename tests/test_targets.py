@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
+from mechanisms import ground, mass_point
 from sweep import part
 from test_sanitizers import compile_c, run
 
@@ -90,16 +91,12 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
 def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
     """Their tables and their header take the target's real type."""
     street, x, u = sm.Function("street"), *me.dynamicsymbols("x u")
-    hills, frame, origin = sm.Function("hills"), me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
+    hills, (frame, origin) = sm.Function("hills"), ground()
     knots, grid = np.array([0.0, 0.5, 1.5, 2.0]), np.random.default_rng(1).normal(size=(4, 4))
     data = {street: kc.Spline(knots, grid[0], extrapolate="periodic"), hills: kc.Spline(knots, knots, grid)}
     outputs = {"street": street(x), "hills": hills(x, u), "slope": hills(x, u).diff(u), "bend": street(x).diff(x, 2)}
     model = kc.Model(
-        frame,
-        [x],
-        [u],
-        [x.diff() - u],
+        *(frame, [x], [u], [x.diff() - u]),
         bodies=[me.Particle("P", origin.locatenew("Q", x * frame.x), 1)],
         functions=data,
         outputs=outputs,
@@ -127,18 +124,11 @@ def test_splines_in_single_precision(tmp_path: Path, root: Path) -> None:
 def circle_twice() -> kc.Model:
     """A particle in a plane on a circle that is written twice: off it the rows contradict each other."""
     x, y, u, v = me.dynamicsymbols("x y u v")
-    frame, origin = me.ReferenceFrame("N"), me.Point("O")
-    origin.set_vel(frame, 0)
-    point = origin.locatenew("P", x * frame.x + y * frame.y)
-    point.set_vel(frame, u * frame.x + v * frame.y)
-    return kc.Model(
-        frame,
-        [x, y],
-        [u, v],
-        [x.diff() - u, y.diff() - v],
+    return mass_point(
+        {x: u, y: v},
+        sm.Symbol("m"),
+        [0, -sm.Symbol("m") * sm.Symbol("g")],
         configuration_constraints=[x**2 + y**2 - 1, (x**2 + y**2) ** 2 - 1],
-        bodies=[me.Particle("P", point, sm.Symbol("m"))],
-        forcelist=[(point, -sm.Symbol("m") * sm.Symbol("g") * frame.y)],
     )
 
 
