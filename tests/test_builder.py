@@ -18,11 +18,13 @@ from mechanisms import ground, rates
 from sweep import models, part
 
 import kanecore as kc
+from kanecore.derive.derivation import Derivation
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
+from kanecore.describe.load_makers import JointFriction
 from kanecore.describe.reading import Reading
 from kanecore.gallery import rolling_disc
-from kanecore.graph.expression_graph import PARAMETER
+from kanecore.graph.expression_graph import PARAMETER, Op
 from kanecore.graph.vectors import Matrix
 
 
@@ -389,3 +391,23 @@ def test_frames_points_and_bodies_may_share_a_name() -> None:
     b = pendulum()
     assert (b.frame("A", 0), b.point("P", 0), b.body("bob", 0, 1)) == (2, 2, 1)
     assert [body.name for body in b.description().bodies] == ["bob", "bob"]
+
+
+def test_a_derivation_makes_all_loads_explicit() -> None:
+    """Of a description that no model holds: a spring, and friction of a pin, whose torque holds its reactions."""
+    b = Builder("rod")
+    g, q, u = b.graph, b.coordinate("q"), b.speed("u")
+    b.rate(q, u)
+    frame = b.frame("A", b.inertial, about_z(g, q))
+    b.angular_velocity(frame, ((frame, (0, 0, u)),))
+    origin = b.point("O", velocity=())
+    hook, centre = b.point("H", origin, ((0, (1, 0, 0)),)), b.point("C", origin, ((frame, (0, 2, 0)),))
+    b.body("rod", centre, 3, frame=frame, inertia=((frame, ((1, 0, 0), (0, 1, 0), (0, 0, 1))),))
+    length, _ = b.line()
+    b.tendon([hook, centre], g.neg(length))
+    b.friction(JointFriction("rod", *[b.parameter(name) for name in ("mu", "r", "r_f", "l_b", "T_0", "v_t")]))
+    d = Derivation(b.description()).freed
+    assert (d.tendons, d.contacts, d.frictions) == ((), (), ())
+    assert [load.kind for load in d.loads] == ["force", "force", "torque"]
+    held = {d.graph.nodes[i][1][:2] for i in d.graph.below(d.loads[-1].vector[0][1]) if d.graph.nodes[i][0] is Op.SYM}
+    assert ("R", "rod") in held

@@ -369,3 +369,16 @@ def test_other_objects_are_told_what_reads_them() -> None:
             read(given)
     joints.form_eoms()
     assert kc.Model.from_kane(joints.method).n_u == 1
+
+
+def test_options_that_a_method_of_sympy_sets_or_that_nothing_has() -> None:
+    """Of from_kane and from_system, by their names: what they set themselves, and what no Model takes."""
+    q, u = me.dynamicsymbols("q u")
+    N, P = me.ReferenceFrame("N"), me.Point("P")
+    P.set_vel(N, u * N.x)
+    method = me.KanesMethod(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 1)])
+    with pytest.raises(TypeError, match="from_kane sets frame itself: leave it out"):
+        kc.Model.from_kane(method, frame=N)
+    with pytest.raises(TypeError, match="Model has no argument 'loads': write forcelist="):
+        kc.Model.from_kane(method, loads=[])
+    assert kc.Model.from_kane(method, outputs={"a": q}, name="slider").name == "slider"

@@ -305,7 +305,7 @@ class Model(Expressions):
         **options
             Further arguments of :class:`Model`.
         """
-        return cls(**of_kanes_method(kanes_method, bodies, forcelist), **options)
+        return cls.of_arguments(of_kanes_method(kanes_method, bodies, forcelist).with_options(options, "from_kane"))
 
     @classmethod
     def from_system(cls, system: Any, **options: Any) -> Model:
@@ -321,8 +321,7 @@ class Model(Expressions):
             Further arguments of :class:`Model`; ``joints`` replaces the System's joints of the same children, and
             ``forcelist`` adds contacts and frictions of joints, which a System cannot hold.
         """
-        arguments = of_system(system, options)
-        return cls(**{**options, **arguments})
+        return cls.of_arguments(of_system(system, options))
 
     @classmethod
     def from_lagrangian(
@@ -472,7 +471,7 @@ class Model(Expressions):
             model = kc.Model.from_transforms([rod], gravity=(0, -g, 0), efforts=[q])
         """
         loads = {"efforts": efforts, "forcelist": forcelist, "places": places}
-        return cls(**of_transforms(links, gravity, q, speeds, u, loads, options))
+        return cls.of_arguments(of_transforms(links, gravity, q, speeds, u, loads, options))
 
     @classmethod
     def from_urdf(

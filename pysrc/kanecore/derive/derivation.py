@@ -22,6 +22,7 @@ from kanecore.derive.formulations.lagrange_equations import Lagrange
 from kanecore.derive.recursions.composite_rates import CompositeRates
 from kanecore.derive.recursions.joint_tree import JointTree
 from kanecore.derive.recursions.joint_tree_derivatives import Forest, forest
+from kanecore.derive.recursions.recursion_choice import quickest
 from kanecore.describe.description import Description, without_auxiliary
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph import magnitudes
@@ -460,7 +461,7 @@ class Derivation:
             return self._with_constraints()
         if self.has_inertial_loads:
             return factorized(self.graph, self._formed, self.mass_matrix, self.forcing)
-        return min(self._solutions(), key=lambda way: way.time(self.graph))
+        return quickest(self.graph, self._solutions())
 
     def _solutions(self) -> Iterator[Solution]:
         """Those of the formulation and, where M or f is in a short form, those with it."""

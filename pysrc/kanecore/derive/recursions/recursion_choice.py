@@ -3,12 +3,12 @@
 
 M comes from composite bodies of a tree of joints, from inertias as they are or regrouped, or column by column; it is
 written out, or filled by loops.  u̇ comes from the factors of M in the user's speeds or in joint rates, or from
-articulated bodies.  The formulation offers these solutions, and the derivation takes the quickest.
+articulated bodies.  `Recursions.solutions` offers these, and `quickest` chooses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from .inertia_regrouping import Regrouped, regrouped
 from .joint_tree import JointTree, joint_tree, pairs, with_moved_origins
 from .mass_matrix import column_mass_matrix, composite_mass_matrix, composite_momenta
 
-__all__ = ["Formed", "Recursions"]
+__all__ = ["Formed", "Recursions", "quickest"]
 
 COMPOSITE, COLUMNS = "composite bodies", "columns"
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
@@ -162,6 +162,11 @@ class Recursions:
         for method, (y, pivots), waiting in solutions:
             udot = y if self._speeds_are_rates else solve(g, s, y)
             yield Solution(method, Derived(tuple(udot), named_pivots(pivots, numbers)), waiting)
+
+
+def quickest(g: Graph, solutions: Iterable[Solution]) -> Solution:
+    """The solution that takes least time, by its operations and by how long the longest chain of them waits."""
+    return min(solutions, key=lambda solution: solution.time(g))
 
 
 def _is_permutation(s: Sequence[Sequence[int]]) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -79,6 +79,21 @@ class Arguments:
     name: str | None = None
     lagrangian: Any = None
     dissipation: Any = None
+
+    def with_options(self, options: Mapping[str, Any], maker: str) -> Arguments:
+        """These arguments, and further ones of the user's, by their names as arguments of `kanecore.Model`.
+
+        Raises
+        ------
+        TypeError
+            There is no such argument, or ``maker``, the function that made these, has set it.
+        """
+        for name in options:
+            if name not in _names():
+                raise no_such_argument(name)
+            if getattr(self, name) is not None:
+                raise TypeError(f"{maker} sets {name} itself: leave it out")
+        return replace(self, **options)
 
     def as_lists(self) -> ListedArguments:
         """The arguments, each in one form.
@@ -254,9 +269,14 @@ _INSTEAD = {
 """Arguments by the names that other packages have for them."""
 
 
+def _names() -> list[str]:
+    """Names of the arguments of `kanecore.Model`, in its order."""
+    return [each.name for each in fields(Arguments) if each.name not in ("lagrangian", "dissipation")]
+
+
 def no_such_argument(name: str) -> TypeError:
     """Error for an argument that `kanecore.Model` does not have, with the most similar one."""
-    known = [each.name for each in fields(Arguments) if each.name not in ("lagrangian", "dissipation")]
+    known = _names()
     near = [f"{argument}=" for argument in get_close_matches(name, known, 1)]
     instead = _INSTEAD.get(name) or (near[0] if near else None)
     hint = f"write {instead}" if instead else f"there are {', '.join(known)}"

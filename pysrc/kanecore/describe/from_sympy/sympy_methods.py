@@ -38,8 +38,8 @@ def _of_another_kind(function: str, kind: type, given: Any) -> TypeError:
     return TypeError(f"{function} takes a sympy.physics.mechanics.{kind.__name__}, not a {type(given).__name__}{reads}")
 
 
-def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str, Any]:
-    """Arguments by name; ``bodies`` and ``forcelist`` replace those of the KanesMethod, unless they are None."""
+def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> Arguments:
+    """Arguments of a KanesMethod; ``bodies`` and ``forcelist`` replace its own, unless they are None."""
     km = kanes_method
     if not isinstance(km, KanesMethod):
         raise _of_another_kind("from_kane", KanesMethod, km)
@@ -48,15 +48,15 @@ def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> dict[str,
     bodies = km.bodies if bodies is None else bodies
     if not bodies:
         raise ModelError("this KanesMethod knows no bodies yet: pass bodies=[...] to from_kane")
-    return {
-        "frame": method_internals.inertial_frame(km),
-        "q_ind": list(km.q)[:n_q],
-        "u_ind": list(km.u)[:n_u],
-        "kd_eqs": method_internals.kinematical_equations(km),
+    return Arguments(
+        frame=method_internals.inertial_frame(km),
+        q_ind=list(km.q)[:n_q],
+        u_ind=list(km.u)[:n_u],
+        kd_eqs=method_internals.kinematical_equations(km),
         **{argument: items for argument, items in constraints.items() if items},
-        "bodies": bodies,
-        "forcelist": km.forcelist if forcelist is None else forcelist,
-    }
+        bodies=bodies,
+        forcelist=km.forcelist if forcelist is None else forcelist,
+    )
 
 
 # Arguments that a System may bring, each with the System's name for it.
@@ -75,8 +75,8 @@ _OF_SYSTEM = {
 }
 
 
-def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by name; ``options`` are the user's.
+def of_system(system: Any, options: Mapping[str, Any]) -> Arguments:
+    """Arguments of a System, and ``options``, which are the user's further arguments.
 
     Their ``joints`` replace joints of the same children, and ``forcelist`` may add what a System cannot hold.
     """
@@ -110,7 +110,9 @@ def of_system(system: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             raise TypeError(
                 f"from_system takes {given[0]} from the System, which has {what} of its own: add to it there"
             )
-    return {**arguments, "joints": _joints(system, options.get("joints"))}
+    joints = _joints(system, options.get("joints"))
+    others = {name: value for name, value in options.items() if name != "joints"}
+    return Arguments(**arguments, joints=joints).with_options(others, "from_system")
 
 
 def _holonomic(system: Any, velocity: list[Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import sympy as sm
 import sympy.physics.mechanics as me
 
 from kanecore.describe.from_sympy import vector_internals
-from kanecore.describe.from_sympy.arguments import numbered
+from kanecore.describe.from_sympy.arguments import Arguments, numbered
 from kanecore.describe.from_sympy.symbols import function_name
 from kanecore.errors import ModelError
 from kanecore.graph.zero_tests import first_independent
@@ -29,12 +29,17 @@ __all__ = ["of_transforms"]
 AXES = "xyz"
 OTHER_NAMES = {"configuration": "holonomic_constraints", "velocity": "nonholonomic_constraints"}
 OWN = ("frame", "q_ind", "u_ind", "kd_eqs", "bodies", "joints", "attach")
+TAKEN = (
+    *("q_dependent", "u_dependent", "configuration_constraints", "velocity_constraints", *OTHER_NAMES.values()),
+    *("points", "frames", "inputs"),
+)
+"""Options that become a part of the chain's own arguments."""
 
 
 def of_transforms(
     links: Any, gravity: Any, q: Any, speeds: str, u: Any, loads: Mapping[str, Any], options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Arguments of `kanecore.Model` by name; for the meaning see :meth:`kanecore.Model.from_transforms`.
+) -> Arguments:
+    """Arguments of `kanecore.Model`; for the meaning see :meth:`kanecore.Model.from_transforms`.
 
     ``loads`` has the keys efforts, forcelist, places; ``options`` are the further arguments of `kanecore.Model`.
     """
@@ -64,25 +69,24 @@ def of_transforms(
     independent = [x for x in everything if x not in dependent]
     given = options.get("u_dependent")
     u_ind, u_dependent = chosen.split(independent) if given is None else _divided(chosen.speeds, given)
-    result = {
-        **{argument: value for argument, value in options.items() if argument not in OTHER_NAMES.values()},
-        "frame": next(iter(motions.values())).ground,
-        "q_ind": independent,
-        "q_dependent": dependent,
-        "u_ind": u_ind,
-        "u_dependent": u_dependent,
-        "kd_eqs": [*chosen.kinematics(), *places.kinematics],
-        "configuration_constraints": {**places.rows, **_named(options, "configuration")},
-        "velocity_constraints": {**chosen.rows(), **_named(options, "velocity")},
-        "bodies": [motion.body() for motion in motions.values() if motion.step.massive] or None,
-        "forcelist": forces,
-        "points": [motion.point for motion in _chosen(motions, options, "points")],
-        "frames": [motion.frame for motion in _chosen(motions, options, "frames")],
-    }
-    if options.get("inputs") is not None:
-        listed = _listed(options["inputs"])
-        result["inputs"] = [*listed, *(x for x in inputs if x not in listed)]
-    return result
+    listed = _listed(options.get("inputs"))
+    arguments = Arguments(
+        frame=next(iter(motions.values())).ground,
+        q_ind=independent,
+        q_dependent=dependent,
+        u_ind=u_ind,
+        u_dependent=u_dependent,
+        kd_eqs=[*chosen.kinematics(), *places.kinematics],
+        configuration_constraints={**places.rows, **_named(options, "configuration")},
+        velocity_constraints={**chosen.rows(), **_named(options, "velocity")},
+        bodies=[motion.body() for motion in motions.values() if motion.step.massive] or None,
+        forcelist=forces,
+        points=[motion.point for motion in _chosen(motions, options, "points")],
+        frames=[motion.frame for motion in _chosen(motions, options, "frames")],
+        inputs=None if options.get("inputs") is None else [*listed, *(x for x in inputs if x not in listed)],
+    )
+    others = {name: value for name, value in options.items() if name not in TAKEN}
+    return arguments.with_options(others, "from_transforms")
 
 
 def _listed(items: Any) -> list[Any]:
