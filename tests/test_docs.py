@@ -38,7 +38,6 @@ from pathlib import Path
 import sympy as sm
 import sympy.physics.mechanics as me
 import kanecore as kc
-from kanecore.binding.declared_methods import reference_text
 import kanecore.build, kanecore.emit.kernel_groups, kanecore.compiled_model
 
 root, entered = Path(kc.__file__).parent, {}
