@@ -61,12 +61,21 @@ cdef KernelMethod new_method(object function, vectorcallfunc vectorcall, object 
 
 
 def kernel_method(function):
-    """A method of a model, or of its `ModelKernels`, for the kernel of its name.
+    """A method of a model for the kernel of its name.
 
     ``f(self, t, x, *, ...)``, ``f(self, t, x, udot, *, ...)`` or ``f(self, t, x, udot, multipliers=None, *, ...)``.
     """
-    cdef KernelMethod method = new_method(function, call_kernel_method, function.__name__)
+    return with_arguments(new_method(function, call_kernel_method, function.__name__))
+
+
+def internal_kernel_method(function):
+    """The same of `ModelKernels`."""
+    return with_arguments(new_method(function, call_internal_kernel_method, function.__name__))
+
+
+cdef KernelMethod with_arguments(KernelMethod method):
     cdef int i
+    function = method.__wrapped__
     code = function.__code__
     method.multipliers = code.co_argcount == 5
     method.n_positional = code.co_argcount - 1 - method.multipliers
@@ -107,13 +116,17 @@ cdef class KernelArray:
 cdef object call_kernel_method(object callable, PyObject *const *args, size_t flags, PyObject *words):
     cdef KernelMethod method = <KernelMethod>callable
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
-    cdef PyObject *model = NULL
-    if n > 0 and isinstance(<object>args[0], Model):
-        model = args[0]
-    elif n > 0 and isinstance(<object>args[0], ModelKernels):
-        model = <PyObject *>(<ModelKernels>args[0]).model
-    if model != NULL and n - 1 <= method.n_positional and not (method.multipliers and (<Model>model).n_constraints):
-        return call_at_once(method, <Model>model, args, n, flags, words)
+    if (n > 0 and isinstance(<object>args[0], Model) and n - 1 <= method.n_positional
+            and not (method.multipliers and (<Model>args[0]).n_constraints)):
+        return call_at_once(method, <Model>args[0], args, n, flags, words)
+    return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+
+
+cdef object call_internal_kernel_method(object callable, PyObject *const *args, size_t flags, PyObject *words):
+    cdef KernelMethod method = <KernelMethod>callable
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if n > 0 and isinstance(<object>args[0], ModelKernels) and n - 1 <= method.n_positional:
+        return call_at_once(method, (<ModelKernels>args[0]).model, args, n, flags, words)
     return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
 
 

@@ -59,6 +59,8 @@ class Evaluator(KernelMethods):
         What the extension asks where open libraries do not suffice.
     """
 
+    __slots__ = ("_inputs", "_make", "_parameters", "facts", "hooks", "kernels", "libraries", "names")
+
     hooks: Hooks
 
     def __init__(self, libraries: Mapping[str, str | Code], make: Callable[..., Evaluator], **known: Any) -> None:

@@ -2,7 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernels as methods; C does the usual calls without these functions, `kernel_method`."""
 
-from kanecore._native import Buffers, KernelArray, Model, ModelKernels, kernel_method, workspace_method
+from kanecore._native import (
+    Buffers,
+    KernelArray,
+    Model,
+    ModelKernels,
+    internal_kernel_method,
+    kernel_method,
+    workspace_method,
+)
 from kanecore.binding.results_by_name import by_name
 
 __all__ = ["InternalKernels", "KernelMethods", "Workspace"]
@@ -446,176 +454,176 @@ class KernelMethods(Model):
 class InternalKernels(ModelKernels):
     """Kernels that functions of the package call; all share the arguments and errors of `rhs`."""
 
-    @kernel_method
+    @internal_kernel_method
     def reaction_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
         return self.evaluate("reaction_slopes", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def constraint_sizes(self, t, x, *, r=None, p=None, out=None, threads=1):
         """Magnitudes of the terms of phi, then c, with which residuals are compared, (..., n_configuration + n_velocity)."""
         return self.evaluate("constraint_sizes", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def stabilization(self, t, x, *, r=None, p=None, out=None, threads=1):
         """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), see kanecore.h, (..., 2, n_u)."""
         return self.evaluate("stabilization", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def project(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
         return self.evaluate("project", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def linearize(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
         return self.evaluate("linearize", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def constraint_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
         return self.evaluate("constraint_slopes", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def load_vectors(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
         return self.evaluate("load_vectors", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def momentum_rates(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
         return self.evaluate("momentum_rates", t, x, udot, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def masses(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
         n_bodies, 13).
         """
         return self.evaluate("masses", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def potentials(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
         return self.evaluate("potentials", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def inertial_loads(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
         return self.evaluate("inertial_loads", t, x, udot, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """The rate dH/dt at udot: a float, or (...)."""
         return self.evaluate("hamiltonian_rate", t, x, udot, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def attached_wrenches(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
         n_bodies, 6, n_constraints).
         """
         return self.evaluate("attached_wrenches", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def gravity_field(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
         return self.evaluate("gravity_field", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def inverse_dynamics_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
         return self.evaluate("inverse_dynamics_tangent", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def inverse_dynamics_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
         return self.evaluate("inverse_dynamics_gradient", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def hessian_products(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R, (...,
         n_x + n_r + n_u + n_constraints + n_u).
         """
         return self.evaluate("hessian_products", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def forward_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot, (...,
         n_u).
         """
         return self.evaluate("forward_dynamics", t, x, udot, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def output_slopes(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """Derivatives of the outputs, by x and r at constant u̇, then by u̇, (..., n_outputs, n_x + n_r + n_u)."""
         return self.evaluate("output_slopes", t, x, udot, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def auxiliary_partials(self, t, x, *, r=None, p=None, out=None, threads=1):
         """Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers, (..., 3
         * n_points + 3 * n_frames + n_constraints, n_auxiliary).
         """
         return self.evaluate("auxiliary_partials", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def rhs_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The change of `rhs` along a direction (dx, dr), (..., n_x)."""
         return self.evaluate("rhs_tangent", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def rhs_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The gradient of weights times `rhs` with respect to x, r, (..., n_x + n_r)."""
         return self.evaluate("rhs_gradient", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def rhs_parameter_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The change of `rhs` along a direction dp, (..., n_x)."""
         return self.evaluate("rhs_parameter_tangent", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def rhs_parameter_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The gradient of weights times `rhs` with respect to x, r and p, in one pass, (..., n_x + n_r + n_p)."""
         return self.evaluate("rhs_parameter_gradient", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
         return self.evaluate("mass_matrix_inverse", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def rhs_hessian(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The second derivatives of weights times `rhs` with respect to x, r, (..., n_x + n_r, n_x + n_r)."""
         return self.evaluate("rhs_hessian", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def reaction_shares(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The reactions that loads depend on, without what they bring, and by a unit of each part of loads, (...,
         n_reactions, n_shares + 1).
         """
         return self.evaluate("reaction_shares", t, x, None, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def share_laws(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The parts s = h(N) of loads at given reactions N, their derivatives, and the power of a unit of each, (...,
         n_shares, n_reactions + 2).
         """
         return self.evaluate("share_laws", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def output_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The change of `outputs` along a direction (dx, dr), (..., n_outputs)."""
         return self.evaluate("output_tangent", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def output_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The gradient of weights times `outputs` with respect to x, r, (..., n_x + n_r)."""
         return self.evaluate("output_gradient", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def project_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
         """The gradient of weights times `project` with respect to x, r and p, (..., n_x + n_r + n_p)."""
         return self.evaluate("project_gradient", t, x, beyond, r, p, out, threads)
 
-    @kernel_method
+    @internal_kernel_method
     def jacobian_terms(self, t, x, *, r=None, p=None, out=None, threads=1):
         """Magnitudes of the terms of each entry of G; zeros in rows with an entry that is a number, (..., n_constraints,
         n_u).

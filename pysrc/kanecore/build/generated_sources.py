@@ -347,7 +347,8 @@ def _methods() -> str:
     workspace += "".join(f"\n{_method_of_workspace(kernel)}" for kernel in _in_workspace())
     return (
         f'{_HASH}"""The kernels as methods; C does the usual calls without these functions, `kernel_method`."""\n\n'
-        "from kanecore._native import Buffers, KernelArray, Model, ModelKernels, kernel_method, workspace_method\n"
+        "from kanecore._native import (\n    Buffers,\n    KernelArray,\n    Model,\n    ModelKernels,\n"
+        "    internal_kernel_method,\n    kernel_method,\n    workspace_method,\n)\n"
         "from kanecore.binding.results_by_name import by_name\n\n"
         '__all__ = ["InternalKernels", "KernelMethods", "Workspace"]\n\n\n'
         "class KernelMethods(Model):\n"
@@ -372,7 +373,8 @@ def _method_of_model(kernel: Kernel) -> str:
     before += ["multipliers=None"] if kernel.reads_multipliers else []
     before = ["self", "t", "x", "beyond"] if kernel.vectors else before
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
-    text = f"    @kernel_method\n    def {kernel.name}({', '.join(arguments)}):\n"
+    mark = "internal_kernel_method" if kernel.internal else "kernel_method"
+    text = f"    @{mark}\n    def {kernel.name}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
     evaluate = "self.evaluate" if kernel.internal else "self.kernels.evaluate"
     if remainder:
