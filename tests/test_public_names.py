@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import kanecore as kc
-from kanecore.binding.declared_methods import ATTRIBUTES, TABLES, method, reference_text, shown
+from kanecore.binding.declared_methods import ATTRIBUTES, method, reference_text, shown
 from kanecore.errors import ModelError
 from kanecore.gallery import rolling_disc, wire_particle
-from kanecore.kernels import KERNELS
+from kanecore.kernels import KERNELS, TABLES
 
 OF_EXTENSION = {
     *("n_points", "n_frames", "n_outputs", "n_joints", "n_bodies", "n_loads", "n_potentials", "n_configuration"),

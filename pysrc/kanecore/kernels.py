@@ -18,7 +18,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel", "first_sentence"]
+__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "TABLES", "Kernel", "first_sentence"]
+
+
+TABLES = (
+    "Equations of motion",
+    "Generalized forces",
+    "Points and frames",
+    "Energy and momentum",
+    "Constraints",
+    "Motion",
+    "Control and derivatives",
+    "Identification and audit",
+    "Other programs",
+    "Values and facts",
+)
+"""Titles of the tables of methods of a compiled model, in their order."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +73,7 @@ class Kernel:
     named : str
         The model's names of the first axis: ``named=True`` gives a dict.
     table : str
-        Title of the table of methods in which it stands, `kanecore.binding.declared_methods`.
+        Title of the table of methods in which it stands, one of `TABLES`; empty where it is no method of its own.
     part_of : str
         The kernel whose result holds this one.
     field : str

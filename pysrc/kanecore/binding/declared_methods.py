@@ -12,23 +12,9 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from kanecore.kernels import KERNELS, first_sentence
+from kanecore.kernels import KERNELS, TABLES, first_sentence
 
-__all__ = ["ATTRIBUTES", "TABLES", "method", "needs_digits", "reference_text", "shown", "table_text"]
-
-TABLES = (
-    "Equations of motion",
-    "Generalized forces",
-    "Points and frames",
-    "Energy and momentum",
-    "Constraints",
-    "Motion",
-    "Control and derivatives",
-    "Identification and audit",
-    "Other programs",
-    "Values and facts",
-)
-"""Titles of the tables, in their order."""
+__all__ = ["ATTRIBUTES", "method", "needs_digits", "reference_text", "shown", "table_text"]
 
 
 class Declared(NamedTuple):
@@ -44,7 +30,7 @@ _DECLARED: dict[Any, Declared] = {}
 
 
 def method(table: str = "", *, doubles: bool = False) -> Callable[[_Function], _Function]:
-    """Mark a function as a method of compiled models, for a table of `TABLES`.
+    """Mark a function as a method of compiled models, for a table of `kanecore.kernels.TABLES`.
 
     Parameters
     ----------

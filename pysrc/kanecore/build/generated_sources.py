@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.graph.operations import OPERATIONS, Operation
-from kanecore.kernels import KERNELS, Kernel, first_sentence
+from kanecore.kernels import KERNELS, TABLES, Kernel, first_sentence
 from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
 from kanecore.whole_files import whole_file
@@ -136,12 +136,16 @@ def check(kernels: Sequence[Kernel]) -> None:
             (not re.fullmatch("[a-z][a-z0-9_]+", kernel.name), "its name is no lower-case identifier of two letters"),
             (names.count(kernel.name) > 1, "its name is that of two rows"),
             (
-                kernel.name in (of_kernels if kernel.internal else of_model),
+                kernel.name in (of_kernels if kernel.internal else of_model) and not kernel.nonholonomic,
                 "its name is that of another method or attribute of the compiled model",
             ),
             (
                 kernel in _in_workspace() and kernel.name in of_workspace,
                 "its name is that of an attribute of the workspace",
+            ),
+            (
+                not (kernel.internal or kernel.remainder_of) and kernel.table not in TABLES,
+                f"its table of methods is {kernel.table!r}; these are {', '.join(TABLES)}",
             ),
             (bool(unknown), f"{', '.join(unknown)} is no size of a model; these are {', '.join(sorted(sizes))}"),
             (len(kernel.shape) > AXES, f"its result has more than {AXES} axes"),
@@ -152,6 +156,7 @@ def check(kernels: Sequence[Kernel]) -> None:
                 bool(kernel.vectors) and not (kernel.internal and kernel.reads_udot and kernel.reads_multipliers),
                 "vectors stand behind udot and the multipliers, and are for internal kernels",
             ),
+            (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
         ):
             if wrong:
                 raise ValueError(f"kernels.py, row {kernel.name!r}: {why}")
@@ -163,7 +168,7 @@ def _own_names(*classes: str) -> set[str]:
     text = "".join((package / name).read_text(encoding="utf-8") for name in ("_binding.pyi", "compiled_model.py"))
     bodies = re.findall(rf"^class (?:{'|'.join(classes)})\b.*?:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
     assert len(bodies) == len(classes)
-    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE)}
+    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)(?:[(:]| = )", body, re.MULTILINE)}
 
 
 def _names(kernels: Iterable[Kernel]) -> list[str]:
