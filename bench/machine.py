@@ -62,7 +62,7 @@ def _row(name: str, repeats: int, starts: int) -> report.Row:
     row |= {label: took.median for label, took in times.items()}
     row |= {f"{label}_min": took.least for label, took in times.items()}
     row["ratio"] = times["machine"].least / times["c"].least
-    row["code_kB"] = len(pickle.dumps(dyn._codes)) / 1e3
+    row["code_kB"] = len(pickle.dumps(dyn.libraries.codes)) / 1e3
     row["ops_udot"] = dyn.info["operations"]["udot"]
     row["difference"] = float(np.abs(dyn.udot(0.0, x, r=r) - expected).max() / np.abs(expected).max())
     return row

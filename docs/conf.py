@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import kanecore
+from kanecore.binding.declared_methods import reference_text
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -41,13 +42,29 @@ extensions = [
 locale_dirs = ["locale"]
 gettext_compact = False
 gettext_location = False
-exclude_patterns = ["reference/kernels.*", "_build", "_extra", "_inventories", "locale"]
+exclude_patterns = [
+    "reference/kernels.*",
+    "reference/methods.*",
+    "_build",
+    "_extra",
+    "_inventories",
+    "locale",
+]
 default_role = "code"  # in docstrings, `name` is code
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+# Tables of methods, as the functions themselves declare them: included in the page of compiled models.
+reference = Path(__file__).parent / "reference"
+(reference / "methods.md").write_text(
+    reference_text(kanecore.CompiledModel), encoding="utf-8"
+)
+
 templates_path = ["_templates"]
+autosummary_generate = [
+    f"reference/{page.name}" for page in sorted(reference.glob("*.md"))
+]
 autosummary_context = {
     "listed_members": [
         "kanecore.CompiledModel",

@@ -151,7 +151,8 @@ cdef class Libraries:
     cdef kc_kernel *kernels[N_KERNELS]      # NULL until the library that holds it is open
     cdef const kc_lanes *lanes              # for several states at once; NULL until such a library is open
     cdef kc_lane_kernel *lane_kernels[N_KERNELS]    # NULL where no open library holds one
-    cdef bint lanes_asked[N_KERNELS]        # whether `_find_lanes` was
+    cdef bint lanes_asked[N_KERNELS]        # whether a library for several states was looked for
+    cdef dict missing                       # why there is no kernel, by its name, as the open libraries say
     cdef Py_ssize_t n_lane_work
     cdef readonly Py_ssize_t rows_for_lanes     # a batch of so many rows is worth opening such a library
     cdef unsigned char *reads               # [kernel][parameter]: 0 where the kernel is known not to read it
@@ -188,6 +189,8 @@ cdef class Libraries:
     cdef int note_unread(self, dict unread) except -1
     cdef bint fits(self, const kc_model *m) except -1
     cdef kc_kernel *kernel(self, int k) except NULL
+    cdef dict open_another(self, object library)
+    cdef dict core_info(self)
 
 
 cdef class Parametrized(Libraries):
@@ -203,6 +206,8 @@ cdef class Parametrized(Libraries):
     cdef void note_served(self, const double *p, bint *served) noexcept nogil
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil
     cdef object current(self, str what)
+    cdef int replace(self, str what, dict numbered) except -1
+    cdef Py_ssize_t count(self, object p) except -1
     cdef void set_parameters(self, Block block) noexcept
     cdef void set_inputs(self, Block block) noexcept
     cdef int take_addresses(self, dict addresses) except -1

@@ -29,6 +29,7 @@ cdef class Model(Parametrized):
     cdef object product_at_once(self, int k, object t, object x, object r, object p)
     cdef object tangent_at_once(self, int k, object t, object x, object dx, object dr, object r, object p)
     cdef object gradient_at_once(self, int k, object t, object x, object weights, bint full, object r, object p)
+    cdef object forward_dynamics_at_once(self, object q, object u, object tau)
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out, object threads)
 
 

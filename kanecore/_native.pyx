@@ -8,6 +8,7 @@ This part of the extension is what runs in every call, so it alone is optimized.
 `_kernel_errors.pxi`       why a result is not finite
 `_batch_call.pxi`          a call with any number of states
 `_single_call.pxi`       `Model`: a call with one state
+`_model_kernels.pxi`  `ModelKernels`: what functions of the package ask of kernels
 `_workspace.pxi`      `Buffers`: calls without arguments
 `_kernel_methods.pxi`  `KernelMethod`: a kernel as a method, of `kanecore.binding.kernel_methods`
 ====================  ====================================================================================
@@ -37,7 +38,6 @@ from kanecore._library cimport *
 
 from kanecore.binding.given_values import broadcast_shapes
 from kanecore._library import KERNELS
-from kanecore.binding.kernel_failures import not_finite, singular
 from kanecore.errors import ModelError
 
 cnp.import_array()
@@ -47,5 +47,6 @@ cdef object DOUBLE = np.dtype(np.float64), SINGLE = np.dtype(np.float32)
 include "binding/_kernel_errors.pxi"
 include "binding/_batch_call.pxi"
 include "binding/_single_call.pxi"
+include "binding/_model_kernels.pxi"
 include "binding/_workspace.pxi"
 include "binding/_kernel_methods.pxi"

@@ -263,15 +263,16 @@ def use(dyn: Any, errors: tuple[type[Exception], ...]) -> None:
     x, udot = np.linspace(-1.0, 1.0, dyn.n_x), np.ones(dyn.n_u)
     for places in dyn.unit:
         x[list(places)] = 0.5
-    bound = dyn.workspace() if all(map(dyn._has, ("rhs", "mass_matrix", "forcing"))) else None
+    bound = dyn.workspace() if all(map(dyn.kernels.has, ("rhs", "mass_matrix", "forcing"))) else None
     for kernel in KERNELS:
         arguments = (udot,) if kernel.reads_udot else ()
         arguments += (np.ones(dyn.n_constraints),) if kernel.reads_multipliers else ()
         if kernel.vectors:
             further = kernel.further({f"n_{name}": size for name, size in dyn.sizes.items()})
             arguments = (np.concatenate([*arguments, np.ones(sum(further))]),)
-        for method, states in ((dyn, [x]), (dyn, [[x, x, x]]), (bound, [])):
-            call = getattr(method, "_" * kernel.internal + kernel.name, None)
+        own = dyn.kernels if kernel.internal else dyn
+        for method, states in ((own, [x]), (own, [[x, x, x]]), (bound, [])):
+            call = getattr(method, kernel.name, None)
             if callable(call):
                 attempt(partial(call, *([0.0, *states, *arguments] if states else [])))
     attempt(lambda: dyn.simulate((0.0, 0.1), x, method="rk4", dt=0.05))

@@ -35,7 +35,7 @@ def call_all(name: str) -> int:
     sizes = {size: getattr(dyn, size) for size in dir(type(dyn)) if size.startswith("n_")}
     n_called = 0
     for row in KERNELS:
-        if not dyn._has(row.name):
+        if not dyn.kernels.has(row.name):
             continue
         function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address(row.name))
         n_beyond = dyn.n_u * row.reads_udot + dyn.n_constraints * row.reads_multipliers + sum(row.further(sizes))

@@ -144,7 +144,7 @@ def test_what_the_audit_assumes_is_said() -> None:
     audit = dyn.audit(5)
     assert audit.assumed == ("J",)
     assert "passed; never set, and without effect on the motion: J = 1\n" in str(audit)
-    assert np.isnan(dyn._values("parameter")).tolist() == [True, False]
+    assert np.isnan(dyn.kernels.values("parameter")).tolist() == [True, False]
     dyn.parameters["J"] = 3.0
     assert dyn.audit(5).assumed == ()
 
@@ -206,11 +206,11 @@ def test_a_kernel_of_a_lagrangian_that_is_replaced_is_found() -> None:
     dyn = compiled(on_a_circle())
     dyn.build(*{KERNEL_GROUPS[kernel] for kernel in OF_LAGRANGIANS})
     for kernel, row in OF_LAGRANGIANS.items():
-        name = ("_" if next(k.internal for k in KERNELS if k.name == kernel) else "") + kernel
-        true = getattr(dyn, name)
-        setattr(dyn, name, lambda *a, true=true, **k: 1.001 * np.asarray(true(*a, **k)))
+        owner = dyn.kernels if next(k.internal for k in KERNELS if k.name == kernel) else dyn
+        true = getattr(owner, kernel)
+        setattr(owner, kernel, lambda *a, true=true, **k: 1.001 * np.asarray(true(*a, **k)))
         assert row in failing(dyn.audit(5)), kernel
-        delattr(dyn, name)
+        delattr(owner, kernel)
     assert dyn.audit(5).passed
 
 
@@ -242,8 +242,8 @@ def test_a_freed_constraint_of_which_nobody_said_where_it_acts() -> None:
     dyn = compiled(wheel().free(0))
     audit = dyn.audit(10)
     assert audit.passed, str(audit)
-    true = dyn._load_vectors
-    dyn._load_vectors = lambda *a, **k: true(*a, **k) * np.array([[1.0], [-1.0]])  # type: ignore[method-assign]
+    true = dyn.kernels.load_vectors
+    dyn.kernels.load_vectors = lambda *a, **k: true(*a, **k) * np.array([[1.0], [-1.0]])  # type: ignore[method-assign]
     assert "load 1 (torque on frame A) counts -1 times" in failing(dyn.audit(10))
 
 
@@ -292,26 +292,22 @@ LEFT_OUT = {
     *("rhs_tangent", "rhs_gradient", "rhs_parameter_tangent", "rhs_parameter_gradient", "rhs_hessian"),
     *("mass_matrix_inverse", "zdot"),
 }
-PUBLIC = [
-    ("_" if kernel.internal else "") + kernel.name
-    for kernel in KERNELS
-    if not kernel.remainder_of and kernel.name not in LEFT_OUT
-]
+REPLACED = [kernel.name for kernel in KERNELS if not kernel.remainder_of and kernel.name not in LEFT_OUT]
 
 
-@pytest.mark.parametrize("name", sweep.every(12, PUBLIC))
+@pytest.mark.parametrize("name", sweep.every(12, REPLACED))
 def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
     """Its largest entry off by a thousandth; what no equation of one model holds, that of another does."""
     for model in ("rrp", "four_bar", "rolling_disc", "planar_2r"):
         dyn = kc.load(model)
-        dyn.build(KERNEL_GROUPS[name.removeprefix("_")])
-        if not dyn._has(name.removeprefix("_")):
+        dyn.build(KERNEL_GROUPS[name])
+        if not dyn.kernels.has(name):
             continue
         x, more = dyn.check().x, {"udot": np.ones(dyn.n_u)}
-        reads_udot = next(k.reads_udot for k in KERNELS if k.name == name.removeprefix("_"))
-        true = getattr(dyn, name)
+        row = next(kernel for kernel in KERNELS if kernel.name == name)
+        true = dyn.kernels.method(name)
         try:
-            value = np.abs(true(0.0, x, *(more.values() if reads_udot else ()), r=np.ones(dyn.n_r)))
+            value = np.abs(true(0.0, x, *(more.values() if row.reads_udot else ()), r=np.ones(dyn.n_r)))
         except kc.ModelError:
             continue
         if not np.max(value, initial=0.0):
@@ -324,7 +320,7 @@ def test_a_kernel_that_is_replaced_on_the_model_is_found(name: str) -> None:
                 result[(..., *place)] *= 1.001
             return result
 
-        setattr(dyn, name, wrong)
+        setattr(dyn.kernels if row.internal else dyn, name, wrong)
         if not dyn.audit(5).passed:
             return
     raise AssertionError(f"nobody misses {name}")

@@ -39,7 +39,7 @@ def starts(n=N):
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_have_the_bits_of_runs_alone(cart, method, threads):
     x0, forces = starts(), np.linspace(-1, 1, N)[:, np.newaxis]
-    p = np.stack([cart._resolved("parameter", {}) * (1 + 0.1 * i) for i in range(N)])
+    p = np.stack([cart.names.resolved("parameter", {}) * (1 + 0.1 * i) for i in range(N)])
     options = METHODS[method]
     many = cart.simulate(
         (0, 1), x0, inputs=forces, parameters=p, t_eval=TIMES, method=method, threads=threads, **options
@@ -110,7 +110,7 @@ def one_state(dyn, name):
     from importlib import import_module
 
     state = getattr(import_module(f"kanecore.gallery.{name}"), "STATE", {})
-    x = dyn._as_state(dict(state), "x0") if state else np.zeros(dyn.n_x)
+    x = dyn.names.as_state(dict(state), "x0") if state else np.zeros(dyn.n_x)
     for quaternion in dyn.unit:
         x[list(quaternion)] = [1.0, 0.0, 0.0, 0.0]
     return dyn.consistent(0.0, x) if dyn.n_constraints else x + (0.1 if not dyn.unit else 0.0)

@@ -92,8 +92,8 @@ def test_the_bits_are_those_of_the_c(name: str) -> None:
     r = np.random.default_rng(4).normal(size=dyn.n_r + 1)
     n_compared = 0
     for row in KERNELS:
-        if not reference._has(row.name):
-            assert not dyn._has(row.name)
+        if not reference.kernels.has(row.name):
+            assert not dyn.kernels.has(row.name)
             continue
         for x in states(dyn, name):
             for found, expected in zip(in_c(dyn, row.name, x, r), in_c(reference, row.name, x, r), strict=True):
@@ -118,7 +118,7 @@ def test_what_a_model_on_the_machine_says(cart: CompiledModel) -> None:
 
 def test_groups_follow_when_they_are_called() -> None:
     dyn = kc.compile(cart_pole.build(), parameters=cart_pole.PARAMETERS, cc="none")
-    assert not dyn._has("linearize")
+    assert not dyn.kernels.has("linearize")
     x = some_state("cart_pole")
     np.testing.assert_allclose(
         dyn.linearize(0.0, x)[0], loaded("cart_pole").linearize(0.0, x)[0], rtol=1e-13, atol=1e-13
@@ -145,7 +145,7 @@ def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_batches_and_other_parameters(cart: CompiledModel) -> None:
     rng = np.random.default_rng(5)
-    x, p = rng.normal(size=(40, cart.n_x)), cart._values("parameter") * rng.uniform(0.5, 2.0, (40, cart.n_p))
+    x, p = rng.normal(size=(40, cart.n_x)), cart.kernels.values("parameter") * rng.uniform(0.5, 2.0, (40, cart.n_p))
     rates = cart.rhs(0.0, x, p=p)
     for i in range(40):
         assert_array_equal(rates[i], cart.rhs(0.0, x[i], p=p[i]))
@@ -158,8 +158,8 @@ def test_workspaces_follow_their_parameters(cart: CompiledModel) -> None:
     ws, x = cart.workspace(), some_state("cart_pole")
     ws.x[:] = x
     for factor in (1.0, 2.0):
-        ws._p[:] = factor * cart._values("parameter")
-        assert_array_equal(ws.rhs(), cart.rhs(0.0, x, p=factor * cart._values("parameter")))
+        ws._p[:] = factor * cart.kernels.values("parameter")
+        assert_array_equal(ws.rhs(), cart.rhs(0.0, x, p=factor * cart.kernels.values("parameter")))
 
 
 @pytest.mark.parametrize("name", part(["cart_pole", "four_bar", "wire_particle"], ["wire_particle"]))
@@ -187,7 +187,7 @@ def test_errors_are_those_of_the_c() -> None:
 def test_threads_share_a_model(cart: CompiledModel) -> None:
     """Each with parameters of its own, while another sets those of the model."""
     x, results = np.tile(some_state("cart_pole"), (2000, 1)), {}
-    sets = [cart._values("parameter") * factor for factor in (1.0, 1.5, 2.0)]
+    sets = [cart.kernels.values("parameter") * factor for factor in (1.0, 1.5, 2.0)]
 
     def run(number: int) -> None:
         results[number] = [cart.rhs(0.0, x, p=sets[number]) for _ in range(5)]
@@ -334,9 +334,9 @@ def test_code_of_another_model_does_not_fit(cart: CompiledModel) -> None:
     x = some_state("cart_pole")
     before = cart.rhs(0.0, x)
     with pytest.raises(ImportError, match="holds another model"):
-        cart._open(code_of(four_bar))
+        cart.kernels.open(code_of(four_bar))
     assert_array_equal(cart.rhs(0.0, x), before)
-    assert_array_equal(cart.rhs(0.0, x, p=cart._values("parameter")), before)
+    assert_array_equal(cart.rhs(0.0, x, p=cart.kernels.values("parameter")), before)
 
 
 def test_an_equal_model_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:

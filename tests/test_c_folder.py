@@ -468,8 +468,8 @@ def test_scratch_is_what_the_compiler_computes(name: str) -> None:
     if name in LARGE:
         pytest.skip("compilers take minutes for all their kernels")
     dyn.build()
-    groups, reckoned = Groups(dyn._describe()), []
-    for group in dyn._built:
+    groups, reckoned = Groups(dyn.libraries.describe()), []
+    for group in dyn.libraries.built:
         library = groups.library(group)
         library.of_kernel  # noqa: B018 (which makes the functions)
         reckoned.append(2 + widest(library.functions.by_name))

@@ -300,5 +300,5 @@ def test_parameters_by_row_of_a_large_batch(code: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     states, p = rng.uniform(-1.0, 1.0, (300, 2)), rng.uniform(1.0, 2.0, (300, 2))
     together = dyn.rhs(0.0, states, p=p)
-    assert "rhs" in dyn._lanes[0]
+    assert "rhs" in dyn.kernels.lanes[0]
     assert np.array_equal(together, [dyn.rhs(0.0, states[i], p=p[i]) for i in range(300)])

@@ -25,7 +25,7 @@ def test_values(name: str) -> None:
     r = np.linspace(0.1, 0.5, dyn.n_r)
     t, x, p = 0.3, some_state(name, r), list(dyn.parameters.values())
     for kernel in KERNELS:
-        if dyn._why_not(kernel) or (kernel == "outputs" and dyn.n_outputs):
+        if dyn.kernels.why_not(kernel) or (kernel == "outputs" and dyn.n_outputs):
             continue
         f = dyn.casadi(kernel)
         assert (f.name_in(), f.name_out()) == (["t", "x", "r", "p"], [kernel])

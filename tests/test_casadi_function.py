@@ -51,7 +51,7 @@ def test_values_and_first_derivatives(name: str) -> None:
     xdot = dense(f(t, x, r, p))[:, 0]
     assert np.allclose(xdot, dyn.rhs(t, x, r=r), rtol=1e-13, atol=1e-13 * np.max(np.abs(xdot)))
     blocks = f.jacobian()(t, x, r, p, 0)
-    slopes = dyn._linearize(t, x, r=r)
+    slopes = dyn.kernels.linearize(t, x, r=r)
     size = np.max(np.abs(slopes), initial=1.0)
     assert np.allclose(np.hstack([dense(blocks[1]), dense(blocks[2])]), slopes, rtol=1e-11, atol=1e-12 * size)
     assert np.allclose(dense(blocks[0])[:, 0], dyn.rhs_time_derivative(t, x, r=r), atol=1e-11 * size)

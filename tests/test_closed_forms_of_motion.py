@@ -70,8 +70,8 @@ def test_against_the_compiled_model(name: str) -> None:
     x = np.random.default_rng(4).uniform(0.3, 0.8, dyn.n_x)
     x = dyn.consistent(0.0, x) if dyn.n_constraints else x
     at = dict(zip((*model.coordinates, *model.speeds), x, strict=True))
-    at.update(zip(model.parameters, dyn._values("parameter"), strict=True))
-    at.update(zip(model.inputs, dyn._values("input"), strict=True))
+    at.update(zip(model.parameters, dyn.kernels.values("parameter"), strict=True))
+    at.update(zip(model.inputs, dyn.kernels.values("input"), strict=True))
     for kernel in ("udot", *(["multipliers"] if dyn.n_constraints else [])):
         variables, found = model.symbolic(kernel)
         values = dict(at)

@@ -26,10 +26,10 @@ def quantities(
     dyn: Any, found: Any, times: Array, x: Array, **values: Any
 ) -> Iterator[tuple[str, list[Any], Any, float]]:
     """Kind, what is claimed of each, their values over time, and what is large for them."""
-    if dyn._why_not("generalized_momenta") is None:
+    if dyn.kernels.why_not("generalized_momenta") is None:
         p = dyn.generalized_momenta(times, x, **values)
         yield "momenta", [name in found.momenta for name in dyn.coordinate_names], p, 1e-6 * np.max(np.abs(p))
-    if dyn._why_not("hamiltonian") is None:
+    if dyn.kernels.why_not("hamiltonian") is None:
         yield "hamiltonian", [found.hamiltonian], dyn.hamiltonian(times, x, **values)[:, np.newaxis], 1e-300
     energy = dyn.kinetic_energy(times, x, **values) + dyn.potential_energy(times, x, **values)
     yield "energy", [found.energy], energy[:, np.newaxis], 1e-300
@@ -50,7 +50,7 @@ def test_what_is_conserved_stays_and_all_else_drifts(name: str) -> None:
         dyn.inputs.update(theta=0.3, theta_d=1.1, theta_dd=0.0)
     if name == "rod_gravity":
         dyn.parameters.update(G=1.0, M=1.0, m=1.0, L=1.0)
-    found, guess = dyn.conserved(), dyn._table_info.get("guess", {})
+    found, guess = dyn.conserved(), dyn.facts.guess
     x = np.random.default_rng(5).uniform(-1.0, 1.0, dyn.n_x) * (0.1 if guess else 0.5)
     for place, value in guess.items():
         x[int(place)] += value

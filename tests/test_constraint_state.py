@@ -3,6 +3,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import sympy.physics.mechanics as me
 from sweep import part
 
 import kanecore as kc
+from kanecore.binding.kernel_methods import InternalKernels
 from kanecore.compiled_model import CompiledModel
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.kernels import KERNEL_GROUPS
@@ -20,25 +22,28 @@ MODELS = part(
     ["bricard", "five_bar", "four_bar", "rolling_disc", "rrp_redundant", "stewart", "whipple_bicycle"],
     ["four_bar", "rrp_redundant"],
 )
-KERNELS = [method for name in KERNEL_GROUPS for method in (name, f"_{name}") if hasattr(CompiledModel, method)]
+PUBLIC = [name for name in KERNEL_GROUPS if hasattr(CompiledModel, name)]
+INTERNAL = [name for name in KERNEL_GROUPS if hasattr(InternalKernels, name)]
 
 
 def recorded(dyn: CompiledModel) -> Counter[tuple[Any, ...]]:
     """How often each kernel of a model is asked for each state, time and input from now on."""
     asked: Counter[tuple[Any, ...]] = Counter()
 
-    def recording(name: str) -> Callable[..., Any]:
-        def kernel(self: CompiledModel, t: Any, x: Any, *args: Any, r: Any = None, **values: Any) -> Any:
-            inputs = dyn._resolved("input", {}) if r is None else r
+    def recording(kind: type, name: str) -> Callable[..., Any]:
+        def kernel(self: Any, t: Any, x: Any, *args: Any, r: Any = None, **values: Any) -> Any:
+            inputs = dyn.names.resolved("input", {}) if r is None else r
             rows = [np.asarray(t)[..., np.newaxis], np.asarray(x), np.asarray(inputs)]
             shape = np.broadcast_shapes(*(row.shape[:-1] for row in rows))
             states = np.concatenate([np.broadcast_to(row, (*shape, row.shape[-1])) for row in rows], axis=-1)
             asked.update((name, *state) for state in states.reshape(-1, states.shape[-1]).tolist())
-            return getattr(CompiledModel, name)(self, t, x, *args, r=r, **values)
+            return getattr(kind, name)(self, t, x, *args, r=r, **values)
 
         return kernel
 
-    dyn.__class__ = type("Recording", (CompiledModel,), {name: recording(name) for name in KERNELS})
+    dyn.__class__ = type("Recording", (CompiledModel,), {name: recording(CompiledModel, name) for name in PUBLIC})
+    for name in INTERNAL:
+        setattr(dyn.kernels, name, partial(recording(InternalKernels, name), dyn.kernels))
     return asked
 
 
@@ -51,7 +56,7 @@ def test_what_is_known_of_a_state(name: str) -> None:
     assert set(vars(dyn)) == before
     asked = recorded(dyn)
     assert dyn.check(x).rank
-    assert {"mass_matrix", "constraint_jacobian", "_project", "udot"} <= {kernel for kernel, *_ in asked}
+    assert {"mass_matrix", "constraint_jacobian", "project", "udot"} <= {kernel for kernel, *_ in asked}
     assert {key: n for key, n in asked.items() if n > 1} == {}
 
     state = ConstraintState(dyn, 0.0, x)

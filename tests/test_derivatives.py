@@ -336,11 +336,11 @@ def test_second_derivatives(name: str) -> None:
 def test_sparsity(name: str) -> None:
     """Nothing is outside the pattern; what is inside is other than zero at some state, but for what is solved."""
     dyn, _, (time, x, r, _) = case(name)
-    matrices = {"mass_matrix": dyn.mass_matrix, "coriolis_matrix": dyn.coriolis_matrix, "rhs": dyn._linearize}
+    matrices = {"mass_matrix": dyn.mass_matrix, "coriolis_matrix": dyn.coriolis_matrix, "rhs": dyn.kernels.linearize}
     matrices |= {kernel: getattr(dyn, kernel) for kernel in ("rhs_parameter_jacobian", "output_jacobian")}
     matrices |= {kernel: getattr(dyn, kernel) for kernel in ("constraint_jacobian", "configuration_jacobian")}
     for kernel, function in matrices.items():
-        if kernel != "rhs" and dyn._why_not(kernel):
+        if kernel != "rhs" and dyn.kernels.why_not(kernel):
             with pytest.raises(kc.ModelError, match=kernel.replace("_", " ")):
                 dyn.sparsity(kernel)
             continue

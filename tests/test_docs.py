@@ -20,9 +20,9 @@ import sweep
 from gallery_states import c_text
 
 import kanecore as kc
+from kanecore.binding.declared_methods import reference_text
 from kanecore.build.c_compiler import find_compiler
 from kanecore.gallery._motions import MOTIONS
-from kanecore.run.public_names import FACTS, TABLES
 
 pytestmark = pytest.mark.compiler
 
@@ -184,7 +184,11 @@ def test_version_of_the_contract_is_named(root: Path) -> None:
 
 def listed(page: Path) -> set[str]:
     """Names in the tables of a page of the reference: each has a page of its own."""
-    tables = re.findall(r"^.. autosummary::\n((?: .*\n|\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return names_in(page.read_text(encoding="utf-8"))
+
+
+def names_in(text: str) -> set[str]:
+    tables = re.findall(r"^.. autosummary::\n((?: .*\n|\n)*)", text, re.MULTILINE)
     return {line.strip() for table in tables for line in table.splitlines() if re.fullmatch(r" +[\w.]+", line)}
 
 
@@ -204,7 +208,8 @@ def test_each_object_has_a_page_with_an_example(root: Path) -> None:
     folder = root / "docs/reference"
     pages = set().union(*(listed(page) for page in folder.glob("*.md")))
     facts = {"ABI_VERSION", "__version__", "gallery", "robots", "shapes", "transforms"}  # are on the first page
-    methods = {f"CompiledModel.{name}" for names in TABLES.values() for name in names.split() if name not in FACTS}
+    methods = names_in(reference_text(kc.CompiledModel))
+    pages |= methods
     properties = {"Trajectory.with_sensitivities"}  # made by `simulate`
     expected = (set(kc.__all__) - facts) | methods | documented(kc.Model) | documented(kc.Trajectory) - properties
     assert expected - pages == set()

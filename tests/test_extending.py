@@ -23,6 +23,7 @@ ROW = """
     Kernel(
         *("momenta_of_speeds", "energies", ("n_u",), r"\\partial T/\\partial u", "dT/du"),
         "The derivatives of the kinetic energy with respect to the speeds",
+        table="Energy and momentum",
     ),
 )
 
@@ -69,6 +70,7 @@ found = np.zeros(2)
 function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address("momenta_of_speeds"))
 c, r, work = dyn.prepared, np.zeros(dyn.n_r), np.zeros(dyn.n_work)
 function(0.0, *(a.ctypes.data for a in (x, r, c, work, found)))
+assert "momenta_of_speeds" in dir(dyn)
 single, batch = dyn.momenta_of_speeds(0.0, x), dyn.momenta_of_speeds([0.0, 1.0], x)[1]
 for value in (single, batch, ws.momenta_of_speeds(), found):
     np.testing.assert_allclose(value, momenta, rtol=1e-14)

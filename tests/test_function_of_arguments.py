@@ -253,7 +253,7 @@ def called_in_c(dyn: kc.CompiledModel, kernel: str, block: Array, state: Array, 
     """A kernel by its address, and its status checked."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[DOUBLES] * 5)(dyn.address(kernel))
     work, out = np.zeros(dyn.n_work), np.empty(size)
-    arrays = [np.array(state), np.append(dyn._values("input"), 0.0), np.array(block), work, out]
+    arrays = [np.array(state), np.append(dyn.kernels.values("input"), 0.0), np.array(block), work, out]
     function(0.0, *(a.ctypes.data_as(DOUBLES) for a in arrays))
     assert work[0] == 0.0 or kernel not in ("rhs", "udot", "multipliers", "linearize")
     return out
@@ -311,7 +311,7 @@ def beyond(dyn: kc.CompiledModel, kernel: str) -> tuple[Array, ...]:
 
 
 def kernel_of(dyn: kc.CompiledModel, name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(dyn, f"_{name}" if name == "project" else name)
+    found: Callable[..., Any] = dyn.kernels.project if name == "project" else getattr(dyn, name)
     return found
 
 
@@ -335,7 +335,7 @@ def states(name: str) -> Array:
 def parameter_sets(name: str) -> Array:
     """The defaults, others nearby, and those of the dead point."""
     dyn = kc.load(name)
-    default = dyn._values("parameter")
+    default = dyn.kernels.values("parameter")
     others = default * (1.0 + 0.05 * np.random.default_rng(5).uniform(-1.0, 1.0, dyn.n_p))
     found = [default, others]
     if name in DEAD_POINTS:
@@ -356,7 +356,7 @@ def calls(name: str) -> dict[Any, Call]:
         return evaluate
 
     dyn = kc.load(name)
-    kernels = [n for n in NAMES if dyn._has(n)]
+    kernels = [n for n in NAMES if dyn.kernels.has(n)]
     sets = [None, *parameter_sets(name)[1:]]
     return {
         (kernel, i, j): call(kernel, x, p)
@@ -516,7 +516,7 @@ def test_another_rounding_mode(name: str, compiler: str | None) -> None:
         states += [state + np.repeat([turn, 0.0], [dyn.n_q, dyn.n_x - dyn.n_q]) for turn in (3e4, 1e12)]
 
     def near(x: Array) -> Array:
-        p, r = dyn._values("parameter"), dyn._values("input")
+        p, r = dyn.kernels.values("parameter"), dyn.kernels.values("input")
         x, r, p = (value * (1.0 + 2.0**-52 * rng.choice([-1.0, 1.0], np.shape(value))) for value in (x, r, p))
         return np.asarray(dyn.rhs(0.25, x, r=r, p=p))
 

@@ -100,7 +100,7 @@ def every_kernel(
     rng, compared = np.random.default_rng(5), set()
     udot, r = rng.normal(size=found.n_u), rng.normal(size=found.n_r)
     for kernel in KERNELS:
-        if kernel.internal or kernel.remainder_of or kernel.name in besides or found._why_not(kernel.name):
+        if kernel.internal or kernel.remainder_of or kernel.name in besides or found.kernels.why_not(kernel.name):
             continue
         if not found.n_auxiliary and kernel.group == "auxiliary":
             continue

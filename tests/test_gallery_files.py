@@ -150,7 +150,7 @@ def test_batches_of_a_robot(prebuilt: kc.CompiledModel) -> None:
     """Several states at once are compiled when the first large batch comes, with the bits of each alone."""
     dyn, rng = prebuilt, np.random.default_rng(0)
     x, r = rng.uniform(-1.0, 1.0, (300, dyn.n_x)), np.zeros(dyn.n_r)
-    assert not dyn._lanes[0]
+    assert not dyn.kernels.lanes[0]
     batch = dyn.udot(0.0, x, r=r)
-    assert "udot" in dyn._lanes[0]
+    assert "udot" in dyn.kernels.lanes[0]
     assert np.array_equal(batch[::50], [dyn.udot(0.0, each, r=r) for each in x[::50]])

@@ -99,10 +99,12 @@ def test_against_a_lagrangian_that_is_written_out(seed: int, constrained: bool) 
         parts = [(total + opposite) / 2 - at_rest, (total - opposite) / 2, at_rest]
         assert np.allclose(dyn.kinetic_energy_parts(t, x), parts)
         forces = at["forces"] + (dyn.multipliers(t, x)[0] * at["row"] if constrained else 0.0)
-        rates, by_position = dyn._momentum_rates(t, x, udot)
+        rates, by_position = dyn.kernels.momentum_rates(t, x, udot)
         assert np.allclose(by_position, at["slopes"], rtol=1e-10, atol=1e-10)
         assert np.allclose(rates, at["slopes"] + forces, rtol=1e-9, atol=1e-9)
-        assert np.isclose(dyn._hamiltonian_rate(t, x, udot), at["drive"][0] + forces @ qdot, rtol=1e-9, atol=1e-9)
+        assert np.isclose(
+            dyn.kernels.hamiltonian_rate(t, x, udot), at["drive"][0] + forces @ qdot, rtol=1e-9, atol=1e-9
+        )
     found = dyn.conserved()
     assert found.momenta == ()
     assert not found.hamiltonian
@@ -133,10 +135,10 @@ def test_parts_of_the_gallery(name: str) -> None:
         ends = [kernel(t + d, x + d * moves, r=r + d * rates) for d in (step, -step)]
         return (ends[0] - ends[1]) / (2.0 * step)
 
-    assert np.isclose(slope(dyn.hamiltonian, udot), dyn._hamiltonian_rate(t, x, udot, r=r), **close)
+    assert np.isclose(slope(dyn.hamiltonian, udot), dyn.kernels.hamiltonian_rate(t, x, udot, r=r), **close)
     if dyn.n_q == dyn.n_u:
         any_udot = np.random.default_rng(3).uniform(-1.0, 1.0, dyn.n_u)
-        expected = dyn._momentum_rates(t, x, any_udot, r=r)[0]
+        expected = dyn.kernels.momentum_rates(t, x, any_udot, r=r)[0]
         assert np.allclose(slope(dyn.generalized_momenta, any_udot), expected, **close)
 
 

@@ -408,7 +408,7 @@ def test_the_machine_and_functions_in_c(tmp_path: Path) -> None:
         np.testing.assert_allclose(jax.jacrev(f, 1)(0.0, x), dyn.linearize(0.0, x)[0], rtol=1e-13)
         program = jax.jit(f).lower(0.0, x).as_text()
         assert jax.jit(dyn.jax()).lower(0.0, x).as_text() == program
-        addresses = [dyn.address("rhs"), *(a for group in dyn._functions.values() for a in group.addresses)]
+        addresses = [dyn.address("rhs"), *(a for group in dyn.libraries.functions.values() for a in group.addresses)]
         assert not [a for a in addresses if str(a) in program or f"{a:x}" in program]
 
 

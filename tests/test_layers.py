@@ -3,10 +3,11 @@
 
     errors <- graph <- describe <- derive <- program <- emit <- build        (SymPy, no extension)
                                    derive <- model <- kanes_method
-    errors <- run <- constraints <- motion, control, audit <- compiled_model (the extension, no SymPy)
+    errors <- binding <- run <- constraints <- motion, control, audit <- compiled_model (the extension, no SymPy)
 
 and `_compile` joins the two.  So a prebuilt model runs without SymPy and without a compiler, and the gallery
-can be derived before the extension exists.  `export`, `audit.equivalence` and `cli` stand on all of these.
+can be derived before the extension exists.  `export` and `live` stand on both halves, but not on the class of compiled
+models; `comparison`, `wheels` and `cli` stand on all of these.  No folder needs another one that needs it.
 """
 
 import ast
@@ -22,9 +23,6 @@ from pathlib import Path
 import pytest
 
 import kanecore as kc
-
-# .ci/run runs them, and the order of the files is no concern of who installs.
-pytestmark = pytest.mark.long
 
 # What the modules of a layer may import at their top; a layer is a folder or a module of the package.  Of `a.b.c` the
 # longest name counts that stands here.
@@ -76,9 +74,13 @@ ALLOWED: dict[str, set[str]] = {
     # the same for those who have KanesMethod code
     "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},
     # a compiled model at numbers
+    "binding": {
+        *("errors", "kernels", "program.bytecode_format", "_binding", "_library", "_native"),
+    },
     "run": {"errors", "binding", "kernels", "tolerances", "_library", "_native"},
     "constraints": {
-        *("errors", "kernels", "tolerances", "rank", "speed_matrices", "run", "binding", "_library", "_native")
+        *("errors", "kernels", "statuses", "tolerances", "rank", "speed_matrices", "run", "binding"),
+        *("_library", "_native"),
     },
     "motion": {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
@@ -87,14 +89,22 @@ ALLOWED: dict[str, set[str]] = {
     "control": {"errors", "binding", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "audit": {"errors", "binding", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "compiled_model": {
-        *("errors", "kernels", "functions", "program.bytecode_format", "show"),
-        *("run", "constraints", "motion", "control", "audit", "export.jax_function", "export.scipy_and_numba"),
-        *("_library", "_native", "binding"),
+        *("errors", "binding", "run", "constraints", "motion", "control", "audit"),
+        *("export.export_methods", "export.jax_function", "export.scipy_and_numba", "live.play_method"),
     },
+    "single_model": {"errors", "binding", "compiled_model"},
     "show": {"errors", "shapes", "whole_files"},
-    "export.jax_function": {"kernels", "run", "_motion", "_native"},  # these two stand on the extension alone
-    "export.scipy_and_numba": {"errors", "run", "_motion", "_native"},
-    "binding": {"errors", "statuses", "_binding", "_library", "_native"},
+    # methods of compiled models, which import what does their work when they are called
+    "export.export_methods": {"binding"},
+    "live.play_method": {"binding"},
+    "export.jax_function": {
+        "kernels",
+        "binding",
+        "run",
+        "_motion",
+        "_native",
+    },  # these two stand on the extension alone
+    "export.scipy_and_numba": {"errors", "binding", "run", "_motion", "_native"},
     "_library": set(),
     "_binding": {"program.bytecode_format"},
     "_native": {"_binding"},
@@ -102,21 +112,33 @@ ALLOWED: dict[str, set[str]] = {
     # both halves
     "_compile": {
         *("errors", "kernels", "functions", "program.bytecode_format", "program.garbage_collection"),
-        *("emit", "build", "compiled_model"),
+        *("emit", "build", "compiled_model", "single_model"),
     },
-    "audit.equivalence": {"errors", "model", "_compile", "compiled_model", "run", "constraints", "audit"},
+    "comparison": {"errors", "binding", "model", "_compile", "compiled_model", "run", "constraints", "audit"},
+    "wheels": {
+        "errors",
+        "kernels",
+        "build",
+        "emit",
+        "export",
+        "compiled_model",
+        "prebuilt",
+        "tolerances",
+        "whole_files",
+    },
     # what a compiled model becomes for others
     "export": {
         *("errors", "kernels", "statuses", "tolerances", "program.bytecode_format", "graph", "describe", "derive"),
-        *("program", "emit", "build", "run", "constraints", "audit", "compiled_model", "prebuilt", "_motion"),
+        *("program", "emit", "build", "binding", "run", "constraints", "audit", "_motion"),
         "whole_files",
     },
     # and what runs in a page
     "live": {
-        *("errors", "program.bytecode_format", "program.garbage_collection", "graph", "describe", "emit", "run"),
-        *("control", "motion", "show", "export", "kanecore", "whole_files"),
+        *("errors", "program.bytecode_format", "program.garbage_collection", "graph", "describe", "emit", "binding"),
+        *("run", "control", "motion", "show", "export", "kanecore", "whole_files"),
     },
     "cli": {"errors", "whole_files"},
+    "cli.prebuilt_gallery": {"errors", "describe", "emit", "build", "gallery", "prebuilt", "whole_files"},
     "cli.demo": {"emit", "_compile", "compiled_model", "motion", "gallery", "whole_files"},
     "prebuilt": {"errors"},
     "gallery": {"errors", "prebuilt"},
@@ -130,15 +152,18 @@ ALLOWED_IN_MODELS = {
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
-    "cli": {"_compile", "audit", "build", "compiled_model", "export", "gallery", "kanecore", "model"},
-    "prebuilt": {"_library", "compiled_model", "build"},
+    "cli": {"_compile", "audit", "build", "compiled_model", "gallery", "kanecore", "model", "wheels"},
+    "prebuilt": {"_library", "single_model", "build"},
+    "run": {"show"},
     "motion": {"emit"},  # events of expressions become code
     "control": {"show"},
     "audit": {"show"},
-    "export": {"model"},  # the report of a wheel's model
+    "export": {"model"},  # the description of a compiled model as a model
+    "export.export_methods": {"export"},
+    "live.play_method": {"live"},
     "gallery": {"compiled_model", "build", "_compile", "describe", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
-    "compiled_model": {"export", "live"},  # which is handed over
+    "compiled_model": {"export", "show"},  # which is handed over
     "_compile": {"model", "describe"},  # what was derived before needs no SymPy
     "derive": {"show"},  # a description is drawn
 }
@@ -156,6 +181,9 @@ WITHOUT_SYMPY = {
         "control",
         "audit",
         "compiled_model",
+        "single_model",
+        "export.export_methods",
+        "live.play_method",
         "export.jax_function",
         "export.scipy_and_numba",
         "show",
@@ -166,10 +194,22 @@ WITHOUT_SYMPY = {
 
 @dataclass(frozen=True)
 class Import:
-    """One imported module, or name of a module, as seen from the package's own folder."""
+    """One imported module, or name of a module, as seen from the package's own folder.
+
+    Attributes
+    ----------
+    name : str
+        The module; of ``from kanecore import x`` that name.
+    member : str
+        The name with what is imported of it, by which a module in a folder is told from a name in a file.
+    inside_function, for_types : bool
+        Made when a function is called; made for type checkers alone.
+    """
 
     name: str
+    member: str
     inside_function: bool
+    for_types: bool
 
     @property
     def top(self) -> str:
@@ -178,8 +218,7 @@ class Import:
     @property
     def layer(self) -> str:
         """Layer of the package that it reaches: that of a public name is where the name lives."""
-        inner = self.name.removeprefix("kanecore").lstrip(".")
-        return layer_of(kc._HOMES.get(inner, f"kanecore.{inner}").removeprefix("kanecore.")) or "kanecore"
+        return layer_of(home(self.name)) or "kanecore"
 
 
 def layer_of(name: str) -> str:
@@ -190,40 +229,72 @@ def layer_of(name: str) -> str:
 
 
 @cache
-def modules(root: Path, typed: bool = False) -> list[tuple[str, list[Import]]]:
-    """(dotted name inside the package, its imports) of every module but the package's own __init__.
-
-    ``typed``: with what is imported for type checkers only.
-    """
+def modules(root: Path) -> list[tuple[str, list[Import]]]:
+    """(dotted name inside the package, its imports) of every module but the package's own __init__."""
     package, found = root / "pysrc/kanecore", []
     for path in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
         parts = path.relative_to(package).with_suffix("").parts
         if parts not in (("__init__",), ("__main__",)):
-            tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-            folder = ".".join(("kanecore", *parts[:-1]))
-            found.append((".".join(parts).removesuffix(".__init__"), list(imports(tree, folder, False, typed))))
+            text = path.read_text(encoding="utf-8")
+            tree, folder = ast.parse(text, str(path)), ".".join(("kanecore", *parts[:-1]))
+            imported = list(imports(tree.body, folder, False, False))
+            if "import_module(" in text or "__import__(" in text:
+                imported += by_calls(tree, folder)
+            found.append((".".join(parts).removesuffix(".__init__"), imported))
     return found
 
 
-def imports(node: ast.AST, folder: str, inside: bool, typed: bool) -> Iterator[Import]:
-    """All imports below `node`, also those for type checkers if `typed`; `folder` is the package around it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING" and not typed:
-            continue
+def at_run_time(root: Path) -> list[tuple[str, list[Import]]]:
+    """The same without what is imported for type checkers."""
+    return [(name, [each for each in imported if not each.for_types]) for name, imported in modules(root)]
+
+
+def imports(body: list[ast.stmt], folder: str, inside: bool, typed: bool) -> Iterator[Import]:
+    """All imports of some statements and those in them; `folder` is the package around them."""
+    for child in body:
         if isinstance(child, ast.Import):
-            yield from (Import(alias.name, inside) for alias in child.names)
+            yield from (Import(alias.name, alias.name, inside, typed) for alias in child.names)
         elif isinstance(child, ast.ImportFrom):
             module = importlib.util.resolve_name("." * child.level + (child.module or ""), folder)
-            names = [f"kanecore.{alias.name}" for alias in child.names] if module == "kanecore" else [module]
-            names = [f"{module}.{alias.name}" for alias in child.names] if typed else names
-            yield from (Import(name, inside) for name in names)
-        function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield from imports(child, folder, inside or function, typed)
+            for alias in child.names:
+                member = f"{module}.{alias.name}"
+                yield Import(member if module == "kanecore" else module, member, inside, typed)
+        function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+        types = isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
+        for field in ("body", "orelse", "finalbody"):
+            yield from imports(getattr(child, field, []), folder, inside or function, typed or types)
+        for part in (*getattr(child, "handlers", ()), *getattr(child, "cases", ())):
+            yield from imports(part.body, folder, inside, typed)
+
+
+def by_calls(tree: ast.Module, folder: str) -> Iterator[Import]:
+    """Imports by a text, which are made inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args:
+            called = node.func
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            if name in ("import_module", "__import__"):
+                module = by_text(node.args[0], folder)
+                yield Import(module, module, True, False)
+
+
+def by_text(name: ast.expr, folder: str) -> str:
+    """The module that a text names, as far as it is written out: f"kanecore.gallery.{name}" is one of the gallery."""
+    parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+    texts = []
+    for part in parts:
+        if isinstance(part, ast.Constant):
+            texts.append(str(part.value))
+        elif isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__name__":
+            texts.append(folder)
+        else:
+            break
+    return "".join(texts).rstrip(".") or "?"
 
 
 def test_imports_point_one_way(root: Path) -> None:
     wrong, used = [], set()
-    for name, imported in modules(root):
+    for name, imported in at_run_time(root):
         own = layer_of(name)
         allowed = ALLOWED[own] | {own, "__version__"}
         if name.startswith("gallery."):
@@ -240,16 +311,23 @@ def test_imports_point_one_way(root: Path) -> None:
     assert used == listed, "an exception that nobody needs any more"
 
 
+def test_imports_of_modules_that_only_the_call_names(root: Path) -> None:
+    """A part of the package that is missing, for its error; the module of a model wheel."""
+    anywhere = {name for name, imported in modules(root) if "?" in {module.name for module in imported}}
+    assert anywhere == {"errors", "prebuilt"}
+
+
 def test_sympy_stays_with_the_description(root: Path) -> None:
-    importing = {name for name, imported in modules(root) if "sympy" in {module.top for module in imported}}
+    importing = {name for name, imported in at_run_time(root) if "sympy" in {module.top for module in imported}}
     assert not {name for name in importing if name == "gallery" or layer_of(name) in WITHOUT_SYMPY}
 
 
 def test_only_build_runs_processes(root: Path) -> None:
-    running = {name for name, imported in modules(root) if "subprocess" in {module.top for module in imported}}
+    running = {name for name, imported in at_run_time(root) if "subprocess" in {module.top for module in imported}}
     assert {name.split(".")[0] for name in running} == {"build"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("blocked", "statements"),
     [
@@ -280,6 +358,7 @@ def test_imports_without(blocked: str, statements: list[str], tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.compiler
 def test_a_model_in_the_cache_needs_no_sympy() -> None:
     kc.load("rrp")
@@ -290,22 +369,45 @@ def test_a_model_in_the_cache_needs_no_sympy() -> None:
 
 def test_no_circle_of_files(root: Path) -> None:
     """Late imports and those for type checkers count as well."""
-    files = {f"kanecore.{name}".removesuffix(".__init__"): found for name, found in modules(root, typed=True)}
+    files = {f"kanecore.{name}".removesuffix(".__init__"): found for name, found in modules(root)}
     edges = {}
     for name, found in files.items():  # of a name that a file defines, that file
-        used = {i.name if i.name in files else i.name.rpartition(".")[0] for i in found}
+        used = {i.member if i.member in files else i.member.rpartition(".")[0] for i in found}
         edges[name] = used & files.keys() - {name}
-    circles = []
+    assert not circles(edges)
+
+
+def test_no_circle_of_folders(root: Path) -> None:
+    """Late imports, those for type checkers and those by a text count as well; a file beside the folders is one."""
+    package = {path.stem for path in (root / "pysrc/kanecore").iterdir()}
+    edges: dict[str, set[str]] = {}
+    for name, found in modules(root):
+        own = name.split(".")[0]
+        used = {home(module.name).split(".")[0] for module in found if module.top == "kanecore"}
+        edges.setdefault(own, set()).update(used & package - {own})
+    assert sum(map(len, edges.values())) > 100
+    assert not circles(edges)
+
+
+def home(name: str) -> str:
+    """A dotted name inside the package; of a public name that of the file where it lives."""
+    inner = name.removeprefix("kanecore").lstrip(".")
+    return kc._HOMES.get(inner, f"kanecore.{inner}").removeprefix("kanecore.")
+
+
+def circles(edges: dict[str, set[str]]) -> list[str]:
+    """The names that lead back to themselves."""
+    found = []
     for start in sorted(edges):
         reached, ahead = set[str](), list(edges[start])
         while ahead:
             name = ahead.pop()
             if name not in reached:
                 reached.add(name)
-                ahead += edges[name]
+                ahead += edges.get(name, ())
         if start in reached:
-            circles.append(start)
-    assert not circles
+            found.append(start)
+    return found
 
 
 def test_each_file_has_a_name_of_its_own(root: Path) -> None:
@@ -327,7 +429,7 @@ def test_each_file_has_a_name_of_its_own(root: Path) -> None:
     assert max(lengths.values()) <= 25, lengths
     native = [root / "kanecore", *(path for path in (root / "kanecore").rglob("*") if path.is_dir())]
     assert max(len([path for path in folder.iterdir() if path.is_file()]) for folder in native) <= 25
-    assert len({path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}) <= 14
+    assert len({path.stem for path in package.glob("*.py")} - {"__init__", "__main__"}) <= 15
     assert len((root / "setup.py").read_text(encoding="utf-8").splitlines()) <= 250
 
 
@@ -349,37 +451,3 @@ def test_no_circle_of_c_files(root: Path, folder: str) -> None:
         for file in leaves:
             del edges[file]
     assert not edges
-
-
-# Where a model is described, derived and written; and the files that read what SymPy keeps private.
-FIRST_HALF = ("graph", "describe", "derive", "program", "emit", "build", "kanes_method", "model.py")
-OF_SYMPY = {"vector_internals.py", "method_internals.py"}
-
-
-def private_reads(path: Path) -> list[str]:
-    """Private attributes that a file reads and nothing in it defines: those of another file's objects."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    defined |= {
-        node.attr if isinstance(node, ast.Attribute) else node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return [
-        f"{path.name}: {ast.unparse(node)}"
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and re.fullmatch(r"_[a-z]\w*", node.attr) and node.attr not in defined
-    ]
-
-
-def test_the_first_half_reads_no_private_names_of_other_files(root: Path) -> None:
-    """But in two files those of SymPy, and in the subclass of its KanesMethod one that this inherits."""
-    package = root / "pysrc/kanecore"
-    files = [
-        path for name in FIRST_HALF for path in [package / name, *(package / name).rglob("*.py")] if path.is_file()
-    ]
-    found = {read for path in files if path.name not in OF_SYMPY for read in private_reads(path)}
-    tuples = {read for read in found if read.endswith("._replace")}  # a public method of named tuples
-    of_a_model = {"expression_code.py: self._dyn._found", "expression_code.py: dyn._another"}
-    assert found - tuples - of_a_model == {"kanes_method.py: self._initialize_vectors"}
-    assert all(private_reads(path) for path in files if path.name in OF_SYMPY)

@@ -144,6 +144,7 @@ def test_the_table_grows_at_its_end(root: Path) -> None:
         ({"name": "ends", "brief": "M */ int x; /*"}, "end a comment"),
         ({"name": "small", "doc": "f of M udot = f"}, "small letter, or a symbol"),
         ({"name": "again", "field": "udot"}, "has an attribute udot"),
+        ({"name": "shown", "table": "Movement"}, "'Movement'; these are Equations of motion, Generalized forces"),
         ({"name": "without", "nonholonomic": True, "shape": ("n_points", "3")}, "no axis belongs to the speeds"),
     ],
 )

@@ -562,7 +562,7 @@ def test_plain_arrays_take_the_short_way(name: str) -> None:
     wide = np.full((n, n + dyn.n_r + 1), np.nan)
     for a, b in ((np.empty((n, n)), np.zeros((n, dyn.n_r))), (wide[:, :n], wide[:, n:-1])):
         a[...] = np.nan
-        assert dyn._linearize_into(0.0, x, None, None, a, b)
+        assert dyn.kernels.linearize_into(0.0, x, None, None, a, b)
         np.testing.assert_array_equal(a, expected[0])
         np.testing.assert_array_equal(b, expected[1])
     assert np.isnan(wide[:, -1]).all()
@@ -572,7 +572,7 @@ def test_plain_arrays_take_the_short_way(name: str) -> None:
         (np.zeros((n, n), order="F"), np.zeros((n, dyn.n_r))),
         (np.zeros((n, n), np.float32), np.zeros((n, dyn.n_r))),
     ):
-        assert not dyn._linearize_into(0.0, x, None, None, a, b)
+        assert not dyn.kernels.linearize_into(0.0, x, None, None, a, b)
         assert not a.any()
 
 

@@ -23,8 +23,8 @@ from test_without_sympy import output, packages  # noqa: F401
 
 import kanecore as kc
 from kanecore.cli.commands import main
-from kanecore.export.model_wheel import normal_version, tag_with
 from kanecore.export.platform_tags import platform_tag
+from kanecore.wheels.model_wheel import normal_version, tag_with
 
 pytestmark = [pytest.mark.compiler, pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")]
 X = np.array([0.1, 0.4])
@@ -42,8 +42,8 @@ def wheel(dyn: kc.CompiledModel, tmp_path_factory: pytest.TempPathFactory) -> It
     """By default for what all processors run, and of a few groups: each level takes a library for each of them."""
     with pytest.MonkeyPatch.context() as patch:
         if not sweep.LONG:
-            patch.setattr("kanecore.export.model_wheel.levels", lambda machine: ())
-            patch.setattr("kanecore.export.model_wheel.GROUPS", ("core", "energies"))
+            patch.setattr("kanecore.wheels.model_wheel.levels", lambda machine: ())
+            patch.setattr("kanecore.wheels.model_wheel.GROUPS", ("core", "energies"))
         yield kc.build_wheel(dyn, tmp_path_factory.mktemp("wheel"), name="Some.cart-pole", version="1.0-1")
 
 
@@ -218,7 +218,7 @@ def test_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not sweep.LONG:
-        monkeypatch.setattr("kanecore.export.model_wheel.levels", lambda machine: ())  # as in `wheel`
+        monkeypatch.setattr("kanecore.wheels.model_wheel.levels", lambda machine: ())  # as in `wheel`
     target = "x86_64-linux-gnu.2.17"
     cc = [sys.executable, "-m", "ziglang", "cc", "-target", target]
     wheel = kc.build_wheel(dyn, tmp_path, name="some-cart-pole", version="1", cc=cc, runtime=False)

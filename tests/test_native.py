@@ -30,7 +30,6 @@ from sympy.physics.mechanics import dynamicsymbols
 import kanecore as kc
 from kanecore import _library
 from kanecore.binding.given_values import symbol_name
-from kanecore.binding.hooks import Hooks
 from kanecore.build import compile_library
 from kanecore.build.c_compiler import find_compiler
 from kanecore.compiled_model import CompiledModel
@@ -156,8 +155,8 @@ def test_smaller_table_lacks_its_last_kernels(library: Callable[..., str]) -> No
     whole = reopened(library("cartpole"))
     x, given = np.array([0.1, 0.2, 0.3, 0.4]), {"p": np.ones(dyn.n_p), "r": np.ones(dyn.n_r)}
     assert np.array_equal(dyn.forcing(0.0, x, **given), whole.forcing(0.0, x, **given))
-    assert whole._has("kinetic_energy")
-    assert not dyn._has("kinetic_energy")
+    assert whole.kernels.has("kinetic_energy")
+    assert not dyn.kernels.has("kinetic_energy")
     with pytest.raises(kc.ModelError, match="has no kinetic energy"):
         dyn.kinetic_energy(0.0, x, **given)
 
@@ -168,7 +167,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
     binary = Path(library("cartpole", f"-DTABLE_SIZE={mark}")).read_bytes()
     assert binary.count(mark.to_bytes(4, "little")) == 1
     whole = reopened(library("cartpole"))
-    held = sum(whole._has(name) for name in _library.KERNELS)
+    held = sum(whole.kernels.has(name) for name in _library.KERNELS)
     counts = []
     for size in [*range(0, 1200, 4 if sweep.LONG else 12), 2**16, 2**31, 2**32 - 1]:
         path = tmp_path / f"{size}.so"
@@ -178,7 +177,7 @@ def test_tables_of_any_size_open_or_are_refused(library: Callable[..., str], tmp
         except ImportError:
             counts.append(-1)
         else:
-            counts.append(sum(dyn._has(name) for name in _library.KERNELS))
+            counts.append(sum(dyn.kernels.has(name) for name in _library.KERNELS))
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (-1, held)
     assert len(set(counts)) > held / 4  # many have no elements, and need no table
@@ -236,7 +235,7 @@ def test_group_is_built_at_first_use(paths: dict[str, str], dyn: CompiledModel) 
     assert_array_equal(ws.rhs(), dyn.rhs(0.0, X))
     assert lazy.n_work == 2
     assert built == []
-    assert not lazy._has("kinetic_energy")
+    assert not lazy.kernels.has("kinetic_energy")
     assert lazy.kinetic_energy(0.0, X) == dyn.kinetic_energy(0.0, X)
     assert built == ["energies"]
     assert lazy.n_work == 64
@@ -951,7 +950,7 @@ def test_workspace_errors(bare: CompiledModel) -> None:
 def test_address_is_the_c_function(dyn: CompiledModel) -> None:
     double_p = ctypes.POINTER(ctypes.c_double)
     function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[double_p] * 5)(dyn.address("rhs"))
-    arrays = [X, dyn._values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
+    arrays = [X, dyn.kernels.values("input"), dyn.prepared, np.empty(dyn.n_work), np.empty(dyn.n_x)]
     function(0.0, *(a.ctypes.data_as(double_p) for a in arrays))
     assert_array_equal(arrays[-1], dyn.rhs(0.0, X))
 
@@ -994,23 +993,12 @@ def test_pickle_by_origin(bare: CompiledModel) -> None:
 
 def test_why_a_kernel_is_missing_is_known_before_its_group_is_compiled() -> None:
     disc = kc.compile(rolling_disc.build(), parameters=rolling_disc.PARAMETERS, cc="none")
-    assert "Christoffel symbols" in str(disc._why_not("coriolis_matrix"))
+    assert "Christoffel symbols" in str(disc.kernels.why_not("coriolis_matrix"))
 
 
 def test_pickle_needs_something_to_go_by(turntable: CompiledModel) -> None:
     with pytest.raises(kc.ModelError, match="cannot be pickled"):
         pickle.dumps(turntable)
-
-
-def test_hooks_are_declared_in_one_class() -> None:
-    """The extension calls them; no class between their own and `CompiledModel` has others."""
-    *above, _ = CompiledModel.__mro__
-    declared = {name for name, value in vars(Hooks).items() if name.startswith("_") and not name.startswith("__")}
-    assert len(declared) == 10
-    assert declared <= vars(CompiledModel).keys()
-    assert all(vars(Hooks)[name].__doc__ for name in declared)
-    others = [each for each in above if each not in (CompiledModel, Hooks)]
-    assert [each.__name__ for each in others if declared & vars(each).keys()] == []
 
 
 FUNCTIONS_OF_NUMPY = {

@@ -274,13 +274,13 @@ def test_energy_that_redundant_rows_take_is_told() -> None:
     sol = dyn.simulate((0.0, 0.3), x0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_energy(sol._problem, sol, 1e-8)
-        warn_of_branches(sol._problem, sol)
+        warn_of_energy(sol.problem, sol, 1e-8)
+        warn_of_branches(sol.problem, sol)
     vars(sol)["energy_drift"] = 0.45
     with pytest.warns(
         kc.KanecoreWarning, match=r"misses by 0\.45 of the largest kinetic energy, far from rtol = 1e-08"
     ):
-        warn_of_energy(sol._problem, sol, 1e-8)
+        warn_of_energy(sol.problem, sol, 1e-8)
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e3], ids=["m", "mm"])

@@ -171,7 +171,7 @@ def results(dyn: CompiledModel, x: np.ndarray, udot: np.ndarray, r: np.ndarray) 
     for kernel in dyn.info["operations"]:
         if kernel.endswith("_remainders"):  # they come with the partial velocities
             continue
-        call = getattr(dyn, f"_{kernel}" if ROWS[kernel].internal else kernel)
+        call = dyn.kernels.method(kernel)
         state = x + 1e-3 * np.sin(np.arange(dyn.n_x)) if kernel == "project" else x  # off the constraints
         whole = {"remainder": True} if kernel.startswith("partial_") else {}
         beyond = [udot] * ROWS[kernel].reads_udot + [np.ones(dyn.n_constraints)] * ROWS[kernel].reads_multipliers

@@ -7,17 +7,23 @@ import inspect
 import pickle
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import kanecore as kc
+from kanecore.binding.declared_methods import ATTRIBUTES, method, reference_text, shown
 from kanecore.errors import ModelError
 from kanecore.gallery import rolling_disc, wire_particle
-from kanecore.kernels import KERNELS
-from kanecore.run.public_names import FACTS, OF_EXTENSION, TABLES
+from kanecore.kernels import KERNELS, TABLES
+
+OF_EXTENSION = {
+    *("n_points", "n_frames", "n_outputs", "n_joints", "n_bodies", "n_loads", "n_potentials", "n_configuration"),
+    *("n_velocity", "n_reactions", "n_shares", "n_auxiliary", "n_q_dependent", "n_u_dependent", "n_prepared"),
+    *("unit", "input_rates", "qdot_is_u", "configuration_names", "single", "rows_for_lanes"),
+}
+"""Facts that the package reads of the extension; users are shown ``sizes``, ``info`` and ``dtype``."""
 
 _OF_MODEL = """
 accelerations angular_accelerations angular_velocities angular_velocity_remainders auxiliary_forces base_parameters
@@ -53,6 +59,7 @@ def public(names: list[str]) -> set[str]:
 
 def test_names_of_a_compiled_model_work(cart: kc.CompiledModel) -> None:
     assert [name for name in [*dir(cart), *OF_EXTENSION] if not hasattr(cart, name)] == []
+    assert public(dir(cart)) & OF_EXTENSION == set()
     assert len(public(dir(cart))) <= 134
 
 
@@ -67,13 +74,33 @@ def test_names_of_a_model_work(model: kc.Model) -> None:
 
 
 def test_each_name_stands_in_one_table(cart: kc.CompiledModel) -> None:
-    places = Counter(name for names in TABLES.values() for name in names.split())
+    tables = shown(kc.CompiledModel)
+    places = Counter(name for names in tables.values() for name in names)
+    assert list(tables) == list(TABLES)
     assert set(places) == public(dir(cart))
     assert set(places.values()) == {1}
-    shown = re.findall(
+    listed = re.findall(
         r"^    (\w+) +\S.*\.$", (kc.CompiledModel.__doc__ or "").partition("Equations of motion::")[2], re.M
     )
-    assert shown == list(places)
+    assert listed == list(places)
+
+
+def test_a_function_declares_its_method() -> None:
+    """Its table, its row of the reference, and whether models in single precision have it."""
+
+    @method("Motion")
+    def rest(dyn: kc.CompiledModel) -> Any:
+        """State of rest."""
+        return dyn.state()
+
+    class Extended(kc.CompiledModel):
+        pass
+
+    Extended.rest = rest  # type: ignore[attr-defined]
+    assert shown(Extended)["Motion"] == [*shown(kc.CompiledModel)["Motion"], "rest"]
+    assert "   Extended.rest\n" in reference_text(Extended)
+    with pytest.raises(ValueError, match="no table 'Movement' of methods; there are Equations of motion"):
+        method("Movement")
 
 
 def test_each_name_of_a_model_stands_in_one_table(model: kc.Model) -> None:
@@ -90,13 +117,12 @@ def of_row(line: str) -> list[str]:
     return re.findall(r"\w+", line) if re.fullmatch(r"[\w, ]+", line) and "," in line else [line.split()[0]]
 
 
-def test_the_reference_is_grouped_alike(root: Path) -> None:
-    parts = SECTION.split((root / "docs/reference/compiled.md").read_text(encoding="utf-8"))
+def test_the_reference_is_grouped_alike() -> None:
+    parts = SECTION.split(reference_text(kc.CompiledModel))
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert list(sections) == [*TABLES, "Results"]
-    for title, names in TABLES.items():
+    for title, names in shown(kc.CompiledModel).items():
         listed = re.findall(r"^   CompiledModel\.(\w+)$", sections[title], re.MULTILINE)
-        assert listed == [name for name in names.split() if name not in FACTS], title
+        assert listed == [name for name in names if not ATTRIBUTES.get(name, ("", ""))[1]], title
 
 
 def test_sizes(cart: kc.CompiledModel) -> None:

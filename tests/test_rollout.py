@@ -49,7 +49,7 @@ def starts(name: str, n: int = N) -> Array:
     x = some_state(name, r) + noise
     for quaternion in dyn.unit:
         x[:, list(quaternion)] /= np.linalg.norm(x[:, list(quaternion)], axis=-1, keepdims=True)
-    return np.asarray(dyn._project(T0, x, r=r)) if dyn.n_constraints else x
+    return np.asarray(dyn.kernels.project(T0, x, r=r)) if dyn.n_constraints else x
 
 
 def inputs(dyn: kc.CompiledModel) -> Array:
@@ -65,7 +65,7 @@ def test_a_row_has_the_bits_of_simulate_and_of_itself_alone(name: str) -> None:
     dt = 1e-9 if name == "rod_gravity" else 1e-3  # whose masses nearly touch
     options = {"dt": dt, "steps": steps, "t0": T0}
     dyn.rhs(T0, np.tile(x, (ENOUGH // N, 1)), r=inputs(dyn))  # from now on there are lanes
-    assert "rhs" in dyn._lanes[0] or name == "rod_gravity"
+    assert "rhs" in dyn.kernels.lanes[0] or name == "rod_gravity"
     for method in METHODS:
         states = dyn.rollout(x, inputs(dyn), method=method, **options)
         assert states.shape == (N, steps + 1, dyn.n_x)
@@ -85,7 +85,7 @@ def test_lanes_are_opened_where_there_is_work_for_them() -> None:
     for n, steps, opened in ((3, 20, False), (3, 100, True), (300, 1, True), (1, 1000, False)):
         dyn = kc.load("double_pendulum")
         dyn.rollout(np.tile(some_state("double_pendulum"), (n, 1)), dt=1e-4, steps=steps)
-        kernels, n_lanes = dyn._lanes
+        kernels, n_lanes = dyn.kernels.lanes
         assert ({"rhs", "qdot"} <= kernels and n_lanes in (2, 4, 8)) is opened
 
 
@@ -156,7 +156,7 @@ def test_parameters_by_row() -> None:
     dyn, masses = particle(), np.linspace(1.0, 4.0, N)
     by_name = dyn.rollout([0.0, 0.0], [2.0], dt=0.5, steps=4, parameters={"m": masses})
     assert by_name[:, -1, 1] == pytest.approx(4.0 / masses, rel=1e-14)
-    p = np.tile(dyn._values("parameter"), (N, 1))
+    p = np.tile(dyn.kernels.values("parameter"), (N, 1))
     p[:, dyn.parameter_names.index("m")] = masses
     assert np.array_equal(dyn.rollout(np.zeros((N, 2)), [2.0], dt=0.5, steps=4, parameters=p), by_name)
     for i in (0, 7):
@@ -406,7 +406,7 @@ def test_single_precision(module: Any) -> None:
         assert np.array_equal(states[7], dyn.rollout(x[7], r, dt=1e-3, steps=20, t0=T0, method=method))
         out = np.empty_like(states)
         assert np.array_equal(dyn.rollout(x, r, dt=1e-3, steps=20, t0=T0, method=method, out=out, threads=2), states)
-    assert dyn._lanes[1] > 2
+    assert dyn.kernels.lanes[1] > 2
     bad = x.copy()
     bad[2] = np.nan
     _, (codes, _) = dyn.rollout(bad, r, dt=1e-3, steps=2, t0=T0, return_status=True)

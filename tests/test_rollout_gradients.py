@@ -188,7 +188,7 @@ def test_the_way_back_to_a_circle() -> None:
     weights = np.array([0.4, -1.1, 0.7, 0.2])
     for state in ([0.9, -1.1, 0.5, 0.8], [0.0, -1.5, 0.3, 0.0], [0.0, -1.5, 0.0, 0.0]):
         vectors = np.concatenate([np.zeros(dyn.n_u + dyn.n_constraints), weights])
-        found = dyn._project_gradient(0.0, state, vectors)
+        found = dyn.kernels.project_gradient(0.0, state, vectors)
         np.testing.assert_allclose(found, weights @ slopes(*state, 1.5), rtol=1e-12, atol=1e-12)
 
 
@@ -217,7 +217,7 @@ def test_constraints(name: str, method: str) -> None:
 
     def value(s: float, of_x: int, of_r: int, of_p: int) -> Any:
         inputs, values = r + s * of_r * dr, p + s * of_p * dp
-        begin = dyn._project(0.0, x + s * of_x * dx, r=inputs[0], p=values)
+        begin = dyn.kernels.project(0.0, x + s * of_x * dx, r=inputs[0], p=values)
         return np.sum(weights * dyn.rollout(begin, inputs, dt=0.02, method=method, parameters=values))
 
     gradients = (found.x0 @ dx, np.sum(found.inputs * dr), found.parameters @ dp)
@@ -255,7 +255,7 @@ def test_ways_back_without_gradient() -> None:
     dyn = kc.compile(module.build(), parameters=module.PARAMETERS)
     vectors = np.ones(dyn.n_u + dyn.n_constraints + dyn.n_x)
     with pytest.raises(kc.SingularError, match=r"has no gradient at .*: no motion led back.*start nearer"):
-        dyn._project_gradient(0.0, [2.77, 1.35, 0.25, -1.34], vectors)
+        dyn.kernels.project_gradient(0.0, [2.77, 1.35, 0.25, -1.34], vectors)
 
 
 def test_errors(oscillator: kc.CompiledModel) -> None:

@@ -60,7 +60,7 @@ def test_groups_and_a_whole(name: str) -> None:
     x = rng.uniform(-1.0, 1.0, 5 * (apart.n_x + apart.n_r + apart.n_constraints + 10))
     for dyn in (apart, together):
         dyn.parameters.update(module.PARAMETERS)
-    for kernel in (row.name for row in KERNELS if together._has(row.name)):
+    for kernel in (row.name for row in KERNELS if together.kernels.has(row.name)):
         one, other = result(apart, kernel, x), result(together, kernel, x)
         if kernel in IN_ANOTHER_ORDER.get(name, ()):
             numbers = np.frombuffer(one), np.frombuffer(other)

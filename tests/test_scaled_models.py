@@ -108,7 +108,7 @@ def verdicts(name: str, seed: int | None) -> dict[str, Any]:
         for names in ([*dyn.coordinate_names, *dyn.speed_names], dyn.speed_names, dyn.input_names)
     )
     module, rng = import_module(f"kanecore.gallery.{name}"), np.random.default_rng(1)
-    start = np.array([getattr(module, "STATE", {}).get(k, 0.3 + 0.01 * i) for i, k in enumerate(dyn._x_names)])
+    start = np.array([getattr(module, "STATE", {}).get(k, 0.3 + 0.01 * i) for i, k in enumerate(dyn.names.x)])
     for places in dyn.unit:
         start[list(places)] /= np.linalg.norm(start[list(places)])
     r, found = 0.1 * rng.uniform(-1.0, 1.0, dyn.n_r), dict[str, Any]()
@@ -135,7 +135,7 @@ def verdicts(name: str, seed: int | None) -> dict[str, Any]:
     udot = dyn.udot(0.0, x, r=r / of_r)
     found["udot"] = udot * of_u
     take("free multipliers", lambda: dyn.solve_inverse(0.0, x, udot=udot, r=r / of_r).undetermined)
-    if dyn._has("regressor") and not dyn.n_constraints:
+    if dyn.kernels.has("regressor") and not dyn.n_constraints:
         some, rates = rng.uniform(-1.0, 1.0, (40, dyn.n_x)), rng.uniform(-1.0, 1.0, (40, dyn.n_u))
         fit = dyn.identify(some / of_x, rates / of_u, np.tile(r / of_r, (40, 1)))
         found["base parameters"] = fit.rank, fit.independent

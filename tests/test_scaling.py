@@ -204,7 +204,7 @@ def test_kernels(name: str, unit: tuple[int, float]) -> None:
     for kernel in KERNELS:
         if name in UNDETERMINED and kernel in ("multipliers", "reactions"):
             continue
-        if not model.dyn._has(kernel):
+        if not model.dyn.kernels.has(kernel):
             continue
         try:
             expected = evaluated(model, kernel, plain)
@@ -388,7 +388,7 @@ def test_rows_are_counted_in_any_unit_of_length(length: float) -> None:
     forces = [0.3 * L, 0, -L]
     dyn = kc.compile(lines(3, forces=forces, configuration_constraints=[circle, k * q[2] + circle / L], name="ring"))
     p = {"L": length, "k": 5e-4}
-    assert dyn._count(p) == 2
+    assert dyn.kernels.count(p) == 2
     found = dyn.udot(0.0, length * np.array([0.6, 0.8, 0.0, 0.8, -0.6, 0.0]), p=p) / length
     np.testing.assert_allclose(found, [0.3 * 0.64 - 0.6, -0.3 * 0.48 - 0.8, 0.0], atol=1e-11)
 

@@ -62,7 +62,7 @@ class Replay:
             places = list(quaternion)
             x[places] /= np.linalg.norm(x[places])
         if dyn.n_constraints:
-            x = np.asarray(dyn._project(self._steps[0], x, r=inputs_at(r, self._steps[0]), p=p))
+            x = np.asarray(dyn.kernels.project(self._steps[0], x, r=inputs_at(r, self._steps[0]), p=p))
         states = [x]
         for start, end in zip(self._steps[:-1], self._steps[1:], strict=True):
             length = abs(end - start)
@@ -135,7 +135,7 @@ def test_projections_that_bend(name: str) -> None:
     sol = dyn.simulate((0.0, 0.1), x0, inputs=r, sensitivities=["x0"])
     assert sol.sensitivities is not None
     first, small = sol.sensitivities[0], 1e-5
-    ends = np.array([dyn._project(0.0, x0 + k * small * np.eye(dyn.n_x), r=r) for k in (-2, -1, 1, 2)])
+    ends = np.array([dyn.kernels.project(0.0, x0 + k * small * np.eye(dyn.n_x), r=r) for k in (-2, -1, 1, 2)])
     differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]).T / (12 * small)
     assert_allclose(first, differences, rtol=0, atol=2e-8 * np.max(np.abs(first)))
     assert_allclose(first @ first, first, rtol=0, atol=2e-8 * np.max(np.abs(first)))
@@ -343,7 +343,8 @@ def test_starts_vary_along_constraints_that_inputs_move() -> None:
     assert sol.sensitivities is not None
     h = 1e-5
     differences = [
-        (dyn._project(0.0, x0 + h * one, r=r) - dyn._project(0.0, x0 - h * one, r=r)) / (2 * h) for one in np.eye(4)
+        (dyn.kernels.project(0.0, x0 + h * one, r=r) - dyn.kernels.project(0.0, x0 - h * one, r=r)) / (2 * h)
+        for one in np.eye(4)
     ]
     assert_allclose(sol.sensitivities[0], np.array(differences).T, rtol=0, atol=1e-8)
 
@@ -355,7 +356,7 @@ def test_starts_vary_along_constraints_alone() -> None:
     sol = dyn.simulate((0, 0.1), x0, sensitivities=["x0"])
     assert sol.sensitivities is not None
     first = sol.sensitivities[0]
-    slopes = np.asarray(dyn._constraint_slopes(0.0, sol.x[0]))[:, : dyn.n_x]
+    slopes = np.asarray(dyn.kernels.constraint_slopes(0.0, sol.x[0]))[:, : dyn.n_x]
     assert_allclose(slopes @ first, 0, atol=1e-8 * np.max(np.abs(slopes)))
     assert_allclose(first @ first, first, rtol=0, atol=1e-9)
     assert round(np.trace(first)) == dyn.n_x - np.linalg.matrix_rank(slopes)
@@ -533,7 +534,7 @@ def test_events_on_constraints() -> None:
     event = kc.Event("y", direction=-1, reset=lambda t, x: dyn.impact(t, x, "tip falls", 0.5))
 
     def end(start: Array) -> Array:
-        start = np.asarray(dyn._project(0.0, start))
+        start = np.asarray(dyn.kernels.project(0.0, start))
         return dyn.simulate((0, 0.5), start, events=event, rtol=1e-12, atol=1e-12).x[-1]
 
     sol = dyn.simulate((0, 0.5), x0, events=event, rtol=1e-12, atol=1e-12, sensitivities=["x0"])
@@ -602,7 +603,7 @@ def test_resets_on_constraints_that_move() -> None:
     assert sol.sensitivities is not None
     for direction in (sol.sensitivities[0] @ np.random.default_rng(1).standard_normal((dyn.n_x, 3))).T:
         h = 1e-4
-        starts = [np.asarray(dyn._project(0.0, x0 + k * h * direction)) for k in (-2, -1, 1, 2)]
+        starts = [np.asarray(dyn.kernels.project(0.0, x0 + k * h * direction)) for k in (-2, -1, 1, 2)]
         ends = [dyn.simulate((0, 0.6), start, events=event, rtol=1e-12, atol=1e-12).x[-1] for start in starts]
         differences = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
         assert_allclose(sol.sensitivities[-1] @ direction, differences, rtol=0, atol=1e-8 * np.max(np.abs(differences)))

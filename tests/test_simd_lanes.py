@@ -73,10 +73,9 @@ def check_group(name: str, group: str) -> set[str]:
     dyn.inputs = dict.fromkeys(dyn.inputs, 0.3)
     t = np.linspace(0.0, 1.0, len(x))
     for kernel in KERNELS:
-        name = f"_{kernel.name}" if kernel.internal else kernel.name
-        if kernel.group != group or not hasattr(dyn, name) or kernel.reads_multipliers:
+        if kernel.group != group or kernel.remainder_of or kernel.reads_multipliers:
             continue
-        method = getattr(dyn, name)
+        method = dyn.kernels.method(kernel.name)
         beyond = {"udot": x[:, : dyn.n_u] + 0.5} if kernel.reads_udot else {}
         try:
             method(0.0, x[0], **{key: value[0] for key, value in beyond.items()})
@@ -89,7 +88,7 @@ def check_group(name: str, group: str) -> set[str]:
         except kc.SingularError as error:
             together = error.out
         assert_same_bits(np.asarray(together), rows_alone(dyn, name, t, x, **beyond))
-    return dyn._lanes[0] & set(GROUPS[group])
+    return dyn.kernels.lanes[0] & set(GROUPS[group])
 
 
 @pytest.mark.parametrize("name", part(kc.models(), ["free_body"]))
@@ -130,7 +129,7 @@ def test_bits_of_products_and_forward_dynamics() -> None:
     assert_same_bits(
         back, np.array([dyn.vjp("inverse_dynamics", 0.0, x[i], udot[i], weights[i]) for i in range(len(x))])
     )
-    assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn._lanes[0]
+    assert {"forward_dynamics", "inverse_dynamics_tangent", "inverse_dynamics_gradient"} <= dyn.kernels.lanes[0]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +143,7 @@ def test_bits_of_products_of_rhs(name: str) -> None:
     for product in (dyn.rhs_jvp, dyn.rhs_vjp):
         several = product(0.0, x, vectors)
         assert_same_bits(several, np.array([product(0.0, *pair) for pair in zip(x, vectors, strict=True)]))
-    assert {"rhs_tangent", "rhs_gradient"} <= dyn._lanes[0]
+    assert {"rhs_tangent", "rhs_gradient"} <= dyn.kernels.lanes[0]
 
 
 @pytest.mark.parametrize("name", part(["four_bar", "rrp", "rolling_disc", "quadrotor", "anymal_c"], ["rrp"]))
@@ -155,14 +154,14 @@ def test_bits_of_second_derivatives(name: str) -> None:
     several = dyn.rhs_hessian(0.0, x, weights)
     for i in range(0, len(x), 7):
         assert_same_bits(several[i], dyn.rhs_hessian(0.0, x[i], weights[i]))
-    assert ("rhs_hessian" in dyn._lanes[0]) == (name != "anymal_c")
+    assert ("rhs_hessian" in dyn.kernels.lanes[0]) == (name != "anymal_c")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 257])
 def test_any_number_of_rows(n: int) -> None:
     dyn, x = compiled("rrp"), states("rrp", ENOUGH)
     whole = dyn.rhs(0.0, x)
-    assert "rhs" in dyn._lanes[0]
+    assert "rhs" in dyn.kernels.lanes[0]
     x = np.concatenate([x, x])[:n]
     assert_same_bits(dyn.rhs(0.0, x), np.concatenate([whole, whole])[:n])
 
@@ -344,10 +343,10 @@ def test_small_batches_compile_nothing() -> None:
     dyn = kc.compile(import_module("kanecore.gallery.furuta_pendulum").build())
     dyn.parameters.update(dict.fromkeys(dyn.parameters, 1.0))
     dyn.mass_matrix(0.0, np.zeros((ENOUGH - 1, dyn.n_x)))
-    assert dyn._lanes == (set(), 0)
+    assert dyn.kernels.lanes == (set(), 0)
     dyn.mass_matrix(0.0, np.zeros((ENOUGH, dyn.n_x)))
-    assert "mass_matrix" in dyn._lanes[0]
-    assert dyn._lanes[1] in (2, 4, 8)
+    assert "mass_matrix" in dyn.kernels.lanes[0]
+    assert dyn.kernels.lanes[1] in (2, 4, 8)
 
 
 @pytest.mark.long
@@ -373,8 +372,8 @@ def test_prebuilt_levels(level: str, tmp_path: Path) -> None:
     dyn = kc.CompiledModel({"all": one.path}, source={}, lane_builder=lambda _: several.path)
     x, r = states("rrp", ENOUGH + 3), np.full(dyn.n_r, 0.3)
     assert_same_bits(dyn.rhs(0.2, x, r=r), rows_alone(dyn, "rhs", 0.2, x, r=r))
-    assert dyn._lanes[1] in (2, 4, 8)
-    assert {"rhs", "udot", "mass_matrix", "forcing"} <= dyn._lanes[0]
+    assert dyn.kernels.lanes[1] in (2, 4, 8)
+    assert {"rhs", "udot", "mass_matrix", "forcing"} <= dyn.kernels.lanes[0]
 
 
 def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -386,7 +385,7 @@ def test_without_a_compiler_rows_go_one_by_one(monkeypatch: pytest.MonkeyPatch, 
         together = dyn.rhs(0.0, x)
     assert_same_bits(together, rows_alone(dyn, "rhs", 0.0, x))
     assert_same_bits(together, dyn.rhs(0.0, x))  # and says so once
-    assert dyn._lanes == (set(), 0)
+    assert dyn.kernels.lanes == (set(), 0)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the threads of a process stand there on Linux")

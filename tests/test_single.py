@@ -54,7 +54,7 @@ def states(name: str, n: int) -> Array:
 def nearby(dyn: kc.CompiledModel, kernel: str, x: Array) -> Array:
     """How much a kernel changes where its operands are rounded to floats."""
     rng, call = np.random.default_rng(3), getattr(dyn, kernel)
-    operands = [x.astype(float), dyn._values("input"), dyn._values("parameter")]
+    operands = [x.astype(float), dyn.kernels.values("input"), dyn.kernels.values("parameter")]
     true, change = call(0.25, operands[0]), 0.0
     for _ in range(12):
         x_, r_, p_ = (value * (1.0 + EPSILON * rng.choice([-1.0, 1.0], value.shape)) for value in operands)
@@ -76,10 +76,10 @@ def test_accuracy(name: str) -> None:
     double, single = both(name)
     for x in states(name, 3):
         size = np.max(np.abs(double.mass_matrix(0.25, x.astype(float))))
-        for kernel in ("mass_matrix", "forcing", "udot", "_linearize"):
-            true, rounded = (getattr(dyn, kernel)(0.25, x) for dyn in (double, single))
+        for kernel in ("mass_matrix", "forcing", "udot", "linearize"):
+            true, rounded = (dyn.kernels.method(kernel)(0.25, x) for dyn in (double, single))
             assert rounded.dtype == np.float32
-            solved = condition(double, x) if kernel in ("udot", "_linearize") else 1.0
+            solved = condition(double, x) if kernel in ("udot", "linearize") else 1.0
             largest = np.max(np.abs(true), initial=0.0) + (10.0 * size if kernel == "forcing" else 0.0)
             allowed = ALLOWED * (nearby(double, kernel, x) + EPSILON * solved * largest)
             assert np.max(np.abs(rounded - true), initial=0.0) <= allowed, kernel
@@ -89,13 +89,13 @@ def test_accuracy(name: str) -> None:
 def test_lanes_have_the_bits_of_a_state_alone(name: str) -> None:
     dyn, x = both(name)[1], states(name, ENOUGH + 5)
     t = np.linspace(0.0, 1.0, len(x))
-    for kernel in ("rhs", "mass_matrix", "forcing", "_linearize"):
-        method = getattr(dyn, kernel)
+    for kernel in ("rhs", "mass_matrix", "forcing", "linearize"):
+        method = dyn.kernels.method(kernel)
         together, alone = method(t, x), np.array([method(t[i], x[i]) for i in range(len(x))])
         assert together.dtype == np.float32
         assert together.tobytes() == alone.tobytes(), kernel
-    assert {"rhs", "mass_matrix", "linearize"} <= dyn._lanes[0]
-    assert dyn._lanes[1] in (4, 8, 16)
+    assert {"rhs", "mass_matrix", "linearize"} <= dyn.kernels.lanes[0]
+    assert dyn.kernels.lanes[1] in (4, 8, 16)
 
 
 @pytest.mark.parametrize("name", part(kc.models(), ["wire_particle"]))
@@ -222,7 +222,7 @@ def test_the_address_takes_floats() -> None:
     f = ctypes.CFUNCTYPE(None, ctypes.c_double, *[numbers] * 5)(dyn.address("rhs"))
     arrays = [
         x,
-        dyn._values("input").astype(np.float32),
+        dyn.kernels.values("input").astype(np.float32),
         dyn.prepared,
         np.zeros(dyn.n_work, np.float32),
         np.zeros_like(x),
@@ -309,9 +309,9 @@ def test_pickling_keeps_the_type() -> None:
 
 def test_libraries_of_both_types_do_not_mix() -> None:
     double, single = (kc.compile(import_module("kanecore.gallery.kepler").build(), real=r) for r in ("double", "float"))
-    path = single._builder("energies")[0]  # type: ignore[attr-defined, misc]
+    path = single.libraries._builder("energies")[0]  # type: ignore[attr-defined, misc]
     with pytest.raises(ImportError, match="holds another model"):
-        double._open(path)
+        double.kernels.open(path)
 
 
 @pytest.mark.parametrize("name", part(["rrp", "four_bar", "rolling_disc", "bricard"], ["rrp"]))
@@ -339,5 +339,5 @@ def test_other_levels(level: str) -> None:
     dyn = kc.compile(module.build(), parameters=module.PARAMETERS, real="float", cflags=level)
     x = states("rrp", ENOUGH + 3)
     together = dyn.rhs(0.0, x)
-    assert dyn._lanes[1] in (4, 8)
+    assert dyn.kernels.lanes[1] in (4, 8)
     assert together.tobytes() == np.array([dyn.rhs(0.0, row) for row in x]).tobytes()

@@ -114,8 +114,8 @@ def state_of(name: str, rng: np.random.Generator) -> tuple[float, np.ndarray, np
     at.update(zip([*model.coordinates, *model.speeds], x.tolist(), strict=True))
     at.update(zip([u.diff() for u in model.speeds], given.tolist(), strict=True))
     at.update((kc.multiplier(i), FORCES[i]) for i in range(dyn.n_constraints))
-    at.update(zip(model.inputs, dyn._values("input").tolist(), strict=True))
-    at.update(zip(model.parameters, dyn._values("parameter").tolist(), strict=True))
+    at.update(zip(model.inputs, dyn.kernels.values("input").tolist(), strict=True))
+    at.update(zip(model.parameters, dyn.kernels.values("parameter").tolist(), strict=True))
     return t, x, given, at
 
 
@@ -124,7 +124,7 @@ def called(dyn: kc.CompiledModel, name: str, t: float, x: np.ndarray, udot: np.n
     row = next((kernel for kernel in KERNELS if kernel.name == name), None)
     if row is not None and row.remainder_of:
         return np.asarray(getattr(dyn, row.remainder_of)(t, x, remainder=True, **options))
-    method = getattr(dyn, f"_{name}" if row is not None and row.internal else name)
+    method = dyn.kernels.method(name) if row is not None and row.internal else getattr(dyn, name)
     beyond = (udot,) if row is not None and row.reads_udot else ()
     beyond += (FORCES[: dyn.n_constraints],) if row is not None and row.reads_multipliers else ()
     return np.asarray(method(t, x, *beyond, **options))

@@ -78,7 +78,7 @@ def test_single_precision(name: str, tmp_path: Path, root: Path) -> None:
         x, r = rng.uniform(-1, 1, dyn.n_x), rng.uniform(-1, 1, dyn.n_r)
         if dyn.n_constraints:
             x = dyn.consistent(0.3, x, None, r=r)
-        c = [*(dyn.parameters[p] for p in dyn.parameter_names), dyn._count()]
+        c = [*(dyn.parameters[p] for p in dyn.parameter_names), dyn.kernels.count()]
         single = [np.array(values, dtype=np.float32) for values in (x, r, c)]
         for kernel, shape in (("mass_matrix", (dyn.n_u, dyn.n_u)), ("udot", (dyn.n_u,))):
             out = np.zeros(shape, dtype=np.float32)

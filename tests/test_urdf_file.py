@@ -271,7 +271,7 @@ def test_mimic_joints_in_a_loop(others: list[dict[str, int]]) -> None:
         for angle, speed in rng.uniform(-1.0, 1.0, (40, 2)):
             x = np.concatenate([angle * factors, 3.0 * speed * factors])
             near = x + rng.normal(size=dyn.n_x) * 10.0 ** rng.uniform(-16, -7)
-            assert_allclose(dyn._project(0.0, near), x, atol=2e-6)
+            assert_allclose(dyn.kernels.project(0.0, near), x, atol=2e-6)
         efforts = {"tau_a": 2.0, **{name: 0.3 for name in dyn.input_names if name != "tau_a"}}
         x = dyn.state({name: 0.7 * f for name, f in zip(dyn.coordinate_names, factors, strict=True)})
         found.append((len(dyn.input_names), dyn.udot(0.0, x, r=efforts)[0]))
@@ -732,8 +732,8 @@ def test_reactions_where_rows_of_a_loop_vanish(parameters: bool) -> None:
     dyn = compiled(model)
     x = dyn.consistent(0.0, {"q_base_e0": 1.0, "q_a": -1.2, "q_b": 1.0, "q_c": -1.0, "u_a": 1.0}, None)
     forces = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))
-    assert dyn._why_not("reactions") is not None  # of "steady", which nobody attached
-    assert "steady" in dyn._why_not("reactions")
+    assert dyn.kernels.why_not("reactions") is not None  # of "steady", which nobody attached
+    assert "steady" in dyn.kernels.why_not("reactions")
     del options["velocity_constraints"]
     dyn = compiled(kc.Model.from_urdf(text, loops=[("pin", "end", "point")], gravity=(0, 0, 0), **options))
     forces = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))

@@ -519,7 +519,7 @@ cdef class Evaluation:
         if p is None:
             self.parameters = m.resolve_parameters(None, self.k)
         else:
-            self.operands[OF_P] = m._rows("parameter", p, None, self.k)
+            self.operands[OF_P] = m.names.rows("parameter", p, None, self.k)
         if r is None:
             self.inputs = m.resolve_inputs(None)
         else:
@@ -528,21 +528,21 @@ cdef class Evaluation:
         return 0
 
     cdef object rows(self, str what, str argument, object given, Py_ssize_t n):
-        """Rows of n numbers, as `NamedValues._rows` has them; many that lie in columns, which lanes read, stay so."""
+        """Rows of n numbers, as `Names.rows` has them; many that lie in columns, which lanes read, stay so."""
         cdef Model m = self.model
         cdef int last
         if type(given) is list:
             given = real_array(argument, given, m.dtype)
         last = cnp.PyArray_NDIM(given) - 1 if cnp.PyArray_CheckExact(given) else -1
         if last < 0 or cnp.PyArray_DIM(given, last) != n:
-            return m._rows(what, given)     # others, and the errors
+            return m.names.rows(what, given)     # others, and the errors
         if is_ready(given, m.dtype):
             return given
         if (last == 1 and cnp.PyArray_STRIDE(given, 0) == m.item and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes
                 and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
             self.in_columns = True
             return given
-        return m._rows(what, given)
+        return m.names.rows(what, given)
 
     cdef int write_to(self, object out) except -1:
         """Results go to ``out``, after it has been checked, or for None to a new array."""

@@ -37,7 +37,7 @@ cdef bint recounted(Model m, int k, const Arguments *at, double *out, Outcome *o
     try:
         memcpy(memory, at.c, m.n_prepared * sizeof(double))     # the calls below use the scratch of this model
         state, inputs = vector_of(at.x, m.n_x + n_beyond(m, k)), vector_of(at.r, m.n_r)
-        count = m._count_near(at.t, state[:m.n_x], inputs, vector_of(at.c + m.first, m.n_p))
+        count = m.hooks.count_near(at.t, state[:m.n_x], inputs, vector_of(at.c + m.first, m.n_p))
         if count == memory[m.n_prepared - 1]:
             return False
         memory[m.n_prepared - 1] = count
@@ -55,10 +55,10 @@ cdef object failure(Model m, int k, Outcome outcome, const Arguments *at, object
     x = numbers_of(at.x, m.n_x, m.single)
     told = status == KC_JAMMED or status == KC_UNCONVERGED or status == KC_LOST    # of the last, `recounted` knows it
     if not told and (status == KC_OK or status == KC_NONFINITE or not has_values(m, at)):
-        return not_finite(m, KERNELS[k], at.t, x, rows, out)
+        status = KC_NONFINITE
     r = numbers_of(at.r, m.n_r, m.single) if at.r != NULL else None
     p = numbers_of(behind(at.c, m.first, m.item), m.n_p, m.single) if at.c != NULL else None
-    return singular(m, KERNELS[k], status, row_of(m, status, outcome.number), at.t, x, r, p, rows, out)
+    return m.hooks.failure(KERNELS[k], status, row_of(m, status, outcome.number), at.t, x, r, p, rows, out)
 
 
 cdef bint has_values(Model m, const Arguments *at) except -1:

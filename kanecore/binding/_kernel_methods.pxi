@@ -18,7 +18,7 @@ cdef enum:      # the arguments of a kernel, in the order of `evaluate`
 
 @cython.final
 cdef class KernelMethod:
-    """A kernel as a method of `Kernels` or `Workspace`.
+    """A kernel as a method of a model, of its `ModelKernels`, or of a `Workspace`.
 
     ``__wrapped__`` is the function: it has the signature, the documentation, and does any call.  Those with the usual
     arguments alone are done here, without it.
@@ -53,20 +53,29 @@ cdef class KernelMethod:
         return self.__wrapped__.__qualname__    # a global name, of which pickle knows the module
 
 
-cdef KernelMethod new_method(object function, vectorcallfunc vectorcall):
+cdef KernelMethod new_method(object function, vectorcallfunc vectorcall, object kernel):
     cdef KernelMethod method = KernelMethod.__new__(KernelMethod)
     method.__wrapped__, method.vectorcall = function, vectorcall
-    method.k = kernel_number(function.__name__.removeprefix("_"))
+    method.k = kernel_number(kernel)
     return method
 
 
 def kernel_method(function):
-    """A method of `Kernels` for the kernel of its name.
+    """A method of a model for the kernel of its name.
 
     ``f(self, t, x, *, ...)``, ``f(self, t, x, udot, *, ...)`` or ``f(self, t, x, udot, multipliers=None, *, ...)``.
     """
-    cdef KernelMethod method = new_method(function, call_kernel_method)
+    return with_arguments(new_method(function, call_kernel_method, function.__name__))
+
+
+def internal_kernel_method(function):
+    """The same of `ModelKernels`."""
+    return with_arguments(new_method(function, call_internal_kernel_method, function.__name__))
+
+
+cdef KernelMethod with_arguments(KernelMethod method):
     cdef int i
+    function = method.__wrapped__
     code = function.__code__
     method.multipliers = code.co_argcount == 5
     method.n_positional = code.co_argcount - 1 - method.multipliers
@@ -79,7 +88,12 @@ def kernel_method(function):
 
 def workspace_method(function):
     """A method ``f(self)`` of `Workspace`, for the kernel of its name."""
-    return new_method(function, call_workspace_method)
+    return new_method(function, call_workspace_method, function.__name__)
+
+
+def forward_dynamics_method(function):
+    """A method ``f(self, q, u, tau)`` of a model, whose usual calls the kernel `forward_dynamics` does."""
+    return new_method(function, call_forward_dynamics, "forward_dynamics")
 
 
 @cython.final
@@ -104,11 +118,20 @@ cdef object call_kernel_method(object callable, PyObject *const *args, size_t fl
     cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
     if (n > 0 and isinstance(<object>args[0], Model) and n - 1 <= method.n_positional
             and not (method.multipliers and (<Model>args[0]).n_constraints)):
-        return call_at_once(method, args, n, flags, words)
+        return call_at_once(method, <Model>args[0], args, n, flags, words)
     return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
 
 
-cdef inline object call_at_once(KernelMethod method, PyObject *const *args, Py_ssize_t n, size_t flags, PyObject *words):
+cdef object call_internal_kernel_method(object callable, PyObject *const *args, size_t flags, PyObject *words):
+    cdef KernelMethod method = <KernelMethod>callable
+    cdef Py_ssize_t n = PyVectorcall_NARGS(flags)
+    if n > 0 and isinstance(<object>args[0], ModelKernels) and n - 1 <= method.n_positional:
+        return call_at_once(method, (<ModelKernels>args[0]).model, args, n, flags, words)
+    return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+
+
+cdef inline object call_at_once(KernelMethod method, Model model, PyObject *const *args, Py_ssize_t n, size_t flags,
+                                PyObject *words):
     """Sort the arguments; names are one object each where a call writes them out, so that no text is compared."""
     cdef PyObject *given[N_GIVEN]
     cdef PyObject *none = <PyObject *>None
@@ -128,7 +151,7 @@ cdef inline object call_at_once(KernelMethod method, PyObject *const *args, Py_s
         given[place] = args[n + i]
     if given[GIVEN_T] == NULL or given[GIVEN_X] == NULL or given[GIVEN_UDOT] == NULL:
         return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
-    return (<Model>args[0]).evaluate(
+    return model.evaluate(
         method.k, <object>given[GIVEN_T], <object>given[GIVEN_X], <object>given[GIVEN_UDOT], <object>given[GIVEN_R],
         <object>given[GIVEN_P], <object>given[GIVEN_OUT], <object>given[GIVEN_THREADS])
 
@@ -137,6 +160,15 @@ cdef object call_workspace_method(object callable, PyObject *const *args, size_t
     cdef KernelMethod method = <KernelMethod>callable
     if PyVectorcall_NARGS(flags) == 1 and words == NULL and isinstance(<object>args[0], Buffers):
         return (<Buffers>args[0]).call(method.k)
+    return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
+
+
+cdef object call_forward_dynamics(object callable, PyObject *const *args, size_t flags, PyObject *words):
+    cdef KernelMethod method = <KernelMethod>callable
+    if PyVectorcall_NARGS(flags) == 4 and words == NULL and isinstance(<object>args[0], Model):
+        result = (<Model>args[0]).forward_dynamics_at_once(<object>args[1], <object>args[2], <object>args[3])
+        if result is not None:
+            return result
     return PyObject_Vectorcall(<PyObject *>method.__wrapped__, args, flags, words)
 
 

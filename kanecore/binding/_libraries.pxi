@@ -32,7 +32,7 @@ cdef class Libraries:
     Parameters
     ----------
     library : str or Code
-        The path of the library with the core kernels, or their code; others are added by `_open`.
+        The path of the library with the core kernels, or their code; others are added by `open_another`.
 
     Raises
     ------
@@ -57,6 +57,7 @@ cdef class Libraries:
         self.reserve_memory()
         self.shape_results()
         self.rows_for_lanes = ROWS_FOR_LANES
+        self.missing = {}
         self.install(library)
         self.add_kernels(m)
         self.add_lanes(m.lanes, library)
@@ -132,18 +133,19 @@ cdef class Libraries:
         cdef kc_kernel **members = first_kernel(m)
         cdef double *grown
         cdef int k, n_members = count_kernels(m)
-        missing = table_info(self.table).get("missing", {})
+        info = table_info(m)
+        self.missing.update(info.get("missing", {}))
         if m.n_work > self.n_work:
             grown = allocate(m.n_work)
             PyMem_Free(self.work)
             self.work, self.n_work = grown, m.n_work
         for k in range(N_KERNELS):
-            if self.size[k] == 0 and KERNELS[k] not in missing:
+            if self.size[k] == 0 and KERNELS[k] not in self.missing:
                 self.kernels[k] = empty_kernel
                 memset(self.reads + k * self.n_p, 0, self.n_p)
             elif self.kernels[k] == NULL and k < n_members:
                 self.kernels[k] = members[k]
-        self.note_unread(table_info(m).get("unread", {}))
+        self.note_unread(info.get("unread", {}))
         return 0
 
     cdef int add_lanes(self, const kc_lanes *lanes, object library) except -1:
@@ -174,14 +176,8 @@ cdef class Libraries:
         if not self.lanes_asked[k]:
             self.lanes_asked[k] = True
             if self.lane_kernels[k] == NULL:
-                self._find_lanes(KERNELS[k])
+                self.hooks.find_lanes(KERNELS[k])
         return 0
-
-    @property
-    def _lanes(self):
-        """The kernels that open libraries hold for several states, and how many states: ({name, ...}, n)."""
-        return ({name for k, name in enumerate(KERNELS) if self.lane_kernels[k] != NULL},
-                0 if self.lanes == NULL else self.lanes.n_lanes)
 
     cdef int note_unread(self, dict unread) except -1:
         """Parameters that the kernels of a library do not read: bits of an integer, by the kernels' names."""
@@ -192,24 +188,8 @@ cdef class Libraries:
                     self.reads[<int>k * self.n_p + i] = not unread[name] >> i & 1
         return 0
 
-    def _open(self, library):
-        """Add the kernels of another library of the same model.
-
-        Parameters
-        ----------
-        library : str or Code
-            Its path, or its code, as that of the first; the table has the names and sizes of the first.
-
-        Returns
-        -------
-        dict
-            Facts of the library about itself, as `_table_info`.
-
-        Raises
-        ------
-        ImportError
-            It cannot be opened, or belongs to another model or another version of kanecore.h.
-        """
+    cdef dict open_another(self, object library):
+        """Add the kernels of another library of the same model; see `ModelKernels.open`."""
         cdef const kc_model *m
         self.opened()
         m = self.open_library(library)
@@ -243,23 +223,18 @@ cdef class Libraries:
                 and decoded(m.p_names, m.n_p) == self.parameter_names
                 and decoded(m.r_names, m.n_r) == self.input_names)
 
-    def _has(self, kernel):
-        """Test whether the libraries opened so far hold this kernel."""
-        return self.kernels[kernel_number(kernel)] != NULL
-
-    @property
-    def _table_info(self):
-        """Facts of the core library about itself: operation counts, source, package version."""
+    cdef dict core_info(self):
+        """Facts of the core library about itself."""
         return table_info(self.opened())
 
     cdef kc_kernel *kernel(self, int k) except NULL:
-        """Kernel number ``k``, from a library that `_find` opens if it must; ModelError if there is none."""
+        """Kernel number ``k``, from a library that is found if it must be; ModelError if there is none."""
         self.opened()
         if self.kernels[k] == NULL:
-            self._find(KERNELS[k])
+            self.hooks.find(KERNELS[k])
         if self.kernels[k] == NULL:
             what = KERNELS[k].replace("_", " ")
-            why = self._why_not(KERNELS[k]) or ("its description defines none, or it was compiled without, and must be "
+            why = self.missing.get(KERNELS[k]) or ("its description defines none, or it was compiled without, and must be "
                                                 "compiled again, with kernels='all'")
             raise ModelError(f"{self.name!r} has no {what}: {why}")
         return self.kernels[k]

@@ -4,7 +4,7 @@
 cdef class Parametrized(Libraries):
     """A model with its current parameters and inputs: immutable blocks that are swapped when they are set.
 
-    `kanecore.binding.named_values.NamedValues` finds them by name.
+    `kanecore.binding.names.Names` finds them by name.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -54,30 +54,12 @@ cdef class Parametrized(Libraries):
         self.input_block = block
         self.r = block.read if block.complete else NULL
 
-    def _wanted(self, Py_ssize_t i, int k):
-        return self.wanted(i, k)
-
     cdef object current(self, str what):
         if what == "parameter":
             return vector_of(self.parameter_block.values + self.first, self.n_p)
         return vector_of(self.input_block.values, self.n_r)
 
-    def _values(self, str what):
-        """A copy of the current values of all parameters or inputs.
-
-        Parameters
-        ----------
-        what : {"parameter", "input"}
-
-        Returns
-        -------
-        ndarray, (n_p,) or (n_r,)
-            NaN where a value was never given.
-        """
-        self.opened()
-        return self.current(what)
-
-    def _replace(self, str what, dict numbered):
+    cdef int replace(self, str what, dict numbered) except -1:
         """Set finite numbers in the places of some parameters or inputs.
 
         No Python code runs in it: threads that set different values do not undo each other's.
@@ -89,10 +71,11 @@ cdef class Parametrized(Libraries):
             self.set_parameters(self.new_parameters(data(merged)))
         else:
             self.set_inputs(self.new_inputs(data(merged)))
+        return 0
 
     cdef int take_addresses(self, dict addresses) except -1:
         """Take the addresses of C functions that the libraries call: in c they follow the parameters, as numbers."""
-        names = list(self._table_info.get("functions", ()))
+        names = list(self.core_info().get("functions", ()))
         if list(addresses) != names:
             raise ImportError(f"the library of {self.name!r} calls the C functions {', '.join(names) or 'none'}, and was "
                               f"given the addresses of {', '.join(addresses) or 'none'}")
@@ -129,8 +112,8 @@ cdef class Parametrized(Libraries):
         cdef Block block = new_block(r, self.n_r, self.n_r)
         return in_floats(block, self.n_r, self.n_r) if self.single else block
 
-    def _count(self, p=None):
-        """Number of rows of G that count with some parameters, by default the current ones: a fact of these alone."""
+    cdef Py_ssize_t count(self, object p) except -1:
+        """Number of rows of G that count with some parameters, for None the current ones: a fact of these alone."""
         if not self.n_constraints:
             return 0
         return int(number_at(self.resolve_parameters(p, K_UDOT).read, self.n_prepared - 1, self.single))
@@ -152,12 +135,12 @@ cdef class Parametrized(Libraries):
         if given is None:
             block = self.parameter_block if parameter else self.input_block
             if not block.complete:
-                lost = np.flatnonzero(np.isnan(self._values(what))).tolist()
+                lost = np.flatnonzero(np.isnan(self.current(what))).tolist()
                 lost = [i for i in lost if not parameter or self.wanted(i, k)]
                 if lost:
-                    raise self._missing(what, lost)
+                    raise self.names.missing(what, lost)
             return block
-        array = np.ascontiguousarray(self._rows(what, given, None, k), dtype=DOUBLE)
+        array = np.ascontiguousarray(self.names.rows(what, given, None, k), dtype=DOUBLE)
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
             raise ValueError(f"{'p' if parameter else 'r'} has shape {array.shape}, expected ({n},): one set of {what}s")
@@ -185,7 +168,7 @@ cdef class Parametrized(Libraries):
         -------
         ndarray, (..., n_prepared)
         """
-        return self.prepared_rows(self._rows("parameter", p))
+        return self.prepared_rows(self.names.rows("parameter", p))
 
     cdef object prepared_rows(self, object p):
         """The constants of parameters (..., n_p)."""

@@ -86,7 +86,7 @@ cdef class Model(Parametrized):
     Parameters
     ----------
     path : str
-        The library with the core kernels; others are added by `_open`.
+        The library with the core kernels; others are added by `open_another`.
 
     Raises
     ------
@@ -134,10 +134,6 @@ cdef class Model(Parametrized):
             explain(self, k, &failed, self.work, result)
         return scalar if array is None else array
 
-    def _evaluate(self, kernel, t, x, udot, r, p, out, threads=1):
-        """A kernel by name."""
-        return self.evaluate(kernel_number(kernel), t, x, udot, r, p, out, threads)
-
     cdef object evaluate_any(self, int k, object t, object x, object udot, object r, object p, object out,
                              object threads):
         """Convert all that NumPy accepts: conversion, broadcasting, errors that name the argument."""
@@ -152,56 +148,6 @@ cdef class Model(Parametrized):
         if out is None and states.result.ndim == 0:
             return states.result.item()
         return states.result
-
-    def _inverse_dynamics_tangent_at_once(self, t, x, udot, dx, dr, dudot, r, p):
-        """`jvp("inverse_dynamics", ...)` of one state in plain arrays; None for arguments that are no such.
-
-        ``dr`` and ``dudot`` may be None, for zeros.
-        """
-        cdef double *to = self.state + self.n_x
-        if udot is None or dx is None:
-            return None
-        if not (put(&to, udot, self.n_u) and put(&to, None, self.n_constraints) and put(&to, dx, self.n_x)
-                and put(&to, dr, self.n_r) and put(&to, dudot, self.n_u)):
-            return None
-        return self.product_at_once(K_INVERSE_DYNAMICS_TANGENT, t, x, r, p)
-
-    def _inverse_dynamics_gradient_at_once(self, t, x, udot, weights, r, p):
-        """The gradients of `vjp("inverse_dynamics", ...)`, likewise."""
-        cdef double *to = self.state + self.n_x
-        if udot is None or weights is None:
-            return None
-        if not (put(&to, udot, self.n_u) and put(&to, None, self.n_constraints) and put(&to, weights, self.n_u)):
-            return None
-        return self.product_at_once(K_INVERSE_DYNAMICS_GRADIENT, t, x, r, p)
-
-    def _linearize_into(self, t, x, r, p, a, b):
-        """A and B of one state into plain arrays that do not overlap; False for others, to which nothing is written."""
-        cdef Py_ssize_t n = self.n_x, columns = n + self.n_r
-        if self.kernels[K_LINEARIZE] == NULL or self.single or not take_columns(a, b, n, columns):
-            return False
-        whole = self.evaluate(K_LINEARIZE, t, x, None, r, p, None)
-        if cnp.PyArray_NDIM(whole) != 2:
-            return False
-        copy_columns(data(whole), columns, a, 0)
-        copy_columns(data(whole), columns, b, n)
-        return True
-
-    def _rhs_tangent_at_once(self, t, x, dx, dr, r, p):
-        """`rhs_jvp` along a direction of x and r, likewise; ``dr`` may be None, for zeros."""
-        return self.tangent_at_once(K_RHS_TANGENT, t, x, dx, dr, r, p)
-
-    def _rhs_gradient_at_once(self, t, x, weights, bint full, r, p):
-        """The gradient of `rhs_vjp` with respect to x, and if ``full`` to r behind it, likewise."""
-        return self.gradient_at_once(K_RHS_GRADIENT, t, x, weights, full, r, p)
-
-    def _output_tangent_at_once(self, t, x, dx, dr, r, p):
-        """The change of `outputs` along a direction of x and r, likewise."""
-        return self.tangent_at_once(K_OUTPUT_TANGENT, t, x, dx, dr, r, p)
-
-    def _output_gradient_at_once(self, t, x, weights, bint full, r, p):
-        """The gradient of weights times `outputs`, likewise."""
-        return self.gradient_at_once(K_OUTPUT_GRADIENT, t, x, weights, full, r, p)
 
     cdef object tangent_at_once(self, int k, object t, object x, object dx, object dr, object r, object p):
         cdef double *to = self.state + self.n_x
@@ -225,10 +171,6 @@ cdef class Model(Parametrized):
         memcpy(data(by_x), data(gradient), self.n_x * sizeof(double))
         return by_x
 
-    def _rhs_hessian_at_once(self, t, x, weights, r, p):
-        """`rhs_hessian`, likewise."""
-        return self.gradient_at_once(K_RHS_HESSIAN, t, x, weights, True, r, p)
-
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
         """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
         cdef Arguments at
@@ -243,33 +185,14 @@ cdef class Model(Parametrized):
             explain(self, k, &at, self.work, data(result))
         return result
 
-    def aba(self, q, u, tau):
-        """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
-
-        Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
-        of P being a basis of the motions that G allows.  One kernel finds it, in the time of `udot`.
-
-        Parameters
-        ----------
-        q, u, tau : array_like, (..., n_u), or mapping by name
-            Coordinates, speeds, and generalized forces beyond those modelled, by the names of speeds.
-
-        Returns
-        -------
-        ndarray, (..., n_u)
-
-        Raises
-        ------
-        ModelError
-            qdot is not u.
-        SingularError
-            M, or its part in the motions that G allows, is singular, or a constraint is lost.
-        """
+    @cython.final
+    cdef object forward_dynamics_at_once(self, object q, object u, object tau):
+        """`aba` of one state in plain arrays; None for arguments that are no such."""
         cdef Arguments at
         cdef Py_ssize_t n = self.n_u
         if (not self.qdot_is_u or self.single or self.kernels[K_FORWARD_DYNAMICS] == NULL or not self.served[K_FORWARD_DYNAMICS]
                 or not is_vector(q, self.n_q) or not is_vector(u, n) or not is_vector(tau, n)):
-            return self._forward_dynamics_of(q, u, tau)
+            return None
         memcpy(self.state, data(q), self.n_q * sizeof(double))
         memcpy(self.state + self.n_q, data(u), n * sizeof(double))
         memset(self.state + self.n_q + n, 0, self.n_z * sizeof(double))

@@ -22,7 +22,7 @@ cdef class Entries:
         if PyLong_CheckExact(key):
             return ARRAY.mp_subscript(self, key)
         if is_name(key) and self._model is not None:
-            key = self._model._index(self._what, key)
+            key = self._model.names.index(self._what, key)
         return ARRAY.mp_subscript(without_names(self), key)
 
     def __setitem__(self, key, value):
@@ -30,7 +30,7 @@ cdef class Entries:
             ARRAY.mp_ass_subscript(self, key, value)
             return
         if is_name(key) and self._model is not None:
-            key, value = self._model._entry(self._what, key, value)
+            key, value = self._model.names.entry(self._what, key, value)
         ARRAY.mp_ass_subscript(without_names(self), key, value)
 
 
@@ -115,7 +115,7 @@ cdef class Buffers:
         self.model = model
         self.arrays, self.owners = [None] * N_KERNELS, []
         self._x, self._r, self._p = self.values("state"), self.values("input"), self.values("parameter")
-        self._x[...], self._r[...], self._p[...] = 0.0, model._current("input"), model._current("parameter")
+        self._x[...], self._r[...], self._p[...] = 0.0, model.names.current("input"), model.names.current("parameter")
         self.x_data, self.r_data, self.p_data = data(self._x), data(self._r), data(self._p)
         xdot = self.array_of(K_RHS)
         self.qdot, self.zdot = xdot[:model.n_q], xdot[model.n_q + model.n_u:]
@@ -136,7 +136,7 @@ cdef class Buffers:
 
     @x.setter
     def x(self, value):
-        self._x[...] = self.model._rows("state", value)
+        self._x[...] = self.model.names.rows("state", value)
 
     @property
     def r(self):
@@ -145,7 +145,7 @@ cdef class Buffers:
 
     @r.setter
     def r(self, value):
-        self._r[...] = self.model._rows("input", value)
+        self._r[...] = self.model.names.rows("input", value)
 
     @property
     def p(self):
@@ -154,7 +154,7 @@ cdef class Buffers:
 
     @p.setter
     def p(self, value):
-        self._p[...] = self.model._rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
+        self._p[...] = self.model.names.rows("parameter", value, None, NONE if hasattr(value, "keys") else ANY)
 
     @property
     def udot(self):
@@ -163,11 +163,11 @@ cdef class Buffers:
 
     @udot.setter
     def udot(self, value):
-        self._udot[...] = self.model._rows("udot", value)
+        self._udot[...] = self.model.names.rows("udot", value)
 
     cdef object values(self, str what):
         """A new array for an argument, whose entries have names."""
-        return named_array(self.model, what, self.array((len(self.model._names_of[what]),)))
+        return named_array(self.model, what, self.array((len(self.model.names.of(what)),)))
 
     cdef object array(self, tuple shape):
         """A new array of NaN. Its memory lives at least as long as this workspace."""
@@ -215,11 +215,11 @@ cdef class Buffers:
     cdef int refuse(self, int k) except -1:
         """Raise for the parameters that a kernel reads and that are missing, or not finite, in p."""
         cdef Model m = self.model
-        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m._current("parameter"))).tolist()
+        unset = np.flatnonzero(np.isnan(self._p) & np.isnan(m.names.current("parameter"))).tolist()
         unset = [i for i in unset if m.wanted(i, k)]
         if unset:
-            raise m._missing("parameter", unset)
-        m._rows("parameter", self._p, None, k)
+            raise m.names.missing("parameter", unset)
+        m.names.rows("parameter", self._p, None, k)
         return 0
 
     @cython.final
@@ -246,14 +246,15 @@ cdef class Buffers:
             self.explain_result(k, x)
         return number_at(self.results[k], 0, m.single) if m.n_dims[k] == 0 else self.arrays[k]
 
-    def _call(self, kernel):
+    def evaluate(self, kernel):
+        """The result of a kernel by name, as its method."""
         return self.call(kernel_number(kernel))
 
     cdef int explain_result(self, int k, const double *x) except -1:
         cdef Model m = self.model
         cdef Arguments at
-        unset = np.isnan(self._r) & np.isnan(m._current("input"))
+        unset = np.isnan(self._r) & np.isnan(m.names.current("input"))
         if unset.any():
-            raise m._missing("input", np.flatnonzero(unset))
+            raise m.names.missing("input", np.flatnonzero(unset))
         at.t, at.x, at.r, at.c = self.t, x, self.r_data, self.c
         return explain(m, k, &at, self.work, self.results[k])

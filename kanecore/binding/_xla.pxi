@@ -172,4 +172,4 @@ def operand(Model model, str what, given, str kernel):
     KeyError, ValueError, TypeError
         As of the kernels.
     """
-    return model._rows(what, {} if given is None else given, None, kernel_number(kernel))
+    return model.names.rows(what, {} if given is None else given, None, kernel_number(kernel))

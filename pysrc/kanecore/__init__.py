@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kanecore import gallery, robots, shapes, transforms
     from kanecore._compile import compile
     from kanecore._library import ABI_VERSION
-    from kanecore.audit.equivalence import equivalent
+    from kanecore.comparison.equivalence import equivalent
     from kanecore.compiled_model import CompiledModel
     from kanecore.control.identification import Identification
     from kanecore.describe.from_sympy.contacts import Contact, HeightField, Plane, Sphere
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         SingularError,
         WorkerError,
     )
-    from kanecore.export.model_wheel import build_wheel
     from kanecore.functions.c_functions import CFunction
     from kanecore.functions.splines import Spline
     from kanecore.gallery import load, models
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from kanecore.motion.samples import Samples
     from kanecore.motion.signals import Signal
     from kanecore.motion.trajectory import Trajectory
+    from kanecore.wheels.model_wheel import build_wheel
 
     __version__: str
 
@@ -143,9 +143,9 @@ _HOMES = {
     "Trajectory": "kanecore.motion.trajectory",
     "VelocityField": "kanecore.describe.from_sympy.force_systems",
     "WorkerError": "kanecore.errors",
-    "build_wheel": "kanecore.export.model_wheel",
+    "build_wheel": "kanecore.wheels.model_wheel",
     "compile": "kanecore._compile",
-    "equivalent": "kanecore.audit.equivalence",
+    "equivalent": "kanecore.comparison.equivalence",
     "gallery": "kanecore.gallery",
     "load": "kanecore.gallery",
     "models": "kanecore.gallery",

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from kanecore.build.c_compiler import NO_COMPILER, is_wanted
 from kanecore.build.groups import group_builders
-from kanecore.compiled_model import CompiledModel, class_of
+from kanecore.compiled_model import CompiledModel
 from kanecore.emit.sources import version
 from kanecore.errors import ModelError, unknown_name
 from kanecore.functions.c_functions import CFunction
 from kanecore.kernels import GROUPS, KERNEL_GROUPS
 from kanecore.program.bytecode_format import Code
 from kanecore.program.garbage_collection import no_collection
+from kanecore.single_model import class_of
 
 if TYPE_CHECKING:
     from kanecore.describe.description import Description
@@ -119,7 +120,7 @@ def compile(
     )
     dyn = _derived(source, {}, functions, cc=cc, cflags=cflags, cache=cache, verbose=verbose)
     dyn.parameters.update({name: value for name, value in values.items() if name not in baked})
-    dyn._described_by = lambda: model
+    dyn.libraries.described_by = lambda: model
     if wanted := _groups(kernels):
         dyn.build(*wanted)
     return dyn

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from kanecore._binding import Model, _Array, _Kind, _Values
+from kanecore._binding import Model, Values, _Array, _Kind
 
 FIXED_STEP_METHODS: tuple[str, ...]
 METHODS: dict[str, bool]
@@ -151,7 +151,7 @@ def roll_back(
     parameters: bool,
     threads: int | None = None,
 ) -> RolloutGradient: ...
-def parameters_of_rows(model: Model, parameters: _Values) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...
+def parameters_of_rows(model: Model, parameters: Values) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...
 def result_for(
     model: Model, out: Any, shape: tuple[int, ...], operands: Mapping[str, np.ndarray[Any, Any]]
 ) -> np.ndarray[Any, Any]: ...

@@ -29,6 +29,7 @@ __all__ = [
     "SingularError",
     "WorkerError",
     "is_close",
+    "needs_doubles",
 ]
 
 _SHOWN = 12  # names, where none is near
@@ -245,3 +246,10 @@ def _one_edit(a: str, b: str) -> bool:
         return len(b) == len(a) + 1 and a[start:] == b[start + 1 :]
     exchanged = a[:start] + a[start + 1 : start + 2] + a[start : start + 1] + a[start + 2 :]
     return a[start + 1 :] == b[start + 1 :] or exchanged == b
+
+
+def needs_doubles(dyn: Any, name: str) -> ModelError:
+    """The error of a method, or option, of a model in single precision that has tolerances for doubles."""
+    return ModelError(
+        f"{name} needs the digits of doubles, and {dyn.name!r} is compiled with real='float': compile it without"
+    )

@@ -18,7 +18,22 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "Kernel", "first_sentence"]
+__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "TABLES", "Kernel", "first_sentence"]
+
+
+TABLES = (
+    "Equations of motion",
+    "Generalized forces",
+    "Points and frames",
+    "Energy and momentum",
+    "Constraints",
+    "Motion",
+    "Control and derivatives",
+    "Identification and audit",
+    "Other programs",
+    "Values and facts",
+)
+"""Titles of the tables of methods of a compiled model, in their order."""
 
 
 @dataclass(frozen=True)
@@ -50,15 +65,15 @@ class Kernel:
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
-        Only other functions call it, as ``_name``.
+        Only functions of the package call it, by `CompiledModel.kernels`.
     remainder_of : str
         The kernel of which this is ``remainder=True``.
     nonholonomic : bool
-        ``nonholonomic=True`` puts the dependent speeds in terms of the others.
+        It has a form in the independent speeds alone, ``nonholonomic=True``.
     named : str
         The model's names of the first axis: ``named=True`` gives a dict.
-    by : tuple of str
-        What ``by=`` splits the result into; `CompiledModel._split` does so.
+    table : str
+        Title of the table of methods in which it stands, one of `TABLES`; empty where it is no method of its own.
     part_of : str
         The kernel whose result holds this one.
     field : str
@@ -80,7 +95,7 @@ class Kernel:
     remainder_of: str = ""
     nonholonomic: bool = False
     named: str = ""
-    by: tuple[str, ...] = ()
+    table: str = ""
     part_of: str = ""
     field: str = ""
 
@@ -110,40 +125,45 @@ KERNELS: tuple[Kernel, ...] = (
         "The right-hand side xdot = [qdot, udot, zdot] of the equations of motion",
         counts=True,
         field="xdot",
+        table="Equations of motion",
     ),
     Kernel(
         *("udot", "core", ("n_u",), r"\dot u", "M udot = f + G' lambda, solved"),
         "The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda)",
         counts=True,
         part_of="rhs",
+        table="Equations of motion",
     ),
     Kernel(
         *("qdot", "core", ("n_q",), r"\dot q = Y u + z", "Y u + z"),
         "The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t)",
         part_of="rhs",
+        table="Equations of motion",
     ),
     Kernel(
         *("mass_matrix", "core", ("n_u", "n_u"), "M", "M, row by row"),
         "The mass matrix M of M udot = f in all speeds, symmetric",
         field="M",
+        table="Equations of motion",
     ),
     Kernel(
         *("forcing", "core", ("n_u",), "f", "f"),
         "The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0",
         field="f",
+        table="Equations of motion",
     ),
     Kernel(
         *("outputs", "core", ("n_outputs",), "y", "as described"),
         "The outputs that the model was described with, in the order of `output_names`",
+        table="Equations of motion",
     ),
     Kernel(
         *("partial_velocities", "forces", ("n_points", "n_u", "3"), r"\boldsymbol v_r", "v_r, inertial axes"),
         "The partial velocities ∂v/∂u_r of all points, inertial axes",
         "With ``remainder=True`` instead the parts of the velocities that no speed multiplies, "
-        "v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the "
-        "dependent speeds are put in terms of the independent ones first, (..., n_points, dof, 3): the nonholonomic "
-        "partial velocities, or where a constraint is not linear in the speeds those of virtual changes.",
+        "v_t = v - Σ v_r u_r, (..., n_points, 3). Points in the order of `points`.",
         nonholonomic=True,
+        table="Generalized forces",
     ),
     Kernel(
         *("velocity_remainders", "forces", ("n_points", "3"), r"\boldsymbol v_t", "v_t, inertial axes"),
@@ -153,9 +173,9 @@ KERNELS: tuple[Kernel, ...] = (
         *("partial_angular_velocities", "forces", ("n_frames", "n_u", "3"), r"\boldsymbol\omega_r"),
         "omega_r, inertial axes",
         "The partial angular velocities ∂ω/∂u_r of all frames, inertial axes",
-        "With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of "
-        "`frames`. ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).",
+        "With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of `frames`.",
         nonholonomic=True,
+        table="Generalized forces",
     ),
     Kernel(
         *("angular_velocity_remainders", "forces", ("n_frames", "3"), r"\boldsymbol\omega_t", "omega_t, inertial axes"),
@@ -164,42 +184,39 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("generalized_active_forces", "forces", ("n_u",), "F", "F_r"),
         "The generalized active forces F_r = Σ v_r · R + ω_r · T",
-        "With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof). "
-        '``by="load"`` gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its place in '
-        'forcelist, its points and frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the '
-        'rest, so that all entries add up. ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load '
-        "acts on the body that its point or frame is fixed in; on massless ones, on the body that they carry. A load "
-        "that is linear in udot counts as it is at udot = 0.",
+        "A load that is linear in udot counts as it is at udot = 0.",
         nonholonomic=True,
-        by=("load", "body"),
+        table="Generalized forces",
     ),
     Kernel(
         *("generalized_inertia_forces", "forces", ("n_u",), "F^*", "F*_r"),
         "The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot",
-        'With ``nonholonomic=True`` those of the independent speeds, (..., dof). ``by="body"`` gives those of each '
-        "body, (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.",
         reads_udot=True,
         nonholonomic=True,
-        by=("body",),
+        table="Generalized forces",
     ),
     Kernel(
         *("inverse_dynamics", "forces", ("n_u",), r"-(F + F^*) = M \dot u - f", "-(F_r + F*_r)"),
         "The generalized forces beyond those modelled that produce udot",
         "-(F_r + F*_r) = M udot - f. With constraints Gᵀ lambda is part of it.",
         reads_udot=True,
+        table="Equations of motion",
     ),
     Kernel(
         *("kinetic_energy", "energies", (), "T", "T"),
         "The kinetic energy T of all bodies, relative to the inertial frame",
+        table="Energy and momentum",
     ),
     Kernel(
         *("potential_energy", "energies", (), "U", "U"),
         "The potential energy U of the loads that have one",
+        table="Energy and momentum",
     ),
     Kernel(
         *("power", "energies", (), r"\frac{d}{dt}(T + U)", "d(T + U)/dt"),
         "The rate d(T + U)/dt at udot, the power of the loads without a potential",
         reads_udot=True,
+        table="Generalized forces",
     ),
     Kernel(
         *("reactions", "reactions", ("n_joints", "6"), r"[\boldsymbol R, \boldsymbol T]", "force, torque on the child"),
@@ -209,6 +226,7 @@ KERNELS: tuple[Kernel, ...] = (
         "Algorithms*, 2008, section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With "
         "``named=True`` a dict of views of the result, {name: (..., 6)}.",
         named="joints",
+        table="Generalized forces",
     ),
     Kernel(
         *("reaction_slopes", "reactions", ("n_joints", "6", "n_constraints"), "", "their d/d lambda"),
@@ -218,15 +236,18 @@ KERNELS: tuple[Kernel, ...] = (
     Kernel(
         *("configuration_residual", "constraints", ("n_configuration",), r"\varphi", "phi(q, t)"),
         "The configuration constraints' values phi(q, t), in the order given",
+        table="Constraints",
     ),
     Kernel(
         *("configuration_jacobian", "constraints", ("n_configuration", "n_q")),
         *(r"\partial\varphi/\partial q", "dphi/dq"),
         "The derivatives of the configuration constraints ∂phi/∂q",
+        table="Constraints",
     ),
     Kernel(
         *("velocity_residual", "constraints", ("n_velocity",), "c", "c(q, u, t)"),
         "The values of the constraints on velocities, c(q, u, t): of the first rows of G",
+        table="Constraints",
     ),
     Kernel(
         *("constraint_sizes", "constraints", ("n_configuration + n_velocity",), "", "what phi, c are sums of"),
@@ -238,15 +259,18 @@ KERNELS: tuple[Kernel, ...] = (
         "The matrix G of the constraints G udot + gamma = 0; rows in the order of `constraint_names`",
         "Velocity constraints, then derivatives of configuration constraints outside their row space, then "
         "acceleration constraints; ∂c/∂u where they are not linear in u.",
+        table="Constraints",
     ),
     Kernel(
         *("constraint_bias", "constraints", ("n_constraints",), r"\gamma", "gamma"),
         "The bias gamma of the constraints G udot + gamma = 0",
+        table="Constraints",
     ),
     Kernel(
         *("multipliers", "constraints", ("n_constraints",), r"\lambda", "lambda, of least norm"),
         "The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant",
         counts=True,
+        table="Generalized forces",
     ),
     Kernel(
         *("stabilization", "constraints", ("2", "n_u"), "", "[a, b], see kanecore.h"),
@@ -278,6 +302,7 @@ KERNELS: tuple[Kernel, ...] = (
         "With the reactions among the inputs they vanish where these are right; with unknown ones left out each is "
         "what the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, "
         "section 4.9).",
+        table="Generalized forces",
     ),
     Kernel(
         *("positions", "bodies", ("n_points", "3"), r"\boldsymbol r", "r, inertial axes"),
@@ -287,6 +312,7 @@ KERNELS: tuple[Kernel, ...] = (
         "names both. Points in the order of `points`. With ``named=True`` a dict of views of the result, "
         "{name: (..., 3)}; `position` gives one of them, in any frame.",
         named="points",
+        table="Points and frames",
     ),
     Kernel(
         *("orientations", "bodies", ("n_frames", "3", "3"), "R", "v_inertial = R v_frame"),
@@ -294,6 +320,7 @@ KERNELS: tuple[Kernel, ...] = (
         "v_inertial = R v_frame. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3, 3)}. That "
         "of a frame of which the angular velocity alone was given is the one that it is written in.",
         named="frames",
+        table="Points and frames",
     ),
     Kernel(
         *(
@@ -313,6 +340,7 @@ KERNELS: tuple[Kernel, ...] = (
         "In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the "
         "angular momentum of a particle is zero.",
         named="bodies",
+        table="Energy and momentum",
     ),
     Kernel(
         *(
@@ -327,11 +355,13 @@ KERNELS: tuple[Kernel, ...] = (
         "gravity is no part of them.",
         reads_udot=True,
         named="bodies",
+        table="Generalized forces",
     ),
     Kernel(
         *("momenta", "energies", ("n_u",), r"\partial T/\partial u", "dT/du"),
         "The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω",
         "Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.",
+        table="Energy and momentum",
     ),
     Kernel(
         *("gibbs", "energies", (), "S", "S"),
@@ -340,11 +370,13 @@ KERNELS: tuple[Kernel, ...] = (
         "in redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this "
         "stays true. What loads that are linear in udot add to F*_r is no part of S.",
         reads_udot=True,
+        table="Energy and momentum",
     ),
     Kernel(
         *("coordinate_forces", "forces", ("n_q",), "Q", "Q_k, of the coordinates"),
         "The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F",
         "Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.",
+        table="Generalized forces",
     ),
     Kernel(
         *("equations_residual", "forces", ("n_u + n_configuration + n_velocity",)),
@@ -354,12 +386,14 @@ KERNELS: tuple[Kernel, ...] = (
         "``multipliers`` (..., n_constraints) may be left out where there are no constraints.",
         reads_udot=True,
         reads_multipliers=True,
+        table="Equations of motion",
     ),
     Kernel(
         *("generalized_momenta", "hamilton", ("n_q",), r"p = \partial L/\partial\dot q", "p = dL/dqdot"),
         "The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U",
         "∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of "
         "positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).",
+        table="Energy and momentum",
     ),
     Kernel(
         *("hamiltonian", "hamilton", (), r"H = p\cdot\dot q - L", "H = p qdot - L"),
@@ -367,11 +401,13 @@ KERNELS: tuple[Kernel, ...] = (
         "It is T + U only where q̇ = 0 means that all is at rest. With quaternions too: where u_z with Y u_z = z "
         "exists for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set "
         "(Goldstein, section 8.1).",
+        table="Energy and momentum",
     ),
     Kernel(
         *("kinetic_energy_parts", "hamilton", ("3",), "T_2, T_1, T_0", "T2, T1, T0"),
         "The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇",
         "Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).",
+        table="Energy and momentum",
     ),
     Kernel(
         *("momentum_rates", "hamilton", ("2", "n_q"), r"\dot p, \partial L/\partial q", "dp/dt, dL/dq"),
@@ -384,12 +420,14 @@ KERNELS: tuple[Kernel, ...] = (
         "The velocities v of all points in the inertial frame, inertial axes",
         "v = Σ v_r u_r + v_t. Points in the order of `points`, with ``named=True`` a dict {name: (..., 3)}.",
         named="points",
+        table="Points and frames",
     ),
     Kernel(
         *("angular_velocities", "bodies", ("n_frames", "3"), r"\boldsymbol\omega", "omega, inertial axes"),
         "The angular velocities ω of all frames in the inertial frame, inertial axes",
         "ω = Σ ω_r u_r + ω_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3)}.",
         named="frames",
+        table="Points and frames",
     ),
     Kernel(
         *("masses", "bodies", ("n_bodies", "13"), "", "m, I about the inertia point, its place, body axes"),
@@ -418,6 +456,7 @@ KERNELS: tuple[Kernel, ...] = (
         "The positions of the joint points, measured as `positions` are, inertial axes",
         "Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.",
         named="joints",
+        table="Points and frames",
     ),
     Kernel(
         *("attached_wrenches", "bodies", ("n_bodies", "6", "n_constraints"), "", "force, moment of unit multipliers"),
@@ -430,6 +469,7 @@ KERNELS: tuple[Kernel, ...] = (
         "What t does where it stands in the description itself: a prescribed motion that is an input is held, and its "
         "rates are inputs of their own.",
         counts=True,
+        table="Control and derivatives",
     ),
     Kernel(
         *("rhs_parameter_jacobian", "derivatives", ("n_x", "n_p"), r"\partial\dot x/\partial p", "d xdot/dp"),
@@ -437,12 +477,14 @@ KERNELS: tuple[Kernel, ...] = (
         "Exact, and with constraints too: with R = f + Gᵀλ - M udot and S = G udot + gamma at constant udot and λ, "
         "M dudot - Gᵀ dλ = ∂R/∂p dp and G dudot = -∂S/∂p dp, as of `linearize`.",
         counts=True,
+        table="Control and derivatives",
     ),
     Kernel(
         *("output_jacobian", "derivatives", ("n_outputs", "n_x + n_r"), r"\partial y/\partial(x, r)", "dy/d(x, r)"),
         "The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr",
         "Where outputs hold udot, it varies with x and r as `udot` does. ModelError where they hold multipliers.",
         counts=True,
+        table="Control and derivatives",
     ),
     Kernel(
         *("coriolis_matrix", "derivatives", ("n_u", "n_u"), "C", "C(q, u) of M udot + C u + g"),
@@ -450,12 +492,14 @@ KERNELS: tuple[Kernel, ...] = (
         "C_ij = ½ Σ (∂M_ij/∂q_k + ∂M_ik/∂q_j - ∂M_jk/∂q_i) u_k, so that dM/dt - 2C is skew (Murray, Li & Sastry, *A "
         "Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2). ModelError unless qdot is u and "
         "T = ½ uᵀ M(q) u.",
+        table="Equations of motion",
     ),
     Kernel(
         *("gravity_forces", "derivatives", ("n_u",), "g", "g(q) of M udot + C u + g"),
         "The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads",
         "Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential "
         "energies that were given as such, those in a Lagrangian included. Zero where there are none.",
+        table="Equations of motion",
     ),
     Kernel(
         *("accelerations", "bodies", ("n_points", "3"), r"\boldsymbol a = \dot{\boldsymbol v}", "a, inertial axes"),
@@ -465,6 +509,7 @@ KERNELS: tuple[Kernel, ...] = (
         "``named=True`` a dict {name: (..., 3)}.",
         reads_udot=True,
         named="points",
+        table="Points and frames",
     ),
     Kernel(
         *("angular_accelerations", "bodies", ("n_frames", "3")),
@@ -474,6 +519,7 @@ KERNELS: tuple[Kernel, ...] = (
         "(..., 3)}.",
         reads_udot=True,
         named="frames",
+        table="Points and frames",
     ),
     Kernel(
         *("gravity_field", "bodies", ("3",), r"\boldsymbol\gamma", "weight per mass, inertial axes"),
@@ -503,6 +549,7 @@ KERNELS: tuple[Kernel, ...] = (
         "*Modeling, Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are "
         "not constant, or other loads hold its symbols.",
         reads_udot=True,
+        table="Identification and audit",
     ),
     Kernel(
         *("inertial_parameters", "derivatives", ("n_bodies", "10"), r"\pi", "m, m c, I about the first point"),
@@ -511,6 +558,7 @@ KERNELS: tuple[Kernel, ...] = (
         "to the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle "
         "nine are zero.",
         named="bodies",
+        table="Identification and audit",
     ),
     Kernel(
         "hessian_products",
@@ -546,6 +594,7 @@ KERNELS: tuple[Kernel, ...] = (
         "section 9.3 and chapter 12). Zero of members of unit quaternions, which no joint moves. ModelError where the"
         " equations are of first order.",
         reads_udot=True,
+        table="Identification and audit",
     ),
     Kernel(
         *("auxiliary_partials", "auxiliary", ("3 * n_points + 3 * n_frames + n_constraints", "n_auxiliary"), ""),
@@ -599,6 +648,7 @@ KERNELS: tuple[Kernel, ...] = (
         "The derivatives zdot of the first-order states, in the order of `state_names`",
         "At the udot and the multipliers of the motion, where rates hold these.",
         part_of="rhs",
+        table="Equations of motion",
     ),
     Kernel(
         *("rhs_hessian", "hessian", ("n_x + n_r", "n_x + n_r"), "", "second derivatives of w xdot"),

@@ -74,7 +74,7 @@ def load_wheel(module: str) -> CompiledModel:
     """
     try:
         from kanecore._library import ABI_VERSION
-        from kanecore.compiled_model import class_of
+        from kanecore.single_model import class_of
     except ImportError as error:
         raise without_part("load", error) from error.__cause__
 

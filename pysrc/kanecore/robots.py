@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kanecore.errors import unknown_name
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["from_pinocchio", "to_pinocchio"]
 
@@ -28,7 +28,7 @@ _QUATERNION = ("e1", "e2", "e3", "e0")
 _FREE = ("x", "y", "z", "rx", "ry", "rz")
 
 
-def to_pinocchio(dyn: Kernels, x: npt.ArrayLike, model: Any) -> tuple[Array, Array]:
+def to_pinocchio(dyn: Evaluator, x: npt.ArrayLike, model: Any) -> tuple[Array, Array]:
     """The configuration q and the velocity v of Pinocchio for states of a robot.
 
     Parameters
@@ -59,7 +59,7 @@ def to_pinocchio(dyn: Kernels, x: npt.ArrayLike, model: Any) -> tuple[Array, Arr
     return q, v
 
 
-def from_pinocchio(dyn: Kernels, q: npt.ArrayLike, v: npt.ArrayLike, model: Any) -> Array:
+def from_pinocchio(dyn: Evaluator, q: npt.ArrayLike, v: npt.ArrayLike, model: Any) -> Array:
     """The states x, (..., n_x), of a robot for configurations and velocities of Pinocchio; as `to_pinocchio`."""
     configuration, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
     x = np.zeros((*np.broadcast_shapes(configuration.shape[:-1], velocity.shape[:-1]), dyn.n_x))
@@ -73,9 +73,9 @@ def from_pinocchio(dyn: Kernels, q: npt.ArrayLike, v: npt.ArrayLike, model: Any)
     return x
 
 
-def _joints(dyn: Kernels, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
+def _joints(dyn: Evaluator, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
     """Joints of Pinocchio, in its order, and the places of their coordinates and speeds in x."""
-    places = {name: i for i, name in enumerate(dyn._x_names)}
+    places = {name: i for i, name in enumerate(dyn.names.x)}
 
     def found(names: list[str]) -> list[int]:
         for name in names:

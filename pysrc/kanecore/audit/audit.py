@@ -30,10 +30,11 @@ from kanecore.audit.force_audit import potential_works
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.unit_audit import units_row
 from kanecore.audit.verdicts import SUSPICIOUS, NotApplicable, Row, Verdicts, found
+from kanecore.binding.declared_methods import method
 from kanecore.errors import ModelError
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Audit", "audit", "suspicions"]
 
@@ -117,7 +118,8 @@ class Audit(Verdicts):
         return f"{title}; never set, and without effect on the motion: {names}" if names else title
 
 
-def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
+@method("Identification and audit", doubles=True)
+def audit(dyn: Evaluator, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
     """Compare the equations of motion with the results of other principles, at n random states on the constraints.
 
     Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, Gibbs-Appell, Boltzmann-Hamel and
@@ -155,7 +157,7 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
         A parameter was never set; n is no whole number from 1 to 100000; units or x0 of something else.
     """
     n = whole_number(n)
-    dyn.build(*ASKED)  # type: ignore[attr-defined]
+    dyn.build(*ASKED)
     dyn, assumed = _complete(dyn)
     states = random_states(dyn, n, x0, seed)
     bodies = Bodies(states)
@@ -170,17 +172,17 @@ def audit(dyn: Kernels, n: int = 100, *, x0: Any = None, units: Any = None, seed
     return Audit(tuple(rows), states.t, states.x, states.r, dyn.name, assumed)
 
 
-def _complete(dyn: Kernels) -> tuple[Kernels, tuple[str, ...]]:
+def _complete(dyn: Evaluator) -> tuple[Evaluator, tuple[str, ...]]:
     """The model, or a copy in which parameters that nobody set, and that ẋ does not depend on, are 1; their names."""
-    values = dict(zip(dyn.parameter_names, dyn._resolved("parameter", {}), strict=True))
+    values = dict(zip(dyn.parameter_names, dyn.names.resolved("parameter", {}), strict=True))
     missing = tuple(name for name, value in values.items() if np.isnan(value))
     if not missing:
         return dyn, ()
-    if dyn._table_info.get("functions"):  # whose addresses no copy can take along
+    if dyn.facts.functions:  # whose addresses no copy can take along
         names = ", ".join(map(repr, missing))
         raise ValueError(
             f"parameters {names} of {dyn.name!r} were never set: an audit with functions in C asks for all"
         )
     result = copy(dyn)
-    result.parameters.update(dict.fromkeys(missing, 1.0))  # type: ignore[attr-defined]
+    result.parameters.update(dict.fromkeys(missing, 1.0))
     return result, missing

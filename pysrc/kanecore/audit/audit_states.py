@@ -26,7 +26,7 @@ from kanecore.run.numerical_derivatives import Slope, derivative
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
 
@@ -54,7 +54,7 @@ class Places:
         Reference magnitude of each coordinate, speed and first-order state.
     """
 
-    dyn: Kernels
+    dyn: Evaluator
     t: Array
     x: Array
     r: Array
@@ -62,7 +62,7 @@ class Places:
 
     def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
         """A kernel at these states, or at others; NaN where it is not defined."""
-        function = getattr(self.dyn, kernel)
+        function = self.dyn.kernels.method(kernel)
         try:
             values = function(
                 self.t if t is None else t, self.x if x is None else x, *udot, r=self.r if r is None else r
@@ -75,7 +75,7 @@ class Places:
 
     @property
     def u(self) -> Array:
-        return self.x[..., self.dyn._speeds]
+        return self.x[..., self.dyn.names.speeds]
 
     @cached_property
     def qdot(self) -> Array:
@@ -199,7 +199,7 @@ def whole_number(n: Any) -> int:
     return int(n)
 
 
-def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
+def random_states(dyn: Evaluator, n: int, x0: Any, seed: int) -> States:
     """N random states, always the same for one seed; ModelError if none was found."""
     rng = np.random.default_rng(seed)
     start = _start(dyn, x0)
@@ -224,9 +224,9 @@ def random_states(dyn: Kernels, n: int, x0: Any, seed: int) -> States:
     )
 
 
-def _start(dyn: Kernels, x0: Any) -> Array | None:
+def _start(dyn: Evaluator, x0: Any) -> Array | None:
     """The state around which others lie, if one was given or the model has a guess."""
-    guess: Mapping[str, float] = dyn._table_info.get("guess", {})
+    guess: Mapping[str, float] = dyn.facts.guess
     if x0 is not None:
         return state_vector(dyn, x0, "x0")
     if not guess:
@@ -237,7 +237,7 @@ def _start(dyn: Kernels, x0: Any) -> Array | None:
     return start
 
 
-def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
+def _inputs(dyn: Evaluator, rng: np.random.Generator, trial: int) -> Array:
     """Random inputs; in every third state all but prescribed motions are zero, since they could cover other forces."""
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
     if trial % 3 == 2:
@@ -246,7 +246,7 @@ def _inputs(dyn: Kernels, rng: np.random.Generator, trial: int) -> Array:
     return r
 
 
-def _sizes(dyn: Kernels, start: Array | None) -> Array:
+def _sizes(dyn: Evaluator, start: Array | None) -> Array:
     """Reference magnitudes, those of coordinates and speeds matched to one radian and one radian a unit of time."""
     x = np.zeros(dyn.n_x) if start is None else start.copy()
     rng = np.random.default_rng(0)
@@ -266,18 +266,18 @@ def _sizes(dyn: Kernels, start: Array | None) -> Array:
         sizes[: dyn.n_q][angle] = radian[angle]
         typical = np.median(radian[angle & moved] / far[angle & moved])
         sizes[: dyn.n_q][~angle & moved] = far[~angle & moved] * typical
-        sizes[dyn._speeds] = at.speed_units * typical
+        sizes[dyn.names.speeds] = at.speed_units * typical
     if dyn.n_z:
-        x[dyn._speeds] += sizes[dyn._speeds] * rng.uniform(0.2, 0.8, dyn.n_u)
-        sizes[dyn._states] = _sizes_of_states(dyn, x, r)
+        x[dyn.names.speeds] += sizes[dyn.names.speeds] * rng.uniform(0.2, 0.8, dyn.n_u)
+        sizes[dyn.names.states] = _sizes_of_states(dyn, x, r)
     return sizes
 
 
-def _sizes_of_states(dyn: Kernels, x: Array, r: Array) -> Array:
+def _sizes_of_states(dyn: Evaluator, x: Array, r: Array) -> Array:
     """Value of each first-order state at which its rate vanishes, if that is linear in it; 1 at most."""
     n = dyn.n_z
     places = np.repeat(x[np.newaxis], 1 + n, axis=0)
-    places[:, dyn._states] = np.eye(1 + n, n, -1)
+    places[:, dyn.names.states] = np.eye(1 + n, n, -1)
     alone = Places(dyn, np.zeros(1 + n), places, np.repeat(r[np.newaxis], 1 + n, axis=0), np.ones(dyn.n_x))
     at_zero, *moved = alone.call("zdot")
     changes = np.abs(np.diagonal(np.array(moved) - at_zero))
@@ -286,7 +286,7 @@ def _sizes_of_states(dyn: Kernels, x: Array, r: Array) -> Array:
     return np.where(reach > 0.0, np.minimum(reach, 1.0), 1.0)  # NaN is not
 
 
-def _centre(dyn: Kernels, start: Array | None) -> Array | None:
+def _centre(dyn: Evaluator, start: Array | None) -> Array | None:
     """A state on the constraints that others are looked for around; None if they may lie anywhere."""
     if start is None and not (dyn.n_constraints or dyn.n_configuration):
         return None
@@ -297,12 +297,12 @@ def _centre(dyn: Kernels, start: Array | None) -> Array | None:
 
 
 def _state(
-    dyn: Kernels, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
+    dyn: Evaluator, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
 ) -> Array | None:
     """A random state on the constraints that has accelerations; None if this one is none."""
     if centre is None:
         x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
-        x[dyn._states] = np.abs(x[dyn._states])  # among them masses and activations
+        x[dyn.names.states] = np.abs(x[dyn.names.states])  # among them masses and activations
     else:
         x = centre + _SPREAD * sizes * rng.uniform(-1.0, 1.0, dyn.n_x)
     normalise(dyn, x)
@@ -326,10 +326,10 @@ def _rank(at: Constraints) -> int | None:
 
 
 def _with_motions(
-    dyn: Kernels, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
+    dyn: Evaluator, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
 ) -> States:
     """States with random u̇ and virtual motions, whose largest entry has the magnitude of the speeds."""
-    at, speeds = Constraints(dyn, t, x, r), sizes[dyn._speeds]
+    at, speeds = Constraints(dyn, t, x, r), sizes[dyn.names.speeds]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:
         udot = speeds * rng.uniform(-1.0, 1.0, (len(t), dyn.n_u))

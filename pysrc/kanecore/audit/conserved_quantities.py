@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import consistent_state
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.constraints.constraint_values import Constraints, normalise, radians
@@ -28,7 +29,7 @@ from kanecore.run.last_digits import nudged
 from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Conserved", "conserved"]
 
@@ -88,7 +89,8 @@ class Conserved:
         return "\n".join(lines)
 
 
-def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
+@method("Energy and momentum", doubles=True)
+def conserved(dyn: Evaluator, *, r: Any = None, p: Any = None) -> Conserved:
     """Find the momenta and energies that the motion conserves, with some inputs and parameters.
 
     Parameters
@@ -108,7 +110,7 @@ def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
     ModelError
         States on the constraints were not found, or too few.
     """
-    dyn._find("hamiltonian")
+    dyn.libraries.find("hamiltonian")
     motion = _Motion(dyn, _places(dyn, r, p))
     reasons = dict[str, str]()
     momenta, cyclic = _momenta(motion, reasons)
@@ -127,10 +129,10 @@ def conserved(dyn: Kernels, *, r: Any = None, p: Any = None) -> Conserved:
 # ------------------------------------------------------------------------------------------- random states
 
 
-def _places(dyn: Kernels, r: Any, p: Any) -> list[_Place]:
+def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
     """Places of the motion that decide, always the same; ModelError if there are too few."""
-    inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
-    parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
+    inputs = np.asarray(dyn.names.resolved("input", {} if r is None else r))
+    parameters = np.asarray(dyn.names.resolved("parameter", {} if p is None else p))
     rng, places, error = np.random.default_rng(0), list[_Place](), None
     for trial in range(_TRIALS):
         t = _TIMES[trial % len(_TIMES)]
@@ -155,7 +157,7 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
     Their size is that of the guess, or angles of one radian.  Without both it is that at which forces that depend on
     the coordinates are as large as others; speeds are as fast as makes forces that depend on them as large.
     """
-    dyn, guess = at.dyn, at.dyn._table_info.get("guess", {})
+    dyn, guess = at.dyn, at.dyn.facts.guess
     center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2
     for place, value in guess.items():
         center[int(place)] = value
@@ -180,11 +182,11 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
             far_away[dyn.n_q :] = 0.0
             size[: dyn.n_q] *= _balanced(normal, center, center + far_away)
     x = center + size * numbers
-    x[dyn._states] = np.abs(x[dyn._states])
+    x[dyn.names.states] = np.abs(x[dyn.names.states])
     normalise(dyn, x)
     still = x.copy()
-    still[dyn._speeds] = 0.0
-    x[dyn._speeds] *= _SPEEDS[turn % len(_SPEEDS)] * _balanced(normal, still, x)
+    still[dyn.names.speeds] = 0.0
+    x[dyn.names.speeds] *= _SPEEDS[turn % len(_SPEEDS)] * _balanced(normal, still, x)
     return at.moved(x)
 
 
@@ -202,7 +204,7 @@ def _balanced(at: ConstraintState, start: Array, x: Array) -> float:
     return float(_FACTORS[np.argmin(np.where(known, apart, np.inf))]) if known.any() else 1.0
 
 
-def _inputs_at(dyn: Kernels, inputs: Array, t: float) -> Array:
+def _inputs_at(dyn: Evaluator, inputs: Array, t: float) -> Array:
     """Inputs at a time: inputs whose rates are inputs have moved with these."""
     moved = inputs.copy()
     for i in range(len(inputs)):
@@ -246,7 +248,7 @@ class _Place:
 class _Motion:
     """Rates at all places of the motion: arrays (places, 1 + 6, ...)."""
 
-    dyn: Kernels
+    dyn: Evaluator
     places: list[_Place]
 
     def rates(self, kernel: Callable[..., Any]) -> Array:
@@ -278,7 +280,7 @@ class _Motion:
 
     def angular_momentum(self, about: Array) -> Array:
         """−dL/dt of all bodies about a fixed point, which is (..., 3)."""
-        bodies = [point for point, _ in self.dyn._table_info["bodies"]]
+        bodies = [point for point, _ in self.dyn.facts.bodies]
         arms = self.positions[..., bodies, :] - about[..., np.newaxis, :]
         moments = np.cross(arms, self.inertia_forces[..., :3]) + self.inertia_forces[..., 3:]
         return np.asarray(np.sum(moments, axis=-2))
@@ -304,10 +306,10 @@ def _rounding(rates: Array) -> Array:
 def _momenta(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Coordinates with conserved generalized momenta, and cyclic coordinates; with reasons for the difference."""
     dyn = motion.dyn
-    if (why := dyn._why_not("generalized_momenta")) is not None:
+    if (why := dyn.kernels.why_not("generalized_momenta")) is not None:
         reasons["momenta"] = why
         return (), ()
-    rates, slopes = np.moveaxis(motion.rates(dyn._momentum_rates), -2, 0)
+    rates, slopes = np.moveaxis(motion.rates(dyn.kernels.momentum_rates), -2, 0)
     of_constraints = np.stack([place.constraint_forces() for place in motion.places])
     is_conserved, is_cyclic = _vanishes(rates), _vanishes(slopes)
     forces = {
@@ -324,10 +326,10 @@ def _momenta(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, ...],
 
 
 def _hamiltonian(motion: _Motion, reasons: dict[str, str]) -> bool:
-    if (why := motion.dyn._why_not("hamiltonian")) is not None:
+    if (why := motion.dyn.kernels.why_not("hamiltonian")) is not None:
         reasons["hamiltonian"] = why
         return False
-    return bool(_vanishes(motion.rates(motion.dyn._hamiltonian_rate)))
+    return bool(_vanishes(motion.rates(motion.dyn.kernels.hamiltonian_rate)))
 
 
 # -------------------------------------------------------------------------------------- along fixed axes
@@ -339,9 +341,9 @@ def _linear_momentum(motion: _Motion) -> tuple[Vector, ...]:
 
 def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[str, Vector], ...]:
     """Fixed points, and the axes through them about which the angular momentum is conserved."""
-    info, names = motion.dyn._table_info, motion.dyn.points
-    trees, bodies = info.get("roots", [0] * len(names)), info.get("bodies", [])
-    start = list(zip(trees, info.get("origins", []), strict=True))  # points may share a name
+    facts, names = motion.dyn.facts, motion.dyn.points
+    trees, bodies = facts.roots or [0] * len(names), facts.bodies
+    start = list(zip(trees, facts.origins, strict=True))  # points may share a name
     used = {start[place] for (place, _), heavy in zip(bodies, motion.is_heavy.tolist(), strict=True) if heavy}
     if len(used) != 1 or not all(origin for _, origin in used):
         if used:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kanecore.audit.mechanics_as_written import Bodies
 from kanecore.audit.verdicts import BY_DIFFERENCES, BY_FORMULA, FAILS, NotApplicable, Row, judged, verdict
+from kanecore.constraints.constraint_check import check
 from kanecore.constraints.constraint_values import Constraints
 
 __all__ = ["CHECKS"]
@@ -61,7 +62,7 @@ def _constraint_slopes(name: str, b: Bodies) -> Row:
         raise NotApplicable("there are no constraints on coordinates or speeds")
     rng = np.random.default_rng(2)
     dx, dr = states.sizes * rng.uniform(-1.0, 1.0, states.x.shape), rng.uniform(-1.0, 1.0, states.r.shape)
-    products = states.call("_constraint_slopes") * np.concatenate([dx, dr], axis=-1)[:, np.newaxis, :]
+    products = states.call("constraint_slopes") * np.concatenate([dx, dr], axis=-1)[:, np.newaxis, :]
     slopes = [states.slope(kernel, dx, 0.0, dr) for kernel in ("configuration_residual", "velocity_residual")]
     value, gaps = (
         np.concatenate(part, axis=-1) for part in zip(*((s.value, s.uncertainty) for s in slopes), strict=True)
@@ -79,7 +80,7 @@ def _rank(name: str, b: Bodies) -> Row:
     fact = f"rank {states.rank} of {dyn.n_constraints} rows"
     if states.rank < dyn.n_constraints:
         fact += f", {dyn.n_constraints - states.rank} redundant: multipliers of least norm"
-    typical = dyn.check(states.x[0], states.t[0], r=states.r[0]).typical_rank  # type: ignore[attr-defined]
+    typical = check(dyn, states.x[0], states.t[0], r=states.r[0]).typical_rank
     if typical > states.rank:
         fact = f"the rank is {states.rank} at random states, and {typical} nearby"
     return verdict(name, typical <= states.rank, fact)
@@ -94,7 +95,7 @@ def _projection(name: str, b: Bodies) -> Row:
     near = states.x + _NEAR * states.sizes * rng.uniform(-1.0, 1.0, states.x.shape)
     for quaternion in dyn.unit:
         near[:, list(quaternion)] = states.x[:, list(quaternion)]
-    at = Constraints(dyn, states.t, states.call("_project", x=near), states.r)
+    at = Constraints(dyn, states.t, states.call("project", x=near), states.r)
     reached = np.isfinite(at.x).all(axis=-1)
     if not reached.any():
         raise NotApplicable("no state nearby is brought back")
@@ -143,7 +144,7 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
     if not b.dyn.n_constraints:
         raise NotApplicable("there are no constraints")
     _reaction_kernel(b)
-    slopes, wrenches = b.states.call("_reaction_slopes"), b.states.call("_attached_wrenches")
+    slopes, wrenches = b.states.call("reaction_slopes"), b.states.call("attached_wrenches")
     held = _held(b)
     difference, size = [], []
     for row in range(b.dyn.n_constraints):
@@ -158,7 +159,7 @@ def _reaction_slopes(name: str, b: Bodies) -> Row:
 
 
 def _reaction_kernel(b: Bodies) -> Array:
-    if why := b.dyn._why_not("reactions"):
+    if why := b.dyn.kernels.why_not("reactions"):
         raise NotApplicable(why)
     if b.adrift:
         raise NotApplicable("positions of points do not tell where they are")
@@ -211,7 +212,7 @@ def _attached(b: Bodies) -> tuple[Array, Array]:
     if not b.dyn.n_constraints:
         zero = np.zeros((len(b.states.t), len(b.point), 6))
         return zero, _norms(zero)
-    terms = b.states.call("_attached_wrenches") * b.states.call("multipliers")[:, np.newaxis, np.newaxis, :]
+    terms = b.states.call("attached_wrenches") * b.states.call("multipliers")[:, np.newaxis, np.newaxis, :]
     return np.sum(terms, axis=-1), np.sum(_norms(np.moveaxis(terms, -1, 0)), axis=0)
 
 
@@ -235,7 +236,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
     """Virtual power of all that acts along auxiliary speeds, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
     if not b.dyn.n_auxiliary:
         raise NotApplicable("there are no auxiliary speeds")
-    if why := b.dyn._why_not("auxiliary_forces"):
+    if why := b.dyn.kernels.why_not("auxiliary_forces"):
         raise NotApplicable(why)
     b.require_bodies()
     if b.unlocated:  # freed constraints of which nobody said where they act
@@ -243,7 +244,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
         r[:, b.unlocated] = 0.0
         b = Bodies(replace(b.states, r=r))
     states, n_points, n_frames = b.states, len(b.dyn.points), len(b.dyn.frames)
-    partials = states.call("_auxiliary_partials")
+    partials = states.call("auxiliary_partials")
     places = partials[:, : 3 * (n_points + n_frames)].reshape(len(partials), n_points + n_frames, 3, -1)
     points, frames, rows = places[:, :n_points], places[:, n_points:], partials[:, 3 * (n_points + n_frames) :]
     if row := _untold_row(b, points, frames):
@@ -273,7 +274,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
 
 def _untold_row(b: Bodies, points: Array, frames: Array) -> str:
     """A row of G that acts on what auxiliary speeds move, and does not tell what they change in it; empty for none."""
-    if not (untold := b.dyn.info.get("untold", [])):  # type: ignore[attr-defined]
+    if not (untold := b.dyn.facts.untold):
         return ""
     moves = np.zeros(b.states.u.shape, dtype=bool)
     for kernel, by_auxiliary in (("partial_velocities", points), ("partial_angular_velocities", frames)):
@@ -284,7 +285,7 @@ def _untold_row(b: Bodies, points: Array, frames: Array) -> str:
         moves |= joined.any(axis=1)
     rows = np.abs(b.states.call("constraint_jacobian"))[:, untold]
     acts = (rows > _NOTHING * np.max(rows, initial=0.0)) & moves[:, np.newaxis]
-    return next((b.dyn.constraint_names[untold[i]] for i in np.flatnonzero(acts.any(axis=(0, 2)))), "")
+    return next((b.dyn.constraint_names[untold[int(i)]] for i in np.flatnonzero(acts.any(axis=(0, 2)))), "")
 
 
 _REACTIONS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (

@@ -23,7 +23,7 @@ def _parameters(name: str, b: Bodies) -> Row:
     states, dyn = b.states, b.dyn
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")
-    p = dyn._values("parameter")
+    p = dyn.kernels.values("parameter")
     change = np.append(np.random.default_rng(1).uniform(0.5, 1.0, dyn.n_p) * np.abs(p), 1.0)
 
     def rhs(tau: Array) -> Array:
@@ -55,8 +55,8 @@ def _output_slopes(name: str, b: Bodies) -> Row:
     states, dyn = b.states, b.dyn
     if not dyn.n_outputs:
         raise NotApplicable("there are no outputs")
-    direct, by_udot = np.split(states.call("_output_slopes", states.call("udot")), [dyn.n_x + dyn.n_r], axis=-1)
-    udot, given = states.call("_linearize")[:, dyn._speeds], states.call("output_jacobian")
+    direct, by_udot = np.split(states.call("output_slopes", states.call("udot")), [dyn.n_x + dyn.n_r], axis=-1)
+    udot, given = states.call("linearize")[:, dyn.names.speeds], states.call("output_jacobian")
     change = np.concatenate([states.sizes, np.ones(dyn.n_r)])
     difference = (direct + by_udot @ udot - given) @ change
     terms = (np.abs(direct) + np.abs(by_udot) @ np.abs(udot) + np.abs(given)) @ change

@@ -125,7 +125,7 @@ def _solved(name: str, b: Bodies) -> Row:
 def _pushed(name: str, b: Bodies) -> Row:
     """Row for u̇ under τ = M δ: the constraints let it change by δ, and their forces stay the same."""
     tau = np.sum(b.states.at.mass @ b.states.allowed, axis=-1)
-    return _equations(name, b, b.states.call("_forward_dynamics", tau), tau, "M u̇ is not f + τ + Gᵀλ")
+    return _equations(name, b, b.states.call("forward_dynamics", tau), tau, "M u̇ is not f + τ + Gᵀλ")
 
 
 def _equations(name: str, b: Bodies, udot: Array, tau: Array, reason: str) -> Row:
@@ -153,7 +153,7 @@ def _constrained(name: str, b: Bodies) -> Row:
 def _rhs(name: str, b: Bodies) -> Row:
     states = b.states
     parts = states.motion(states.call("udot"))
-    whole, labels = states.call("rhs"), [*b.dyn._x_names]
+    whole, labels = states.call("rhs"), [*b.dyn.names.x]
     terms = np.abs(parts) + np.abs(whole)
     return judged(name, whole - parts, terms, BY_FORMULA, labels=labels, reason="it is not [q̇, u̇, ż]")
 
@@ -164,7 +164,7 @@ def _power(name: str, b: Bodies) -> Row:
     rates = [states.rate(kernel, udot) for kernel in ("kinetic_energy", "potential_energy")]
     given = states.call("power", udot)
     difference = sum(rate.value for rate in rates) - given
-    parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1) if b.dyn._has("momenta") else 0.0
+    parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1) if b.dyn.kernels.has("momenta") else 0.0
     if b.dyn.n_constraints:  # their power vanishes on the constraints, where u̇ is large as well
         forces = states.at.rows * states.call("multipliers")[..., np.newaxis]
         parts = parts + np.sum(np.abs(forces * states.u[:, np.newaxis, :]), axis=(1, 2))
@@ -179,7 +179,7 @@ def _linearization(name: str, b: Bodies) -> Row:
     states, dyn = b.states, b.dyn
     if dyn.n_constraints > states.rank:
         raise NotApplicable("redundant constraints contradict each other off the constraints")
-    if why := dyn._why_not("linearize"):
+    if why := dyn.kernels.why_not("linearize"):
         raise NotApplicable(why)
     rng = np.random.default_rng(1)
     dx = states.tangent(states.sizes * rng.uniform(-1.0, 1.0, (2, *states.x.shape)))
@@ -190,7 +190,7 @@ def _linearization(name: str, b: Bodies) -> Row:
     slope = states.slope("rhs", dx, 0.0, dr)
     difference = np.sum(products, axis=-1) + np.sum(pushes, axis=-1) - slope.value
     terms = np.sum(np.abs(products), axis=-1) + np.sum(np.abs(pushes), axis=-1) + np.abs(slope.value)
-    labels = [f"the rate of {name}" for name in dyn._x_names]
+    labels = [f"the rate of {name}" for name in dyn.names.x]
     difference, terms, gaps = (part.reshape(-1, dyn.n_x) for part in (difference, terms, slope.uncertainty))
     reason = "A δx + B δr is not the change of rhs"
     return judged(name, difference, terms, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)

@@ -30,7 +30,7 @@ def _along(b: Bodies, forces: Array) -> Array:
 def potential_works(b: Bodies) -> Slope:
     """Virtual work −δU of each potential that stands for forces: (3, n, n_potentials)."""
     dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)
-    slope = b.states.slope("_potentials", dx)
+    slope = b.states.slope("potentials", dx)
     return Slope(-slope.value, slope.uncertainty)
 
 
@@ -84,7 +84,7 @@ def _active_power(b: Bodies) -> Array:
 def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
     """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless loads beside L have a potential in U."""
     forces = _active_power(b)
-    if b.dyn._table_info.get("dissipation"):
+    if b.dyn.facts.dissipation:
         raise NotApplicable("F holds forces without a potential beside L, which the row of power counts")
     if b.loads:
         raise NotApplicable("the potential energy of L and that of loads beside it are one")
@@ -123,8 +123,8 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
 def _gibbs(name: str, b: Bodies) -> Row:
     """S is quadratic in u̇: differences are exact."""
     states, change = b.states, b.states.virtual
-    if not states.dyn._has("gibbs"):
-        raise NotApplicable(states.dyn._why_not("gibbs") or "the model was compiled without S")
+    if not states.dyn.kernels.has("gibbs"):
+        raise NotApplicable(states.dyn.kernels.why_not("gibbs") or "the model was compiled without S")
     ahead, behind = (states.call("gibbs", udot) for udot in (states.udot + change, states.udot - change))
     works = b.virtual_works(b.inertial_loads(states.udot))
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - np.sum(works, axis=-1)
@@ -226,7 +226,7 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
 
     def momentum(t: Array, x: Array, r: Array, qdot: Array) -> Array:
         q = np.broadcast_to(x[..., :n_q], np.broadcast_shapes(x[..., :n_q].shape, eta.shape))
-        z = x[..., b.dyn._states]
+        z = x[..., b.dyn.names.states]
         return 0.5 * (energy(t, q, qdot + eta, z, r) - energy(t, q, qdot - eta, z, r))
 
     over = np.broadcast_to(states.motion(np.zeros_like(udot)), (len(states.virtual), *states.x.shape))
@@ -237,7 +237,7 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
     pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
         lambda t, x, r: energy(
-            t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), x[..., b.dyn._states], r
+            t, x[..., :n_q], np.broadcast_to(states.qdot, x[..., :n_q].shape), x[..., b.dyn.names.states], r
         ),
         _held(eta, states.virtual),
         0.0,
@@ -259,7 +259,7 @@ def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works
 
     def kinetic(t: Array, x: Array, r: Array) -> Array:
-        products = states.call("momenta", t=t, x=x, r=r) * x[..., b.dyn._speeds]
+        products = states.call("momenta", t=t, x=x, r=r) * x[..., b.dyn.names.speeds]
         return np.asarray(np.sum(products, axis=-1) - states.call("kinetic_energy", t=t, x=x, r=r))
 
     dx = np.concatenate([states.virtual, np.zeros_like(states.virtual)], axis=-1)
@@ -281,7 +281,7 @@ def _state(b: Bodies, t: Array, q: Array, qdot: Array, z: Array, r: Array) -> Ar
         return np.concatenate([q, np.broadcast_to(qdot, q.shape), z], axis=-1)
     places = np.zeros((n + 1, *q.shape[:-1], dyn.n_x))
     places[..., : dyn.n_q] = q
-    places[..., dyn._states] = z
+    places[..., dyn.names.states] = z
     for j in range(n):
         places[j + 1, ..., dyn.n_q + j] = 1.0
     rates = b.states.call("qdot", t=np.broadcast_to(t, q.shape[:-1]), x=places, r=r)

@@ -31,10 +31,10 @@ def _kinetic_part(b: Bodies, t: Array, x: Array, r: Array) -> Array:
     def value(kernel: str) -> Array:
         return b.states.call(kernel, t=t, x=x, r=r)
 
-    u = x[..., b.dyn._speeds]
+    u = x[..., b.dyn.names.speeds]
     if len(b.point):
         return value("kinetic_energy")
-    if b.dyn._has("momenta"):
+    if b.dyn.kernels.has("momenta"):
         return np.asarray(np.sum(value("momenta") * u, axis=-1) - value("kinetic_energy"))
     return np.asarray(np.sum(u * value("qdot"), axis=-1) - value("hamiltonian") + value("potential_energy"))
 
@@ -93,7 +93,7 @@ def _parts(name: str, b: Bodies) -> Row:
     q = states.x[:, : b.dyn.n_q]
     ahead, still, behind = (
         states.call(
-            "kinetic_energy", x=np.concatenate([q, states.u + (s - 1.0) * w, states.x[:, b.dyn._states]], axis=-1)
+            "kinetic_energy", x=np.concatenate([q, states.u + (s - 1.0) * w, states.x[:, b.dyn.names.states]], axis=-1)
         )
         for s in (1.0, 0.0, -1.0)
     )
@@ -106,7 +106,7 @@ def _parts(name: str, b: Bodies) -> Row:
 def _momentum_rates(name: str, b: Bodies) -> Row:
     """Along changes of all coordinates: some momenta may vanish."""
     states, dq = b.states, b.states.coordinate_change(b.states.loose)
-    given = states.call("_momentum_rates", states.udot)[:, 0] * dq
+    given = states.call("momentum_rates", states.udot)[:, 0] * dq
     rates = states.rate("generalized_momenta", states.udot)
     terms = np.sum(np.abs(given) + np.abs(rates.value * dq), axis=-1)
     terms += _SMALL * np.max(terms)
@@ -122,7 +122,7 @@ def _position_slopes(name: str, b: Bodies) -> Row:
     As q changes at constant u, q̇ changes as well.
     """
     states, dx = b.states, _of_coordinates(b)
-    products = states.call("_momentum_rates", states.udot)[:, 1] * dx[..., : b.dyn.n_q]
+    products = states.call("momentum_rates", states.udot)[:, 1] * dx[..., : b.dyn.n_q]
     p = states.call("generalized_momenta")
     kinetic, potential, turned = _slope(b, dx), states.slope("potential_energy", dx), states.slope("qdot", dx)
     difference = np.sum(products, axis=-1) - kinetic.value + potential.value + np.sum(p * turned.value, axis=-1)
@@ -137,7 +137,7 @@ def _hamiltonian_rate(name: str, b: Bodies) -> Row:
     """Row for dH/dt along the motion, relative to the changes of T and U, which may be larger."""
     b.require_accelerations()
     states, udot = b.states, b.states.call("udot")
-    given = states.call("_hamiltonian_rate", udot)
+    given = states.call("hamiltonian_rate", udot)
 
     def moving(t: Array, x: Array, r: Array) -> Array:
         """H − U: a large U would cover it."""

@@ -39,18 +39,17 @@ class Bodies:
 
     def __init__(self, states: States) -> None:
         self.states, self.dyn = states, states.dyn
-        self.dyn.build("bodies")  # type: ignore[attr-defined]
-        info = self.dyn.info  # type: ignore[attr-defined]
-        bodies = info.get("bodies", [])
-        self.point = np.array([b[0] for b in bodies], dtype=int)
-        self.frame = np.array([b[1] for b in bodies], dtype=int)
-        self.loads: list[list[int]] = info.get("loads", [])
+        self.dyn.build("bodies")
+        facts = self.dyn.facts
+        self.point = np.array([b[0] for b in facts.bodies], dtype=int)
+        self.frame = np.array([b[1] for b in facts.bodies], dtype=int)
+        self.loads = facts.loads
         self.acts_on = [body for *_, body in self.loads]
-        self.joints: list[list[int]] = info.get("joints", [])
-        self.adrift: list[int] = info.get("adrift", [])
-        self.instant: list[int] = info.get("instant", [])
-        self.unoriented: list[int] = info.get("unoriented", [])
-        self.unlocated: list[int] = info.get("unlocated", [])
+        self.joints = facts.joints
+        self.adrift = facts.adrift
+        self.instant = facts.instant
+        self.unoriented = facts.unoriented
+        self.unlocated = facts.unlocated
 
     # -------------------------------------------------------------------------------------------------- names
 
@@ -141,7 +140,7 @@ class Bodies:
     def inertias(self, t: Any = None, x: Any = None, r: Any = None) -> tuple[Array, Array]:
         """Masses (..., n_bodies), and inertias about mass centres in inertial axes, (..., n_bodies, 3, 3)."""
         self.require_rotations()
-        raw = self.states.call("_masses", t=t, x=x, r=r)
+        raw = self.states.call("masses", t=t, x=x, r=r)
         orientations = self.states.call("orientations", t=t, x=x, r=r)
         axes = np.zeros((*raw.shape[:-1], 3, 3))
         rigid = self.frame >= 0
@@ -228,19 +227,19 @@ class Bodies:
 
     def load_vectors(self, udot: Array | None = None) -> Array:
         """Forces and torques in inertial axes, (n, n_loads, 3), with the part that u̇ adds."""
-        vectors = self.states.call("_load_vectors")
+        vectors = self.states.call("load_vectors")
         return vectors if udot is None else vectors + self.inertial_loads(udot)
 
     @property
     def has_inertial_loads(self) -> bool:
         """Test whether some load depends on u̇."""
-        return bool(self.loads) and self.dyn._has("inertial_loads")
+        return bool(self.loads) and self.dyn.kernels.has("inertial_loads")
 
     def inertial_loads(self, udot: Array) -> Array:
         """Forces and torques that u̇ adds to the loads, (n, n_loads, 3)."""
         if not self.has_inertial_loads:
             return np.zeros((len(self.states.t), len(self.loads), 3))
-        return self.states.call("_inertial_loads", udot)
+        return self.states.call("inertial_loads", udot)
 
     def load_terms(self) -> Array:
         """Magnitude of the terms of each F_r: (n, n_u)."""

@@ -75,7 +75,7 @@ def _gauss(name: str, b: Bodies) -> Row:
 
 def _by_speeds(b: Bodies, changes: Array) -> tuple[Array, Array]:
     """Changes of v, ω and of m v, I·ω of each body by changes of the speeds (k, n, n_u): (k, n, n_bodies, 6) each."""
-    states, speeds = b.states, b.dyn._speeds
+    states, speeds = b.states, b.dyn.names.speeds
     places = np.broadcast_to(states.x, (len(changes) + 1, *states.x.shape)).copy()
     places[..., speeds] = 0.0
     places[1:, ..., speeds] = changes
@@ -96,7 +96,7 @@ def _load_power(b: Bodies, changes: Array) -> Array:
         power += np.einsum("nc,knc->nk", vectors[:, i], partials[kind][:, :, place])
     if b.dyn.n_potentials:
         dx = np.concatenate([states.coordinate_change(changes), np.zeros_like(changes)], axis=-1)
-        power -= np.sum(states.slope("_potentials", dx).value, axis=-1).T
+        power -= np.sum(states.slope("potentials", dx).value, axis=-1).T
     return power
 
 
@@ -165,7 +165,7 @@ def _boltzmann_hamel(name: str, b: Bodies) -> Row:
     b.require_bodies()
     if reason := why_not_energy(b):
         raise NotApplicable(reason)
-    return _QuasiCoordinates(b, lambda t, x, r: x[..., b.dyn._speeds], b.states.virtual).row(name)
+    return _QuasiCoordinates(b, lambda t, x, r: x[..., b.dyn.names.speeds], b.states.virtual).row(name)
 
 
 def _voronets(name: str, b: Bodies) -> Row:
@@ -187,7 +187,7 @@ def _voronets(name: str, b: Bodies) -> Row:
     keep[each, dependent] = False
 
     def speeds(t: Array, x: Array, r: Array) -> Array:
-        rows, right = states.call("constraint_jacobian", t=t, x=x, r=r), x[..., dyn._speeds].copy()
+        rows, right = states.call("constraint_jacobian", t=t, x=x, r=r), x[..., dyn.names.speeds].copy()
         given = np.einsum("...mi,...i->...m", rows, right) - states.call("velocity_residual", t=t, x=x, r=r)
         matrix = np.broadcast_to(np.eye(dyn.n_u), (*right.shape, dyn.n_u)).copy()
         matrix[..., each, dependent, :], right[..., each, dependent] = rows, given
@@ -200,7 +200,7 @@ def _is_linear(b: Bodies) -> bool:
     """Test whether G is the same at other speeds."""
     states, rows = b.states, b.states.at.rows
     other = states.x.copy()
-    other[:, b.dyn._speeds] *= -0.5
+    other[:, b.dyn.names.speeds] *= -0.5
     size = np.max(np.abs(rows), initial=0.0)
     return bool((np.abs(states.call("constraint_jacobian", x=other) - rows) <= EQUAL * size).all())
 
@@ -228,7 +228,7 @@ class _QuasiCoordinates:
 
     def _state(self, t: Array, x: Array, r: Array, factor: float) -> Array:
         """[q, u] at s + factor δs."""
-        speeds, change = self.b.dyn._speeds, factor * self.change
+        speeds, change = self.b.dyn.names.speeds, factor * self.change
         x = np.broadcast_to(x, np.broadcast_shapes(x.shape, (*change.shape[:-1], x.shape[-1]))).copy()
         x[..., speeds] += change
         x[..., speeds] = self.speeds(
@@ -285,7 +285,7 @@ class _QuasiCoordinates:
         left = np.abs(np.einsum("nij,knj->kni", matrix, v) - rate) / rows
         if (left > _REACHED * np.max(np.abs(rate) / rows, initial=0.0)).any():
             raise NotApplicable("constraints are in the speeds already: T tells no momentum along motions against them")
-        speeds = self.b.dyn._speeds
+        speeds = self.b.dyn.names.speeds
         size = np.max(np.abs(v) / states.sizes[speeds], axis=-1, keepdims=True, initial=0.0)
         size = np.where(size > 0.0, size, 1.0)  # a v of other size than u would lose digits
         places = np.broadcast_to(states.x, (*v.shape[:-1], states.x.shape[-1])).copy()

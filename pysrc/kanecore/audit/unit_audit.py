@@ -56,7 +56,7 @@ class _Dimensions:
         if len(given) < len(units):
             raise ValueError(f"units gives a name twice: {', '.join(map(str, units))}")
         for name in given.keys() - _left_out(dyn):
-            dyn._found(("parameter", "state", "input", "output"), name)
+            dyn.names.found(("parameter", "state", "input", "output"), name)
         zero = np.zeros(3)
         self.p, self.q, self.u, z, self.r = (
             np.array([given.get(name, zero) for name in names]).reshape(-1, 3)
@@ -69,7 +69,7 @@ class _Dimensions:
 
 
 def _left_out(dyn: Any) -> set[str]:
-    return {*dyn._left_out("parameter"), *dyn._left_out("input")}
+    return {*dyn.names.left_out("parameter"), *dyn.names.left_out("input")}
 
 
 def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
@@ -88,18 +88,18 @@ def units_row(bodies: Bodies, units: Mapping[Any, Any]) -> Row:
         states.rank,
         states.allowed,
     )
-    p = dyn._values("parameter") * _factor(dims.p)
+    p = dyn.kernels.values("parameter") * _factor(dims.p)
     results: list[tuple[Array, Array, str]] = []
     for kernel, expected, floor, named in _expected(dims, bodies):
         plain = states.call(kernel)
-        scaled = np.asarray(getattr(dyn, kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
+        scaled = np.asarray(dyn.kernels.method(kernel)(other.t, other.x, r=other.r, p=p)) / _factor(expected)
         size = np.abs(plain) + np.max(np.abs(plain), axis=0) + floor(plain)
         results.append(((scaled - plain).reshape(len(states.t), -1), size.reshape(len(states.t), -1), named))
     worst = [np.max(np.where(d != 0.0, np.abs(d) / np.where(s > 0.0, s, 1.0), 0.0), initial=0.0) for d, s, _ in results]
     first = next((i for i, w in enumerate(worst) if w > 10.0**-BY_DIFFERENCES), int(np.argmax(worst)))
     difference, size, what = results[first]
     columns = difference.shape[1]
-    names = {dyn.n_x: dyn._x_names, dyn.n_u: dyn.speed_names}.get(columns, ())
+    names = {dyn.n_x: dyn.names.x, dyn.n_u: dyn.speed_names}.get(columns, ())
     labels = [f"{what} of {names[i]}" if names else what for i in range(columns)]
     reason = "it is not the same in other units: does a number in the model have a dimension?"
     return judged(name, difference, np.where(size > 0.0, size, 1.0), BY_DIFFERENCES, labels=labels, reason=reason)
@@ -133,7 +133,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
         ("forcing", force, lambda _: _SMALL * inertial, "the forcing"),
         ("rhs", dims.x - _TIME, bound, "the rate"),
     ]
-    if states.dyn._why_not("generalized_active_forces"):  # in q and p: M is 1, and f is no force
+    if states.dyn.kernels.why_not("generalized_active_forces"):  # in q and p: M is 1, and f is no force
         forces = ("mass_matrix", "generalized_active_forces", "forcing")
         return [row for row in expected if row[0] not in forces]
     return expected

@@ -158,7 +158,7 @@ def _body_momenta(name: str, b: Bodies) -> Row:
 def _with_speeds(b: Bodies, u: Array) -> Array:
     """The states with other speeds, (..., n, n_x)."""
     x = np.broadcast_to(b.states.x, (*u.shape[:-1], b.dyn.n_x)).copy()
-    x[..., b.dyn._speeds] = u
+    x[..., b.dyn.names.speeds] = u
     return x
 
 

@@ -1,63 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls from the extension to the classes of Python above it."""
+"""Questions of the extension to Python: where a library is, and why a kernel failed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from abc import ABC, abstractmethod
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 __all__ = ["Hooks"]
 
+Array = npt.NDArray[np.float64]
 
-class Hooks:
-    """Methods that the extension calls where it needs more than open libraries; `CompiledModel` overrides them.
 
-    Without it libraries are used as they are: nothing is compiled, and no constraint is looked at.
+class Hooks(ABC):
+    """What the extension calls where it needs more than open libraries: ``hooks`` of a model.
+
+    No kernel that succeeds waits for it.
     """
 
-    _table_info: dict[str, Any]  # of the extension, as the next
-    _count: Callable[[Any], int]
-
-    def _find(self, kernel: str) -> None:
+    @abstractmethod
+    def find(self, kernel: str) -> None:
         """Open the library of a kernel that no open library holds, or do nothing; called before an error."""
 
-    def _find_lanes(self, kernel: str) -> None:
+    @abstractmethod
+    def find_lanes(self, kernel: str) -> None:
         """Open the library that holds a kernel for several states; called once for a kernel, before a large batch."""
 
-    def _why_not(self, kernel: str) -> str | None:
-        """Missing part of the description that a kernel needs, or None; called for the error that it is missing."""
-        missing: dict[str, str] = self._table_info.get("missing", {})
-        return missing.get(kernel)
-
-    @property
-    def _baked(self) -> Collection[str]:
-        """Names of parameters that became constants of the C text; asked for the error that a name is unknown."""
-        return ()
-
-    def _count_near(self, t: float, x: Any, r: Any, p: Any) -> int:
+    @abstractmethod
+    def count_near(self, t: float, x: Array, r: Array, p: Array) -> int:
         """Number of independent rows of G at states on the constraints around x; called where a row is lost."""
-        return self._count(p)
 
-    def _opposed(self, t: float, x: Any, r: Any, p: Any, row: int) -> tuple[str, ...]:
-        """Names of the rows of G that a row contradicts at x; called for the error that constraints contradict."""
-        return ()
+    @abstractmethod
+    def failure(
+        self,
+        kernel: str,
+        status: int,
+        row: int,
+        t: float,
+        x: Array,
+        r: Array | None,
+        p: Array | None,
+        rows: Array | None,
+        out: Any,
+    ) -> Exception:
+        """The error of a kernel, in words.
 
-    def _load_fault(self, t: float, x: Any, r: Any, p: Any, unended: bool) -> str:
-        """Reason why loads that depend on reactions have no solution at x; called for the error that they have none."""
-        return "its loads depend on reactions, and none are connected with those without friction"
-
-    def _nonholonomic(
-        self, kind: str, t: Any, x: Any, udot: Any, remainder: bool, out: Any, values: dict[str, Any]
-    ) -> Any:
-        """Results of the kernel ``kind`` in the independent speeds; called for nonholonomic=True."""
-        raise NotImplementedError
-
-    def _forward_dynamics_of(self, q: Any, u: Any, tau: Any) -> Any:
-        """Result of `aba`; called for all but one state in plain arrays."""
-        raise NotImplementedError
-
-    def _split(
-        self, kernel: str, by: str, t: Any, x: Any, udot: Any, nonholonomic: bool, out: Any, values: dict[str, Any]
-    ) -> Any:
-        """Generalized forces load by load or body by body; called for ``by=``."""
-        raise NotImplementedError
+        Parameters
+        ----------
+        kernel : str
+        status : int
+            A ``kc_status``.
+        row : int
+            Speeds, then rows of G, then constraints on coordinates.
+        t, x, r, p
+            Arguments of the state that failed; r and p are None for the current ones.
+        rows, out
+            Of a batch the rows that failed, and the result; else None.
+        """

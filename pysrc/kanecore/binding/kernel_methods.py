@@ -2,15 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernels as methods; C does the usual calls without these functions, `kernel_method`."""
 
-from kanecore._native import Buffers, KernelArray, Model, kernel_method, workspace_method
-from kanecore.binding.hooks import Hooks
-from kanecore.binding.named_values import NamedValues
+from kanecore._native import (
+    Buffers,
+    KernelArray,
+    Model,
+    ModelKernels,
+    internal_kernel_method,
+    kernel_method,
+    workspace_method,
+)
 from kanecore.binding.results_by_name import by_name
 
-__all__ = ["Kernels", "Workspace"]
+__all__ = ["InternalKernels", "KernelMethods", "Workspace"]
 
 
-class Kernels(Hooks, NamedValues, Model):
+class KernelMethods(Model):
     """The kernels of a model: all share the arguments and errors of `rhs`."""
 
     @kernel_method
@@ -54,90 +60,66 @@ class Kernels(Hooks, NamedValues, Model):
         All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
         mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints.
         """
-        return self._evaluate("rhs", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("rhs", t, x, None, r, p, out, threads)
 
     @kernel_method
     def udot(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of the speeds, udot = M⁻¹ f, with constraints M⁻¹ (f + Gᵀ lambda), (..., n_u)."""
-        return self._evaluate("udot", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("udot", t, x, None, r, p, out, threads)
 
     @kernel_method
     def qdot(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of the coordinates, qdot = Y(q, t) u + z(q, t), (..., n_q)."""
-        return self._evaluate("qdot", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("qdot", t, x, None, r, p, out, threads)
 
     @kernel_method
     def mass_matrix(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The mass matrix M of M udot = f in all speeds, symmetric, (..., n_u, n_u)."""
-        return self._evaluate("mass_matrix", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("mass_matrix", t, x, None, r, p, out, threads)
 
     @kernel_method
     def forcing(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0, (..., n_u)."""
-        return self._evaluate("forcing", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("forcing", t, x, None, r, p, out, threads)
 
     @kernel_method
     def outputs(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The outputs that the model was described with, in the order of `output_names`, (..., n_outputs)."""
-        return self._evaluate("outputs", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("outputs", t, x, None, r, p, out, threads)
 
     @kernel_method
-    def partial_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None, threads=1):
+    def partial_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None, threads=1):
         """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
 
         With ``remainder=True`` instead the parts of the velocities that no speed multiplies, v_t = v - Σ v_r u_r, (...,
-        n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the dependent speeds are put in terms
-        of the independent ones first, (..., n_points, dof, 3): the nonholonomic partial velocities, or where a
-        constraint is not linear in the speeds those of virtual changes.
+        n_points, 3). Points in the order of `points`.
         """
-        if nonholonomic:
-            return self._nonholonomic("partial_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
-            return self._evaluate("velocity_remainders", t, x, None, r, p, out, threads)
-        return self._evaluate("partial_velocities", t, x, None, r, p, out, threads)
+            return self.kernels.evaluate("velocity_remainders", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("partial_velocities", t, x, None, r, p, out, threads)
 
     @kernel_method
-    def partial_angular_velocities(self, t, x, *, nonholonomic=False, remainder=False, r=None, p=None, out=None, threads=1):
+    def partial_angular_velocities(self, t, x, *, remainder=False, r=None, p=None, out=None, threads=1):
         """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
 
         With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of `frames`.
-        ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
         """
-        if nonholonomic:
-            return self._nonholonomic("partial_angular_velocities", t, x, None, remainder, out, {"r": r, "p": p})
         if remainder:
-            return self._evaluate("angular_velocity_remainders", t, x, None, r, p, out, threads)
-        return self._evaluate("partial_angular_velocities", t, x, None, r, p, out, threads)
+            return self.kernels.evaluate("angular_velocity_remainders", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("partial_angular_velocities", t, x, None, r, p, out, threads)
 
     @kernel_method
-    def generalized_active_forces(self, t, x, *, nonholonomic=False, by=None, r=None, p=None, out=None, threads=1):
+    def generalized_active_forces(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
 
-        With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof). ``by="load"``
-        gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its place in forcelist, its points
-        and frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the rest, so that all entries add
-        up. ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load acts on the body that its point
-        or frame is fixed in; on massless ones, on the body that they carry. A load that is linear in udot counts as it
-        is at udot = 0.
+        A load that is linear in udot counts as it is at udot = 0.
         """
-        if by is not None:
-            return self._split("generalized_active_forces", by, t, x, None, nonholonomic, out, {"r": r, "p": p})
-        if nonholonomic:
-            return self._nonholonomic("generalized_active_forces", t, x, None, False, out, {"r": r, "p": p})
-        return self._evaluate("generalized_active_forces", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("generalized_active_forces", t, x, None, r, p, out, threads)
 
     @kernel_method
-    def generalized_inertia_forces(self, t, x, udot, *, nonholonomic=False, by=None, r=None, p=None, out=None, threads=1):
-        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
-
-        With ``nonholonomic=True`` those of the independent speeds, (..., dof). ``by="body"`` gives those of each body,
-        (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.
-        """
-        if by is not None:
-            return self._split("generalized_inertia_forces", by, t, x, udot, nonholonomic, out, {"r": r, "p": p})
-        if nonholonomic:
-            return self._nonholonomic("generalized_inertia_forces", t, x, udot, False, out, {"r": r, "p": p})
-        return self._evaluate("generalized_inertia_forces", t, x, udot, r, p, out, threads)
+    def generalized_inertia_forces(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u)."""
+        return self.kernels.evaluate("generalized_inertia_forces", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def inverse_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
@@ -145,22 +127,22 @@ class Kernels(Hooks, NamedValues, Model):
 
         -(F_r + F*_r) = M udot - f. With constraints Gᵀ lambda is part of it.
         """
-        return self._evaluate("inverse_dynamics", t, x, udot, r, p, out, threads)
+        return self.kernels.evaluate("inverse_dynamics", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def kinetic_energy(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The kinetic energy T of all bodies, relative to the inertial frame: a float, or (...)."""
-        return self._evaluate("kinetic_energy", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("kinetic_energy", t, x, None, r, p, out, threads)
 
     @kernel_method
     def potential_energy(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The potential energy U of the loads that have one: a float, or (...)."""
-        return self._evaluate("potential_energy", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("potential_energy", t, x, None, r, p, out, threads)
 
     @kernel_method
     def power(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
         """The rate d(T + U)/dt at udot, the power of the loads without a potential: a float, or (...)."""
-        return self._evaluate("power", t, x, udot, r, p, out, threads)
+        return self.kernels.evaluate("power", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def reactions(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -171,33 +153,23 @@ class Kernels(Hooks, NamedValues, Model):
         section 5.3). Opposite ones act on the parent. Joints in the order of `joints`. With ``named=True`` a dict of
         views of the result, {name: (..., 6)}.
         """
-        result = self._evaluate("reactions", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("reactions", t, x, None, r, p, out, threads)
         return by_name(self.joints, result, 2) if named else result
-
-    @kernel_method
-    def _reaction_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
-        return self._evaluate("reaction_slopes", t, x, None, r, p, out, threads)
 
     @kernel_method
     def configuration_residual(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The configuration constraints' values phi(q, t), in the order given, (..., n_configuration)."""
-        return self._evaluate("configuration_residual", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("configuration_residual", t, x, None, r, p, out, threads)
 
     @kernel_method
     def configuration_jacobian(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The derivatives of the configuration constraints ∂phi/∂q, (..., n_configuration, n_q)."""
-        return self._evaluate("configuration_jacobian", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("configuration_jacobian", t, x, None, r, p, out, threads)
 
     @kernel_method
     def velocity_residual(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (..., n_velocity)."""
-        return self._evaluate("velocity_residual", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _constraint_sizes(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """Magnitudes of the terms of phi, then c, with which residuals are compared, (..., n_configuration + n_velocity)."""
-        return self._evaluate("constraint_sizes", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("velocity_residual", t, x, None, r, p, out, threads)
 
     @kernel_method
     def constraint_jacobian(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -207,37 +179,17 @@ class Kernels(Hooks, NamedValues, Model):
         Velocity constraints, then derivatives of configuration constraints outside their row space, then acceleration
         constraints; ∂c/∂u where they are not linear in u.
         """
-        return self._evaluate("constraint_jacobian", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("constraint_jacobian", t, x, None, r, p, out, threads)
 
     @kernel_method
     def constraint_bias(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The bias gamma of the constraints G udot + gamma = 0, (..., n_constraints)."""
-        return self._evaluate("constraint_bias", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("constraint_bias", t, x, None, r, p, out, threads)
 
     @kernel_method
     def multipliers(self, t, x, *, r=None, p=None, out=None, threads=1):
         """The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (..., n_constraints)."""
-        return self._evaluate("multipliers", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _stabilization(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), see kanecore.h, (..., 2, n_u)."""
-        return self._evaluate("stabilization", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _project(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
-        return self._evaluate("project", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _linearize(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
-        return self._evaluate("linearize", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _constraint_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
-        return self._evaluate("constraint_slopes", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("multipliers", t, x, None, r, p, out, threads)
 
     @kernel_method
     def auxiliary_forces(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -247,7 +199,7 @@ class Kernels(Hooks, NamedValues, Model):
         the reaction along its auxiliary speed must add up to, with the opposite sign (Kane & Levinson 1985, section
         4.9).
         """
-        return self._evaluate("auxiliary_forces", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("auxiliary_forces", t, x, None, r, p, out, threads)
 
     @kernel_method
     def positions(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -258,7 +210,7 @@ class Kernels(Hooks, NamedValues, Model):
         names both. Points in the order of `points`. With ``named=True`` a dict of views of the result, {name: (...,
         3)}; `position` gives one of them, in any frame.
         """
-        result = self._evaluate("positions", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("positions", t, x, None, r, p, out, threads)
         return by_name(self.points, result, 2) if named else result
 
     @kernel_method
@@ -268,13 +220,8 @@ class Kernels(Hooks, NamedValues, Model):
         v_inertial = R v_frame. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3, 3)}. That of
         a frame of which the angular velocity alone was given is the one that it is written in.
         """
-        result = self._evaluate("orientations", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("orientations", t, x, None, r, p, out, threads)
         return by_name(self.frames, result, 3) if named else result
-
-    @kernel_method
-    def _load_vectors(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
-        return self._evaluate("load_vectors", t, x, None, r, p, out, threads)
 
     @kernel_method
     def body_momenta(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -283,7 +230,7 @@ class Kernels(Hooks, NamedValues, Model):
         In inertial axes, N s and N m s (Kane & Levinson 1985, section 3.5). Bodies in the order of `bodies`; the
         angular momentum of a particle is zero.
         """
-        result = self._evaluate("body_momenta", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("body_momenta", t, x, None, r, p, out, threads)
         return by_name(self.bodies, result, 2) if named else result
 
     @kernel_method
@@ -294,7 +241,7 @@ class Kernels(Hooks, NamedValues, Model):
         In inertial axes, N and N m (Kane & Levinson 1985, section 4.11). Accelerations are those of the motion: gravity
         is no part of them.
         """
-        result = self._evaluate("inertia_forces", t, x, udot, r, p, out, threads)
+        result = self.kernels.evaluate("inertia_forces", t, x, udot, r, p, out, threads)
         return by_name(self.bodies, result, 2) if named else result
 
     @kernel_method
@@ -303,7 +250,7 @@ class Kernels(Hooks, NamedValues, Model):
 
         Where qdot is u, and every velocity the derivative of its position, these are the generalized momenta.
         """
-        return self._evaluate("momenta", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("momenta", t, x, None, r, p, out, threads)
 
     @kernel_method
     def gibbs(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
@@ -313,7 +260,7 @@ class Kernels(Hooks, NamedValues, Model):
         redundant speeds too. Where a mass or a tensor changes, S holds a·ṁ v and α·İ·ω as well, so that this stays
         true. What loads that are linear in udot add to F*_r is no part of S.
         """
-        return self._evaluate("gibbs", t, x, udot, r, p, out, threads)
+        return self.kernels.evaluate("gibbs", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def coordinate_forces(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -321,7 +268,7 @@ class Kernels(Hooks, NamedValues, Model):
 
         Of all loads and potentials, as `generalized_active_forces`, which they are where qdot = u.
         """
-        return self._evaluate("coordinate_forces", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("coordinate_forces", t, x, None, r, p, out, threads)
 
     @kernel_method
     def equations_residual(self, t, x, udot, multipliers=None, *, r=None, p=None, out=None, threads=1):
@@ -331,7 +278,7 @@ class Kernels(Hooks, NamedValues, Model):
         The first n_u are f + Gᵀ lambda - M udot, of Lagrange's equations with multipliers those of the coordinates.
         ``multipliers`` (..., n_constraints) may be left out where there are no constraints.
         """
-        return self._evaluate("equations_residual", t, x, self._with_multipliers(udot, multipliers), r, p, out, threads)
+        return self.kernels.evaluate("equations_residual", t, x, self.names.with_multipliers(udot, multipliers), r, p, out, threads)
 
     @kernel_method
     def generalized_momenta(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -340,7 +287,7 @@ class Kernels(Hooks, NamedValues, Model):
         ∂L/∂u only where u = q̇. They need as many speeds as coordinates, and velocities that are the derivatives of
         positions; ModelError elsewhere (Goldstein, *Classical Mechanics*, 3rd ed., 2002, section 2.6).
         """
-        return self._evaluate("generalized_momenta", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("generalized_momenta", t, x, None, r, p, out, threads)
 
     @kernel_method
     def hamiltonian(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -350,7 +297,7 @@ class Kernels(Hooks, NamedValues, Model):
         for q̇ = Y u + z, H = ∂L/∂u · (u + u_z) - L; ModelError where none exists or velocities were set (Goldstein,
         section 8.1).
         """
-        return self._evaluate("hamiltonian", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("hamiltonian", t, x, None, r, p, out, threads)
 
     @kernel_method
     def kinetic_energy_parts(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -358,12 +305,7 @@ class Kernels(Hooks, NamedValues, Model):
 
         Their sum is T. ModelError where there is no `hamiltonian` (Goldstein, section 2.7).
         """
-        return self._evaluate("kinetic_energy_parts", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _momentum_rates(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
-        return self._evaluate("momentum_rates", t, x, udot, r, p, out, threads)
+        return self.kernels.evaluate("kinetic_energy_parts", t, x, None, r, p, out, threads)
 
     @kernel_method
     def velocities(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -371,7 +313,7 @@ class Kernels(Hooks, NamedValues, Model):
 
         v = Σ v_r u_r + v_t. Points in the order of `points`, with ``named=True`` a dict {name: (..., 3)}.
         """
-        result = self._evaluate("velocities", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("velocities", t, x, None, r, p, out, threads)
         return by_name(self.points, result, 2) if named else result
 
     @kernel_method
@@ -380,30 +322,8 @@ class Kernels(Hooks, NamedValues, Model):
 
         ω = Σ ω_r u_r + ω_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (..., 3)}.
         """
-        result = self._evaluate("angular_velocities", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("angular_velocities", t, x, None, r, p, out, threads)
         return by_name(self.frames, result, 2) if named else result
-
-    @kernel_method
-    def _masses(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
-        n_bodies, 13).
-        """
-        return self._evaluate("masses", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _potentials(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
-        return self._evaluate("potentials", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _inertial_loads(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
-        return self._evaluate("inertial_loads", t, x, udot, r, p, out, threads)
-
-    @kernel_method
-    def _hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """The rate dH/dt at udot: a float, or (...)."""
-        return self._evaluate("hamiltonian_rate", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def joint_positions(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -411,15 +331,8 @@ class Kernels(Hooks, NamedValues, Model):
 
         Joints in the order of `joints`, with ``named=True`` a dict {name: (..., 3)}.
         """
-        result = self._evaluate("joint_positions", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("joint_positions", t, x, None, r, p, out, threads)
         return by_name(self.joints, result, 2) if named else result
-
-    @kernel_method
-    def _attached_wrenches(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
-        n_bodies, 6, n_constraints).
-        """
-        return self._evaluate("attached_wrenches", t, x, None, r, p, out, threads)
 
     @kernel_method
     def rhs_time_derivative(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -428,7 +341,7 @@ class Kernels(Hooks, NamedValues, Model):
         What t does where it stands in the description itself: a prescribed motion that is an input is held, and its
         rates are inputs of their own.
         """
-        return self._evaluate("rhs_time_derivative", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("rhs_time_derivative", t, x, None, r, p, out, threads)
 
     @kernel_method
     def rhs_parameter_jacobian(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -437,7 +350,7 @@ class Kernels(Hooks, NamedValues, Model):
         Exact, and with constraints too: with R = f + Gᵀλ - M udot and S = G udot + gamma at constant udot and λ, M
         dudot - Gᵀ dλ = ∂R/∂p dp and G dudot = -∂S/∂p dp, as of `linearize`.
         """
-        return self._evaluate("rhs_parameter_jacobian", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("rhs_parameter_jacobian", t, x, None, r, p, out, threads)
 
     @kernel_method
     def output_jacobian(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -446,7 +359,7 @@ class Kernels(Hooks, NamedValues, Model):
 
         Where outputs hold udot, it varies with x and r as `udot` does. ModelError where they hold multipliers.
         """
-        return self._evaluate("output_jacobian", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("output_jacobian", t, x, None, r, p, out, threads)
 
     @kernel_method
     def coriolis_matrix(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -456,7 +369,7 @@ class Kernels(Hooks, NamedValues, Model):
         Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2). ModelError unless qdot is u and T = ½ uᵀ
         M(q) u.
         """
-        return self._evaluate("coriolis_matrix", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("coriolis_matrix", t, x, None, r, p, out, threads)
 
     @kernel_method
     def gravity_forces(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -466,7 +379,7 @@ class Kernels(Hooks, NamedValues, Model):
         Minus the generalized active forces of loads m γ at mass centres, γ one constant field, and of potential
         energies that were given as such, those in a Lagrangian included. Zero where there are none.
         """
-        return self._evaluate("gravity_forces", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("gravity_forces", t, x, None, r, p, out, threads)
 
     @kernel_method
     def accelerations(self, t, x, udot, *, named=False, r=None, p=None, out=None, threads=1):
@@ -476,7 +389,7 @@ class Kernels(Hooks, NamedValues, Model):
         section 2.8); what an accelerometer feels is `specific_force`. Points in the order of `points`, with
         ``named=True`` a dict {name: (..., 3)}.
         """
-        result = self._evaluate("accelerations", t, x, udot, r, p, out, threads)
+        result = self.kernels.evaluate("accelerations", t, x, udot, r, p, out, threads)
         return by_name(self.points, result, 2) if named else result
 
     @kernel_method
@@ -486,23 +399,8 @@ class Kernels(Hooks, NamedValues, Model):
         α = Σ ω_r u̇_r + Σ ω̇_r u_r + ω̇_t. Frames in the order of `frames`, with ``named=True`` a dict {name: (...,
         3)}.
         """
-        result = self._evaluate("angular_accelerations", t, x, udot, r, p, out, threads)
+        result = self.kernels.evaluate("angular_accelerations", t, x, udot, r, p, out, threads)
         return by_name(self.frames, result, 2) if named else result
-
-    @kernel_method
-    def _gravity_field(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
-        return self._evaluate("gravity_field", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _inverse_dynamics_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
-        return self._evaluate("inverse_dynamics_tangent", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _inverse_dynamics_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
-        return self._evaluate("inverse_dynamics_gradient", t, x, beyond, r, p, out, threads)
 
     @kernel_method
     def regressor(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
@@ -513,7 +411,7 @@ class Kernels(Hooks, NamedValues, Model):
         Identification and Control of Robots*, 2002, section 9.3). ModelError where masses or inertias are not constant,
         or other loads hold its symbols.
         """
-        return self._evaluate("regressor", t, x, udot, r, p, out, threads)
+        return self.kernels.evaluate("regressor", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def inertial_parameters(self, t, x, *, named=False, r=None, p=None, out=None, threads=1):
@@ -524,27 +422,8 @@ class Kernels(Hooks, NamedValues, Model):
         the mass centre that is fixed in the body, where its joint is if it is located from there. Of a particle nine
         are zero.
         """
-        result = self._evaluate("inertial_parameters", t, x, None, r, p, out, threads)
+        result = self.kernels.evaluate("inertial_parameters", t, x, None, r, p, out, threads)
         return by_name(self.bodies, result, 2) if named else result
-
-    @kernel_method
-    def _hessian_products(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R, (...,
-        n_x + n_r + n_u + n_constraints + n_u).
-        """
-        return self._evaluate("hessian_products", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _forward_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot, (...,
-        n_u).
-        """
-        return self._evaluate("forward_dynamics", t, x, udot, r, p, out, threads)
-
-    @kernel_method
-    def _output_slopes(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
-        """Derivatives of the outputs, by x and r at constant u̇, then by u̇, (..., n_outputs, n_x + n_r + n_u)."""
-        return self._evaluate("output_slopes", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def joint_regressor(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
@@ -557,39 +436,7 @@ class Kernels(Hooks, NamedValues, Model):
         chapter 12). Zero of members of unit quaternions, which no joint moves. ModelError where the equations are of
         first order.
         """
-        return self._evaluate("joint_regressor", t, x, udot, r, p, out, threads)
-
-    @kernel_method
-    def _auxiliary_partials(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers, (..., 3
-        * n_points + 3 * n_frames + n_constraints, n_auxiliary).
-        """
-        return self._evaluate("auxiliary_partials", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _rhs_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The change of `rhs` along a direction (dx, dr), (..., n_x)."""
-        return self._evaluate("rhs_tangent", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _rhs_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `rhs` with respect to x, r, (..., n_x + n_r)."""
-        return self._evaluate("rhs_gradient", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _rhs_parameter_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The change of `rhs` along a direction dp, (..., n_x)."""
-        return self._evaluate("rhs_parameter_tangent", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _rhs_parameter_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `rhs` with respect to x, r and p, in one pass, (..., n_x + n_r + n_p)."""
-        return self._evaluate("rhs_parameter_gradient", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
-        return self._evaluate("mass_matrix_inverse", t, x, None, r, p, out, threads)
+        return self.kernels.evaluate("joint_regressor", t, x, udot, r, p, out, threads)
 
     @kernel_method
     def zdot(self, t, x, *, r=None, p=None, out=None, threads=1):
@@ -597,60 +444,191 @@ class Kernels(Hooks, NamedValues, Model):
 
         At the udot and the multipliers of the motion, where rates hold these.
         """
-        return self._evaluate("zdot", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _rhs_hessian(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The second derivatives of weights times `rhs` with respect to x, r, (..., n_x + n_r, n_x + n_r)."""
-        return self._evaluate("rhs_hessian", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _reaction_shares(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """The reactions that loads depend on, without what they bring, and by a unit of each part of loads, (...,
-        n_reactions, n_shares + 1).
-        """
-        return self._evaluate("reaction_shares", t, x, None, r, p, out, threads)
-
-    @kernel_method
-    def _share_laws(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The parts s = h(N) of loads at given reactions N, their derivatives, and the power of a unit of each, (...,
-        n_shares, n_reactions + 2).
-        """
-        return self._evaluate("share_laws", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _output_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The change of `outputs` along a direction (dx, dr), (..., n_outputs)."""
-        return self._evaluate("output_tangent", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _output_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `outputs` with respect to x, r, (..., n_x + n_r)."""
-        return self._evaluate("output_gradient", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _project_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
-        """The gradient of weights times `project` with respect to x, r and p, (..., n_x + n_r + n_p)."""
-        return self._evaluate("project_gradient", t, x, beyond, r, p, out, threads)
-
-    @kernel_method
-    def _jacobian_terms(self, t, x, *, r=None, p=None, out=None, threads=1):
-        """Magnitudes of the terms of each entry of G; zeros in rows with an entry that is a number, (..., n_constraints,
-        n_u).
-        """
-        return self._evaluate("jacobian_terms", t, x, None, r, p, out, threads)
-
-    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
-        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
-
-    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
-        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
+        return self.kernels.evaluate("zdot", t, x, None, r, p, out, threads)
 
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
         return Workspace(self)
+
+
+class InternalKernels(ModelKernels):
+    """Kernels that functions of the package call; all share the arguments and errors of `rhs`."""
+
+    @internal_kernel_method
+    def reaction_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The derivatives of `reactions` with respect to the multipliers, (..., n_joints, 6, n_constraints)."""
+        return self.evaluate("reaction_slopes", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def constraint_sizes(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Magnitudes of the terms of phi, then c, with which residuals are compared, (..., n_configuration + n_velocity)."""
+        return self.evaluate("constraint_sizes", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def stabilization(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Derivatives of speeds that lead back to the constraints (Baumgarte 1972), see kanecore.h, (..., 2, n_u)."""
+        return self.evaluate("stabilization", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def project(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The state on the constraints that takes the least change, weighted by mass, (..., n_x)."""
+        return self.evaluate("project", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def linearize(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The derivatives of `rhs` with respect to x and r, (..., n_x, n_x + n_r)."""
+        return self.evaluate("linearize", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def constraint_slopes(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The derivatives of phi, then c, with respect to x and r, (..., n_configuration + n_velocity, n_x + n_r)."""
+        return self.evaluate("constraint_slopes", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def load_vectors(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The forces and torques that act, in inertial axes, at udot = 0, (..., n_loads, 3)."""
+        return self.evaluate("load_vectors", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def momentum_rates(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The rates dp/dt at udot, then ∂L/∂q at constant q̇, (..., 2, n_q)."""
+        return self.evaluate("momentum_rates", t, x, udot, r, p, out, threads)
+
+    @internal_kernel_method
+    def masses(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The mass of each body, its inertia about its inertia point, that from the mass centre, in its axes, (...,
+        n_bodies, 13).
+        """
+        return self.evaluate("masses", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def potentials(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The potential energies that stand for forces, in the order given, (..., n_potentials)."""
+        return self.evaluate("potentials", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def inertial_loads(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The part of forces and torques that is linear in udot, in inertial axes, (..., n_loads, 3)."""
+        return self.evaluate("inertial_loads", t, x, udot, r, p, out, threads)
+
+    @internal_kernel_method
+    def hamiltonian_rate(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The rate dH/dt at udot: a float, or (...)."""
+        return self.evaluate("hamiltonian_rate", t, x, udot, r, p, out, threads)
+
+    @internal_kernel_method
+    def attached_wrenches(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The force on each body, and its moment about the mass centre, by which a unit of each multiplier acts, (...,
+        n_bodies, 6, n_constraints).
+        """
+        return self.evaluate("attached_wrenches", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def gravity_field(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The uniform field of gravity in which all bodies have their weights, inertial axes, (..., 3)."""
+        return self.evaluate("gravity_field", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def inverse_dynamics_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `inverse_dynamics` along a direction (dx, dr, dudot), (..., n_u)."""
+        return self.evaluate("inverse_dynamics_tangent", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def inverse_dynamics_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `inverse_dynamics` with respect to x, r, udot, (..., n_x + n_r + n_u)."""
+        return self.evaluate("inverse_dynamics_gradient", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def hessian_products(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The changes of the gradient of w qdot + μ R + ν S along a direction of (x, r, udot, λ), then that of R, (...,
+        n_x + n_r + n_u + n_constraints + n_u).
+        """
+        return self.evaluate("hessian_products", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def forward_dynamics(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """The derivatives of the speeds by generalized forces beyond those modelled, which stand in place of udot, (...,
+        n_u).
+        """
+        return self.evaluate("forward_dynamics", t, x, udot, r, p, out, threads)
+
+    @internal_kernel_method
+    def output_slopes(self, t, x, udot, *, r=None, p=None, out=None, threads=1):
+        """Derivatives of the outputs, by x and r at constant u̇, then by u̇, (..., n_outputs, n_x + n_r + n_u)."""
+        return self.evaluate("output_slopes", t, x, udot, r, p, out, threads)
+
+    @internal_kernel_method
+    def auxiliary_partials(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Partial velocities of points and of frames by the auxiliary speeds, then the power of unit multipliers, (..., 3
+        * n_points + 3 * n_frames + n_constraints, n_auxiliary).
+        """
+        return self.evaluate("auxiliary_partials", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def rhs_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `rhs` along a direction (dx, dr), (..., n_x)."""
+        return self.evaluate("rhs_tangent", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def rhs_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `rhs` with respect to x, r, (..., n_x + n_r)."""
+        return self.evaluate("rhs_gradient", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def rhs_parameter_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `rhs` along a direction dp, (..., n_x)."""
+        return self.evaluate("rhs_parameter_tangent", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def rhs_parameter_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `rhs` with respect to x, r and p, in one pass, (..., n_x + n_r + n_p)."""
+        return self.evaluate("rhs_parameter_gradient", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def mass_matrix_inverse(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The inverse of a mass matrix that is positive definite, and in no doubt, (..., n_u, n_u)."""
+        return self.evaluate("mass_matrix_inverse", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def rhs_hessian(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The second derivatives of weights times `rhs` with respect to x, r, (..., n_x + n_r, n_x + n_r)."""
+        return self.evaluate("rhs_hessian", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def reaction_shares(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """The reactions that loads depend on, without what they bring, and by a unit of each part of loads, (...,
+        n_reactions, n_shares + 1).
+        """
+        return self.evaluate("reaction_shares", t, x, None, r, p, out, threads)
+
+    @internal_kernel_method
+    def share_laws(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The parts s = h(N) of loads at given reactions N, their derivatives, and the power of a unit of each, (...,
+        n_shares, n_reactions + 2).
+        """
+        return self.evaluate("share_laws", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def output_tangent(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The change of `outputs` along a direction (dx, dr), (..., n_outputs)."""
+        return self.evaluate("output_tangent", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def output_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `outputs` with respect to x, r, (..., n_x + n_r)."""
+        return self.evaluate("output_gradient", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def project_gradient(self, t, x, beyond, *, r=None, p=None, out=None, threads=1):
+        """The gradient of weights times `project` with respect to x, r and p, (..., n_x + n_r + n_p)."""
+        return self.evaluate("project_gradient", t, x, beyond, r, p, out, threads)
+
+    @internal_kernel_method
+    def jacobian_terms(self, t, x, *, r=None, p=None, out=None, threads=1):
+        """Magnitudes of the terms of each entry of G; zeros in rows with an entry that is a number, (..., n_constraints,
+        n_u).
+        """
+        return self.evaluate("jacobian_terms", t, x, None, r, p, out, threads)
 
 
 class Workspace(Buffers):
@@ -665,239 +643,239 @@ class Workspace(Buffers):
     @workspace_method
     def rhs(self):
         """The right-hand side xdot = [qdot, udot, zdot] of the equations of motion, (n_x,), into `xdot`."""
-        return self._call("rhs")
+        return self.evaluate("rhs")
 
     @workspace_method
     def mass_matrix(self):
         """The mass matrix M of M udot = f in all speeds, symmetric, (n_u, n_u), into `M`."""
-        return self._call("mass_matrix")
+        return self.evaluate("mass_matrix")
 
     @workspace_method
     def forcing(self):
         """The right-hand side f of M udot = f in all speeds, F_r + F*_r at udot = 0, (n_u,), into `f`."""
-        return self._call("forcing")
+        return self.evaluate("forcing")
 
     @workspace_method
     def outputs(self):
         """The outputs that the model was described with, in the order of `output_names`, (n_outputs,)."""
-        return self._call("outputs")
+        return self.evaluate("outputs")
 
     @workspace_method
     def partial_velocities(self):
         """The partial velocities ∂v/∂u_r of all points, inertial axes, (n_points, n_u, 3)."""
-        return self._call("partial_velocities")
+        return self.evaluate("partial_velocities")
 
     @workspace_method
     def partial_angular_velocities(self):
         """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (n_frames, n_u, 3)."""
-        return self._call("partial_angular_velocities")
+        return self.evaluate("partial_angular_velocities")
 
     @workspace_method
     def generalized_active_forces(self):
         """The generalized active forces F_r = Σ v_r · R + ω_r · T, (n_u,)."""
-        return self._call("generalized_active_forces")
+        return self.evaluate("generalized_active_forces")
 
     @workspace_method
     def generalized_inertia_forces(self):
         """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (n_u,), at the workspace's
         `udot`.
         """
-        return self._call("generalized_inertia_forces")
+        return self.evaluate("generalized_inertia_forces")
 
     @workspace_method
     def inverse_dynamics(self):
         """The generalized forces beyond those modelled that produce udot, (n_u,), at the workspace's `udot`."""
-        return self._call("inverse_dynamics")
+        return self.evaluate("inverse_dynamics")
 
     @workspace_method
     def kinetic_energy(self):
         """The kinetic energy T of all bodies, relative to the inertial frame, a float."""
-        return self._call("kinetic_energy")
+        return self.evaluate("kinetic_energy")
 
     @workspace_method
     def potential_energy(self):
         """The potential energy U of the loads that have one, a float."""
-        return self._call("potential_energy")
+        return self.evaluate("potential_energy")
 
     @workspace_method
     def power(self):
         """The rate d(T + U)/dt at udot, the power of the loads without a potential, a float, at the workspace's `udot`."""
-        return self._call("power")
+        return self.evaluate("power")
 
     @workspace_method
     def reactions(self):
         """Forces of the joints on their children beyond the loads of the model, (n_joints, 6)."""
-        return self._call("reactions")
+        return self.evaluate("reactions")
 
     @workspace_method
     def configuration_residual(self):
         """The configuration constraints' values phi(q, t), in the order given, (n_configuration,)."""
-        return self._call("configuration_residual")
+        return self.evaluate("configuration_residual")
 
     @workspace_method
     def configuration_jacobian(self):
         """The derivatives of the configuration constraints ∂phi/∂q, (n_configuration, n_q)."""
-        return self._call("configuration_jacobian")
+        return self.evaluate("configuration_jacobian")
 
     @workspace_method
     def velocity_residual(self):
         """The values of the constraints on velocities, c(q, u, t): of the first rows of G, (n_velocity,)."""
-        return self._call("velocity_residual")
+        return self.evaluate("velocity_residual")
 
     @workspace_method
     def constraint_jacobian(self):
         """The matrix G of the constraints G udot + gamma = 0, (n_constraints, n_u)."""
-        return self._call("constraint_jacobian")
+        return self.evaluate("constraint_jacobian")
 
     @workspace_method
     def constraint_bias(self):
         """The bias gamma of the constraints G udot + gamma = 0, (n_constraints,)."""
-        return self._call("constraint_bias")
+        return self.evaluate("constraint_bias")
 
     @workspace_method
     def multipliers(self):
         """The multipliers lambda of M udot = f + Gᵀ lambda, of least norm where rows are redundant, (n_constraints,)."""
-        return self._call("multipliers")
+        return self.evaluate("multipliers")
 
     @workspace_method
     def auxiliary_forces(self):
         """The values of the auxiliary equations, F_r + F*_r + (Gᵀλ)_r of the auxiliary speeds, (n_auxiliary,)."""
-        return self._call("auxiliary_forces")
+        return self.evaluate("auxiliary_forces")
 
     @workspace_method
     def positions(self):
         """The positions of all points from the model's origin, inertial axes, (n_points, 3)."""
-        return self._call("positions")
+        return self.evaluate("positions")
 
     @workspace_method
     def orientations(self):
         """The orientations R of all frames: the columns are their axes, in inertial axes, (n_frames, 3, 3)."""
-        return self._call("orientations")
+        return self.evaluate("orientations")
 
     @workspace_method
     def body_momenta(self):
         """The momentum m v* of each body, then its angular momentum I·ω about its mass centre, (n_bodies, 6)."""
-        return self._call("body_momenta")
+        return self.evaluate("body_momenta")
 
     @workspace_method
     def inertia_forces(self):
         """The inertia force R* = -m a* of each body, then its inertia torque T* = -(I·α + ω × I·ω), at udot, (n_bodies,
         6), at the workspace's `udot`.
         """
-        return self._call("inertia_forces")
+        return self.evaluate("inertia_forces")
 
     @workspace_method
     def momenta(self):
         """The derivatives of the kinetic energy ∂T/∂u_r = Σ v_r · m v + ω_r · I·ω, (n_u,)."""
-        return self._call("momenta")
+        return self.evaluate("momenta")
 
     @workspace_method
     def gibbs(self):
         """The energy of accelerations S = Σ ½ m a·a + ½ (α·I·α + 2 α·(ω × I·ω) + (ω·ω)(ω·I·ω)) at udot, a float, at the
         workspace's `udot`.
         """
-        return self._call("gibbs")
+        return self.evaluate("gibbs")
 
     @workspace_method
     def coordinate_forces(self):
         """The generalized forces of the coordinates, Q_k = Σ R · ∂v/∂qdot_k + T · ∂ω/∂qdot_k, with Yᵀ Q = F, (n_q,)."""
-        return self._call("coordinate_forces")
+        return self.evaluate("coordinate_forces")
 
     @workspace_method
     def equations_residual(self):
         """Residuals of all equations at any udot and lambda, [F + F* + Gᵀ lambda, phi, c], (n_u + n_configuration +
         n_velocity,), at the workspace's `udot` and what `multipliers` wrote.
         """
-        return self._call("equations_residual")
+        return self.evaluate("equations_residual")
 
     @workspace_method
     def generalized_momenta(self):
         """The generalized momenta p_k = ∂L/∂q̇_k of the coordinates, L = T - U, (n_q,)."""
-        return self._call("generalized_momenta")
+        return self.evaluate("generalized_momenta")
 
     @workspace_method
     def hamiltonian(self):
         """The Hamiltonian H = Σ p_k q̇_k - L = T₂ - T₀ + U, as a function of q, u, t, a float."""
-        return self._call("hamiltonian")
+        return self.evaluate("hamiltonian")
 
     @workspace_method
     def kinetic_energy_parts(self):
         """The parts T₂, T₁, T₀ of the kinetic energy that are of degree 2, 1, 0 in q̇, (3,)."""
-        return self._call("kinetic_energy_parts")
+        return self.evaluate("kinetic_energy_parts")
 
     @workspace_method
     def velocities(self):
         """The velocities v of all points in the inertial frame, inertial axes, (n_points, 3)."""
-        return self._call("velocities")
+        return self.evaluate("velocities")
 
     @workspace_method
     def angular_velocities(self):
         """The angular velocities ω of all frames in the inertial frame, inertial axes, (n_frames, 3)."""
-        return self._call("angular_velocities")
+        return self.evaluate("angular_velocities")
 
     @workspace_method
     def joint_positions(self):
         """The positions of the joint points, measured as `positions` are, inertial axes, (n_joints, 3)."""
-        return self._call("joint_positions")
+        return self.evaluate("joint_positions")
 
     @workspace_method
     def rhs_time_derivative(self):
         """The derivatives ∂xdot/∂t of `rhs` at constant x and r, (n_x,)."""
-        return self._call("rhs_time_derivative")
+        return self.evaluate("rhs_time_derivative")
 
     @workspace_method
     def rhs_parameter_jacobian(self):
         """The derivatives ∂xdot/∂p of `rhs`, parameters in the order of `parameter_names`, (n_x, n_p)."""
-        return self._call("rhs_parameter_jacobian")
+        return self.evaluate("rhs_parameter_jacobian")
 
     @workspace_method
     def output_jacobian(self):
         """The derivatives of the outputs with respect to x, then r: C and D of dy = C dx + D dr, (n_outputs, n_x + n_r)."""
-        return self._call("output_jacobian")
+        return self.evaluate("output_jacobian")
 
     @workspace_method
     def coriolis_matrix(self):
         """The Coriolis matrix C(q, u) of M udot + C u + g = tau + other loads, by Christoffel symbols, (n_u, n_u)."""
-        return self._call("coriolis_matrix")
+        return self.evaluate("coriolis_matrix")
 
     @workspace_method
     def gravity_forces(self):
         """The generalized forces g(q) that hold the weights of all bodies: g of M udot + C u + g = tau + other loads,
         (n_u,).
         """
-        return self._call("gravity_forces")
+        return self.evaluate("gravity_forces")
 
     @workspace_method
     def accelerations(self):
         """The accelerations a of all points in the inertial frame at udot, inertial axes, (n_points, 3), at the
         workspace's `udot`.
         """
-        return self._call("accelerations")
+        return self.evaluate("accelerations")
 
     @workspace_method
     def angular_accelerations(self):
         """The angular accelerations α of all frames in the inertial frame at udot, inertial axes, (n_frames, 3), at the
         workspace's `udot`.
         """
-        return self._call("angular_accelerations")
+        return self.evaluate("angular_accelerations")
 
     @workspace_method
     def regressor(self):
         """The regressor Y(x, udot) of the inertia forces and weights: M udot - f without other loads is Y π, (n_u, 10 *
         n_bodies), at the workspace's `udot`.
         """
-        return self._call("regressor")
+        return self.evaluate("regressor")
 
     @workspace_method
     def inertial_parameters(self):
         """The inertial parameters π of each body: m, m c (3), I about the first point (xx, xy, xz, yy, yz, zz), (n_bodies,
         10).
         """
-        return self._call("inertial_parameters")
+        return self.evaluate("inertial_parameters")
 
     @workspace_method
     def joint_regressor(self):
         """The columns Y_j(x, udot) of friction and rotors: M udot - f + Y_j θ = tau, θ = (b, c, J) of each coordinate,
         (n_u, 3 * n_q), at the workspace's `udot`.
         """
-        return self._call("joint_regressor")
+        return self.evaluate("joint_regressor")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from kanecore.graph.operations import OPERATIONS, Operation
-from kanecore.kernels import KERNELS, Kernel, first_sentence
+from kanecore.kernels import KERNELS, TABLES, Kernel, first_sentence
 from kanecore.statuses import STATUSES
 from kanecore.tolerances import IN_C
 from kanecore.whole_files import whole_file
@@ -29,7 +29,7 @@ _WIDTH = 112  # of a docstring's lines, before they are indented
 
 AXES = 3  # of a result, beside leading ones: the limit of the binding
 
-_ARGUMENTS = "t: npt.ArrayLike, x: _Values"
+_ARGUMENTS = "t: npt.ArrayLike, x: Values"
 
 _PXD = """\
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -124,7 +124,8 @@ def main() -> None:
 # ----------------------------------------------------------------------------------------------------------- rows
 def check(kernels: Sequence[Kernel]) -> None:
     """Raise a ValueError for a row from which no correct files can be written."""
-    of_model, of_workspace = _own_names("Model", "CompiledModel"), _own_names("Buffers")
+    of_model, of_kernels = _own_names("Model", "CompiledModel"), _own_names("ModelKernels")
+    of_workspace = _own_names("Buffers")
     sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
     names = [kernel.name for kernel in kernels]
     for kernel in kernels:
@@ -134,10 +135,17 @@ def check(kernels: Sequence[Kernel]) -> None:
         for wrong, why in (
             (not re.fullmatch("[a-z][a-z0-9_]+", kernel.name), "its name is no lower-case identifier of two letters"),
             (names.count(kernel.name) > 1, "its name is that of two rows"),
-            (_method(kernel) in of_model, "its name is that of another method or attribute of the compiled model"),
+            (
+                kernel.name in (of_kernels if kernel.internal else of_model) and not kernel.nonholonomic,
+                "its name is that of another method or attribute of the compiled model",
+            ),
             (
                 kernel in _in_workspace() and kernel.name in of_workspace,
                 "its name is that of an attribute of the workspace",
+            ),
+            (
+                not (kernel.internal or kernel.remainder_of) and kernel.table not in TABLES,
+                f"its table of methods is {kernel.table!r}; these are {', '.join(TABLES)}",
             ),
             (bool(unknown), f"{', '.join(unknown)} is no size of a model; these are {', '.join(sorted(sizes))}"),
             (len(kernel.shape) > AXES, f"its result has more than {AXES} axes"),
@@ -155,12 +163,12 @@ def check(kernels: Sequence[Kernel]) -> None:
 
 
 def _own_names(*classes: str) -> set[str]:
-    """Methods and attributes that classes of the binding, and the compiled model, define by hand."""
+    """Methods and attributes that classes of the extension, and the compiled model, define by hand."""
     package = Path(__file__).resolve().parents[1]
     text = "".join((package / name).read_text(encoding="utf-8") for name in ("_binding.pyi", "compiled_model.py"))
     bodies = re.findall(rf"^class (?:{'|'.join(classes)})\b.*?:\n(.*?)(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
     assert len(bodies) == len(classes)
-    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)[(:]", body, re.MULTILINE)}
+    return {name for body in bodies for name in re.findall(r"^    (?:def )?(\w+)(?:[(:]| = )", body, re.MULTILINE)}
 
 
 def _names(kernels: Iterable[Kernel]) -> list[str]:
@@ -174,10 +182,6 @@ def _lines(template: str, values: Iterable[str]) -> str:
 def _sizes(shape: Sequence[str], write: Callable[[str], str]) -> list[str]:
     """The lengths of the axes, each size of the model written in some language."""
     return [re.sub(r"n_[a-z_]+", lambda match: write(match[0]), length) for length in shape]
-
-
-def _method(kernel: Kernel) -> str:
-    return f"_{kernel.name}" if kernel.internal else kernel.name
 
 
 def _with_methods() -> list[Kernel]:
@@ -335,14 +339,6 @@ def _number(kernel: Kernel) -> str:
 
 # --------------------------------------------------------------------------------------------------------- Python
 _OF_MODEL = '''
-    def partial_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial accelerations ∂a/∂u̇_r of all points, u̇_r independent, inertial axes, (..., n_points, dof, 3)."""
-        return self._nonholonomic("partial_velocities", t, x, None, False, out, {"r": r, "p": p})
-
-    def partial_angular_accelerations(self, t, x, *, r=None, p=None, out=None):
-        """The partial angular accelerations ∂α/∂u̇_r of all frames, u̇_r independent, (..., n_frames, dof, 3)."""
-        return self._nonholonomic("partial_angular_velocities", t, x, None, False, out, {"r": r, "p": p})
-
     def workspace(self):
         """Buffers bound once, for calls without arguments: a `Workspace` with the current p and r."""
         return Workspace(self)
@@ -350,51 +346,46 @@ _OF_MODEL = '''
 
 
 def _methods() -> str:
-    kernels = "".join(f"\n{_method_of_model(kernel)}" for kernel in _with_methods())
+    public = "".join(f"\n{_method_of_model(kernel)}" for kernel in _with_methods() if not kernel.internal)
+    internal = "".join(f"\n{_method_of_model(kernel)}" for kernel in _with_methods() if kernel.internal)
     workspace = "\n" + "".join(_field(kernel) for kernel in _with_fields())
     workspace += "".join(f"\n{_method_of_workspace(kernel)}" for kernel in _in_workspace())
     return (
         f'{_HASH}"""The kernels as methods; C does the usual calls without these functions, `kernel_method`."""\n\n'
-        "from kanecore._native import Buffers, KernelArray, Model, kernel_method, workspace_method\n"
-        "from kanecore.binding.hooks import Hooks\n"
-        "from kanecore.binding.named_values import NamedValues\n"
+        "from kanecore._native import (\n    Buffers,\n    KernelArray,\n    Model,\n    ModelKernels,\n"
+        "    internal_kernel_method,\n    kernel_method,\n    workspace_method,\n)\n"
         "from kanecore.binding.results_by_name import by_name\n\n"
-        '__all__ = ["Kernels", "Workspace"]\n\n\n'
-        "class Kernels(Hooks, NamedValues, Model):\n"
+        '__all__ = ["InternalKernels", "KernelMethods", "Workspace"]\n\n\n'
+        "class KernelMethods(Model):\n"
         '    """The kernels of a model: all share the arguments and errors of `rhs`."""\n'
-        f"{kernels}{_OF_MODEL}\n\nclass Workspace(Buffers):\n"
+        f"{public}{_OF_MODEL}\n\nclass InternalKernels(ModelKernels):\n"
+        '    """Kernels that functions of the package call; all share the arguments and errors of `rhs`."""\n'
+        f"{internal}\n\nclass Workspace(Buffers):\n"
         '    """The buffers of one model, and its kernels as calls without arguments; one per thread."""\n\n'
         f"    __slots__ = ()\n{workspace}"
     )
 
 
 def _method_of_model(kernel: Kernel) -> str:
-    """A kernel as a method of a model."""
+    """A kernel as a method of a model, or an internal one as a method of its `InternalKernels`."""
     remainder = _remainders().get(kernel.name)
     udot = "udot" if kernel.reads_udot else "None"
-    udot = "self._with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
+    udot = "self.names.with_multipliers(udot, multipliers)" if kernel.reads_multipliers else udot
     udot = "beyond" if kernel.vectors else udot
-    options = ["nonholonomic=False"] if kernel.nonholonomic else []
-    options += ["remainder=False"] if remainder else []
+    options = ["remainder=False"] if remainder else []
     options += ["named=False"] if kernel.named else []
-    options += ["by=None"] if kernel.by else []
     before = ["self", "t", "x", *(["udot"] if kernel.reads_udot else [])]
     before += ["multipliers=None"] if kernel.reads_multipliers else []
     before = ["self", "t", "x", "beyond"] if kernel.vectors else before
     arguments = [*before, "*", *options, "r=None", "p=None", "out=None", "threads=1"]
-    text = f"    @kernel_method\n    def {_method(kernel)}({', '.join(arguments)}):\n"
+    mark = "internal_kernel_method" if kernel.internal else "kernel_method"
+    text = f"    @{mark}\n    def {kernel.name}({', '.join(arguments)}):\n"
     text += _quoted(_docstring(kernel) + (_SHARED if kernel is KERNELS[0] else ""), " " * 8)
-    if kernel.by:
-        call = f'self._split("{kernel.name}", by, t, x, {udot}, nonholonomic, out, {{"r": r, "p": p}})'
-        text += f"        if by is not None:\n            return {call}\n"
-    if kernel.nonholonomic:
-        option = "remainder" if remainder else "False"
-        call = f'self._nonholonomic("{kernel.name}", t, x, {udot}, {option}, out, {{"r": r, "p": p}})'
-        text += f"        if nonholonomic:\n            return {call}\n"
+    evaluate = "self.evaluate" if kernel.internal else "self.kernels.evaluate"
     if remainder:
-        call = f'self._evaluate("{remainder.name}", t, x, None, r, p, out, threads)'
+        call = f'{evaluate}("{remainder.name}", t, x, None, r, p, out, threads)'
         text += f"        if remainder:\n            return {call}\n"
-    call = f'self._evaluate("{kernel.name}", t, x, {udot}, r, p, out, threads)'
+    call = f'{evaluate}("{kernel.name}", t, x, {udot}, r, p, out, threads)'
     if not kernel.named:
         return f"{text}        return {call}\n"
     by_name = f"by_name(self.{kernel.named}, result, {len(kernel.shape)})"
@@ -417,7 +408,7 @@ def _method_of_workspace(kernel: Kernel) -> str:
     doc = f"{kernel.doc.partition(';')[0]}{shape}{into}{at}."
     return (
         f"    @workspace_method\n    def {kernel.name}(self):\n{_quoted(textwrap.fill(doc, _WIDTH), ' ' * 8)}"
-        f'        return self._call("{kernel.name}")\n'
+        f'        return self.evaluate("{kernel.name}")\n'
     )
 
 
@@ -462,39 +453,37 @@ mapping by the names of speeds, and ``multipliers`` after that, (..., n_constrai
 
 
 def _stubs() -> str:
-    remainders = _remainders()
-    parts = [
-        _HASH,
-        "from typing import Any, Literal, overload\n\n",
-        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, _Array\n",
-        "from kanecore._binding import _Values as _Values\n\n",
-        "class Kernels(Model):\n",
-    ]
-    for kernel in _with_methods():
-        before = _ARGUMENTS + (", udot: _Values" if kernel.reads_udot else "")
-        before += ", multipliers: _Values | None = None" if kernel.reads_multipliers else ""
-        before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
-        options = ["nonholonomic: bool = False"] if kernel.nonholonomic else []
-        options += ["remainder: bool = False"] if kernel.name in remainders else []
-        after = "r: _Values | None = None, p: _Values | None = None, out: _Array | None = None, threads: int = 1"
-        variants = [("", "_Array")]
-        if kernel.named:
-            variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]
-        elif not kernel.shape:
-            variants = [("", "Any")]
-        if kernel.by:
-            arrays = [("by: None = None", "_Array"), ('by: Literal["body"]', "_Array")]
-            variants = [*arrays, *[('by: Literal["load"]', "dict[str, _Array]")] * ("load" in kernel.by)]
-        for option, result in variants:
-            arguments = ["self", before, "*", *options, *([option] if option else []), after]
-            mark = "    @overload\n" if len(variants) > 1 else ""
-            parts.append(f"{mark}    def {_method(kernel)}({', '.join(arguments)}) -> {result}: ...\n")
-    parts.append("    def workspace(self) -> Workspace: ...\n\nclass Workspace(Buffers):\n")
-    for kernel in _with_fields():
-        parts.append(f"    @property\n    def {kernel.field}(self) -> _Array: ...\n")
-    for kernel in _in_workspace():
-        parts.append(f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n")
-    return "".join(parts)
+    public = "".join(_stub(kernel) for kernel in _with_methods() if not kernel.internal)
+    internal = "".join(_stub(kernel) for kernel in _with_methods() if kernel.internal)
+    fields = "".join(f"    @property\n    def {kernel.field}(self) -> _Array: ...\n" for kernel in _with_fields())
+    methods = "".join(
+        f"    def {kernel.name}(self) -> {'_Array' if kernel.shape else 'float'}: ...\n" for kernel in _in_workspace()
+    )
+    return (
+        f"{_HASH}from typing import Any, Literal, overload\n\n"
+        "import numpy.typing as npt\n\nfrom kanecore._binding import Buffers, Model, ModelKernels, _Array\n"
+        "from kanecore._binding import Values as Values\n\n"
+        f"class KernelMethods(Model):\n{public}    def workspace(self) -> Workspace: ...\n\n"
+        f"class InternalKernels(ModelKernels):\n{internal}\nclass Workspace(Buffers):\n{fields}{methods}"
+    )
+
+
+def _stub(kernel: Kernel) -> str:
+    """The method of a kernel in a stub, twice where its result depends on ``named=``."""
+    before = _ARGUMENTS + (", udot: Values" if kernel.reads_udot else "")
+    before += ", multipliers: Values | None = None" if kernel.reads_multipliers else ""
+    before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
+    options = ["remainder: bool = False"] if kernel.name in _remainders() else []
+    after = "r: Values | None = None, p: Values | None = None, out: _Array | None = None, threads: int = 1"
+    variants = [("", "_Array" if kernel.shape else "Any")]
+    if kernel.named:
+        variants = [("named: Literal[False] = False", "_Array"), ("named: Literal[True]", "dict[str, _Array]")]
+    text = ""
+    for option, result in variants:
+        arguments = ["self", before, "*", *options, *([option] if option else []), after]
+        mark = "    @overload\n" if len(variants) > 1 else ""
+        text += f"{mark}    def {kernel.name}({', '.join(arguments)}) -> {result}: ...\n"
+    return text
 
 
 def _expressions() -> str:

@@ -412,7 +412,7 @@ def _export(options: argparse.Namespace) -> None:
 
 def _give_values(dyn: CompiledModel) -> None:
     """Give values near 1 to unset parameters: valid equations hold for any."""
-    values = dict(zip(dyn.parameter_names, dyn._values("parameter").tolist(), strict=True))
+    values = dict(zip(dyn.parameter_names, dyn.kernels.values("parameter").tolist(), strict=True))
     missing = [name for name, value in values.items() if math.isnan(value)]
     rng = random.Random(0)
     chosen = {name: round(rng.uniform(0.5, 1.5), 2) for name in missing}

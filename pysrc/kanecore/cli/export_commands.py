@@ -70,7 +70,7 @@ def export_wheel(
     runtime: bool,
 ) -> None:
     """Write a model wheel; without a name it is that of the model, with "-model" behind it."""
-    from kanecore.export.model_wheel import build_wheel
+    from kanecore.wheels.model_wheel import build_wheel
 
     plain = re.sub(r"[^A-Za-z0-9]+", "-", dyn.name).strip("-")
     with _in_one_line():
@@ -98,5 +98,5 @@ def _in_one_line() -> Iterator[None]:
 
 def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, Any]:
     """The unit of each variable whose dimension is known; a number may be an angle, and has none."""
-    names = {*dyn._x_names, *dyn.parameter_names, *dyn.input_names}
+    names = {*dyn.names.x, *dyn.parameter_names, *dyn.input_names}
     return {name: powers for name, powers in dimensions.items() if name in names and any(powers)}

@@ -36,7 +36,7 @@ def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path 
     took = time.perf_counter() - begin
     print(f"{sol!r} in {took * 1e3:.1f} ms")
     print(f"energy drift {sol.energy_drift:.1e}, constraint drift {sol.constraint_drift:.1e}")
-    names = dyn._x_names
+    names = dyn.names.x
     width = max(map(len, names))
     print(f"{'':{width}}  {'at 0 s':>12}  {f'at {end:g} s':>12}")
     for name, first, last in zip(names, sol.x[0], sol.x[-1], strict=True):

@@ -6,7 +6,6 @@ States may have any leading axes, as those of the kernels whose results are put 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,20 +13,22 @@ import numpy.typing as npt
 
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError, SingularError
-from kanecore.kernels import KERNELS
 from kanecore.rank import equilibrated, size_of
-from kanecore.run.call_arguments import written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["allowed_motions", "counted_rows", "dependence", "nonholonomic"]
+__all__ = [
+    "allowed_motions",
+    "counted_rows",
+    "dependence",
+    "forces_of_independent_speeds",
+    "partials_of_independent_speeds",
+    "remainders_of_independent_speeds",
+]
 
 Array = npt.NDArray[np.float64]
-
-_SPEEDS = {kernel.name: kernel.shape.index("n_u") for kernel in KERNELS if kernel.nonholonomic}
-"""Which axis of a result belongs to the speeds."""
 
 
 def allowed_motions(at: Constraints) -> Array:
@@ -85,28 +86,28 @@ def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
     )
 
 
-def counted_rows(dyn: Kernels, p: Any) -> int:
+def counted_rows(dyn: Evaluator, p: Any) -> int:
     """Number of independent rows of G with the parameters of a call; the largest of a batch."""
     several = any(map(np.ndim, p.values())) if hasattr(p, "keys") else np.ndim(p) > 1
-    return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn._count(p)
+    return int(np.max(dyn.prepare(p)[..., -1])) if dyn.n_constraints and several else dyn.kernels.count(p)
 
 
-def nonholonomic(at: Constraints, kind: str, udot: Any, remainder: bool, out: Any) -> Array:
-    """The nonholonomic counterpart of a kernel, by A_n; for the meaning see the kernels."""
-    a = dependence(at)
-    dof = at.dyn.n_u - at.dyn.n_u_dependent
-    kernel = partial(getattr(at.dyn, kind), at.t, at.x, **at.values)
-    if remainder:
-        b = _rate_offset(at, a)
-        full = np.asarray(kernel())
-        result = kernel(remainder=True) + np.einsum("...pik,...i->...pk", full[..., dof:, :], b)
-    elif _SPEEDS[kind] == 1:
-        full = np.asarray(kernel())
-        result = full[..., :dof, :] + np.einsum("...pik,...ij->...pjk", full[..., dof:, :], a)
-    else:
-        full = np.asarray(kernel() if udot is None else kernel(udot))
-        result = full[..., :dof] + np.einsum("...i,...ij->...j", full[..., dof:], a)
-    return written(np.asarray(result), out)
+def partials_of_independent_speeds(at: Constraints, partials: Array) -> Array:
+    """Partial velocities (..., n, n_u, 3) with the dependent speeds put in terms of the others: (..., n, dof, 3)."""
+    a, dof = dependence(at), at.dyn.n_u - at.dyn.n_u_dependent
+    return np.asarray(partials[..., :dof, :] + np.einsum("...pik,...ij->...pjk", partials[..., dof:, :], a))
+
+
+def remainders_of_independent_speeds(at: Constraints, partials: Array, remainders: Array) -> Array:
+    """Parts of velocities that no independent speed multiplies, (..., n, 3), from those that no speed does."""
+    b, dof = _rate_offset(at, dependence(at)), at.dyn.n_u - at.dyn.n_u_dependent
+    return np.asarray(remainders + np.einsum("...pik,...i->...pk", partials[..., dof:, :], b))
+
+
+def forces_of_independent_speeds(at: Constraints, forces: Array) -> Array:
+    """Generalized forces (..., n_u) of the independent speeds: F_ind + A_nᵀ F_dep, (..., dof)."""
+    a, dof = dependence(at), at.dyn.n_u - at.dyn.n_u_dependent
+    return np.asarray(forces[..., :dof] + np.einsum("...i,...ij->...j", forces[..., dof:], a))
 
 
 def _rate_offset(at: Constraints, a: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
 from kanecore.constraints.constraint_values import normalise, radians
 from kanecore.constraints.newton_iteration import Newton, Places, Solution, units_of
@@ -23,14 +24,15 @@ from kanecore.run.call_arguments import leading, real_array, state_vector
 from kanecore.tolerances import EQUAL, FEASIBLE, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["consistent", "consistent_state", "feasible_state", "normalized", "on_constraints", "state_of"]
 
 Array = npt.NDArray[np.float64]
 
 
-def normalized(dyn: Kernels, x: Array, argument: str) -> Array:
+def normalized(dyn: Evaluator, x: Array, argument: str) -> Array:
     """The states with their unit quaternions divided by their norms, which must be 1 but for rounding: (..., n_x)."""
     result = x.copy()
     for quaternion in dyn.unit:
@@ -68,10 +70,11 @@ def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
 _NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let move
 
 
+@method("Constraints", doubles=True)
 def consistent(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     keep: str | Iterable[Any] | None = "independent",
     *,
     r: Any = None,
@@ -112,10 +115,10 @@ def consistent(
     ValueError, TypeError, KeyError
         As for the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
     """
-    kept, states = _kept(dyn, keep), real_array("x", dyn._as_state(x, "x"))
+    kept, states = _kept(dyn, keep), real_array("x", dyn.names.as_state(x, "x"))
     if states.shape[-1:] != (dyn.n_x,):
         raise ValueError(f"x has shape {states.shape}, expected (..., {dyn.n_x})")
-    inputs = None if r is None else dyn._rows("input", r, "r")
+    inputs = None if r is None else dyn.names.rows("input", r, "r")
     shape = leading(t=np.shape(t), x=states.shape[:-1], r=() if inputs is None else inputs.shape[:-1])
     if not shape:
         return _brought(state_of(dyn, cast("float", t), x, r, p), kept)
@@ -157,18 +160,18 @@ def _brought(state: ConstraintState, keep: str | Places | None) -> Array:
     return result
 
 
-def _kept(dyn: Kernels, keep: str | Iterable[Any] | None) -> str | Places | None:
+def _kept(dyn: Evaluator, keep: str | Iterable[Any] | None) -> str | Places | None:
     """Names as places in a state."""
     if keep is None or (isinstance(keep, str) and keep == "independent"):
         return keep
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         raise ValueError(f"keep is {keep!r}; it must be 'independent', None, or a list of coordinates and speeds")
-    found = [dyn._found(("coordinate", "speed"), key) for key in keep]
+    found = [dyn.names.found(("coordinate", "speed"), key) for key in keep]
     places = [number + (dyn.n_q if what == "speed" else 0) for what, number in found]
     return np.unique(np.array(places, dtype=np.intp)) if places else None
 
 
-def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
+def state_of(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
     """One state, as it was given; ValueError or TypeError if it is none."""
     array = state_vector(dyn, x, argument)
     if np.ndim(t):
@@ -177,7 +180,7 @@ def state_of(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, a
 
 
 def feasible_state(
-    dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None, argument: str = "x"
+    dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None, argument: str = "x"
 ) -> ConstraintState:
     """One state that must satisfy the constraints, brought to them; ValueError or TypeError if it does not."""
     given = state_of(dyn, t, x, r, p, argument)
@@ -212,13 +215,13 @@ def consistent_state(state: ConstraintState, keep: str | Places | None) -> Const
 # ------------------------------------------------------------------------------- independent ones stay
 
 
-def _independent(dyn: Kernels) -> Places:
+def _independent(dyn: Evaluator) -> Places:
     """Places of q_ind and u_ind in a state."""
     coordinates = range(dyn.n_q - dyn.n_q_dependent)
     return np.array([*coordinates, *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)], dtype=np.intp)
 
 
-def _of_unit_norm(dyn: Kernels, x: Array, kept: Places) -> Array:
+def _of_unit_norm(dyn: Evaluator, x: Array, kept: Places) -> Array:
     """State whose unit quaternions have norm 1, by those of their components that need not stay.
 
     ModelError if no values of these make it so, or if they are all zero, so that many would.
@@ -245,7 +248,7 @@ def _of_unit_norm(dyn: Kernels, x: Array, kept: Places) -> Array:
     return result
 
 
-def _staying(dyn: Kernels) -> Places:
+def _staying(dyn: Evaluator) -> Places:
     """Places of q_ind and u_ind, without unit quaternions that are independent as a whole: their norms become 1."""
     places = _independent(dyn)
     whole = [i for quaternion in dyn.unit if set(quaternion) <= {*places.tolist()} for i in quaternion]
@@ -271,7 +274,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     """Warn of independent coordinates and speeds that moved, because the dependent ones do not follow from them."""
     dyn = start.dyn
     named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
-    names = [*dyn._x_names]
+    names = [*dyn.names.x]
     moved = np.abs(result.x - start.x) > EQUAL * start.extents
     changes = ", ".join(
         f"{names[i]} from {start.x[i]:.6g} to {result.x[i]:.6g}" for i in independent[named > 0] if moved[i]
@@ -286,7 +289,7 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
 def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
     """Error if the values that should stay violate constraints, whatever the others are."""
     dyn = start.dyn
-    names = [*dyn._x_names]
+    names = [*dyn.names.x]
     return ModelError(
         f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
         f"keep asks: the constraints of {dyn.name!r} contradict these values, whatever the others are; keep fewer of "
@@ -331,7 +334,7 @@ def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"],
 def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
     """Error if no values of the unknowns were found for the other coordinates, or speeds."""
     dyn = start.dyn
-    names = [*dyn._x_names]
+    names = [*dyn.names.x]
     independent = ", ".join(
         f"{names[i]} = {start.x[i]:.6g}" for i in range(part.start, part.stop) if i not in unknowns.tolist()
     )

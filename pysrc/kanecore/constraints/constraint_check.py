@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import consistent_state, state_of
 from kanecore.constraints.constraint_state import ConstraintState, refuse_flat_rows, warn_of_count
 from kanecore.constraints.constraint_values import normalise
@@ -19,7 +20,8 @@ from kanecore.rank import rank_of, size_of
 from kanecore.tolerances import EQUAL, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["Check", "check"]
 
@@ -121,7 +123,8 @@ class Check:
         return "\n".join(lines)
 
 
-def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
+@method("Constraints", doubles=True)
+def check(dyn: Evaluator, x: Values | None = None, t: float = 0.0, *, r: Any = None, p: Any = None) -> Check:
     """Rank, redundancy, consistency, condition and integrability of the constraints at a state.
 
     Parameters
@@ -171,9 +174,9 @@ def check(dyn: Kernels, x: _Values | None = None, t: float = 0.0, *, r: Any = No
     )
 
 
-def _default_state(dyn: Kernels, t: float, r: Any, p: Any) -> ConstraintState:
+def _default_state(dyn: Evaluator, t: float, r: Any, p: Any) -> ConstraintState:
     """A state on the constraints near the guess of the model and random numbers, always the same."""
-    rng, guess = np.random.default_rng(0), dyn._table_info.get("guess", {})
+    rng, guess = np.random.default_rng(0), dyn.facts.guess
     for trial in range(_TRIALS):
         x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
         for place, value in guess.items():
@@ -219,7 +222,7 @@ def _undetermined_reactions(state: ConstraintState, free_multipliers: Array) -> 
     if not free_multipliers.any():
         return ()
     try:
-        slopes = state.dyn._reaction_slopes(state.t, state.x, **state.values)
+        slopes = state.dyn.kernels.reaction_slopes(state.t, state.x, **state.values)
     except ModelError:  # it is not known where constraints act
         return ()
     change, terms = np.abs(slopes @ free_multipliers), np.abs(slopes) @ np.abs(free_multipliers)

@@ -30,7 +30,7 @@ from kanecore.rank import NEAR, equilibrated, extents, independent_rows, null_sp
 from kanecore.tolerances import CONTRADICTORY, EQUAL, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "warn_of_count"]
 
@@ -112,7 +112,7 @@ class ConstraintState(Constraints):
     Each fact is computed when it is first asked for, and kept.  States nearby are objects of their own.
     """
 
-    def __init__(self, dyn: Kernels, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
+    def __init__(self, dyn: Evaluator, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
         super().__init__(dyn, t, np.asarray(x, dtype=np.float64), r, p)
 
     @cached_property
@@ -136,7 +136,7 @@ class ConstraintState(Constraints):
     @cached_property
     def projected(self) -> ConstraintState:
         """The state on the constraints of least change; SingularError if no motion leads there."""
-        return self.moved(np.asarray(self.dyn._project(self.t, self.x, **self.values)))
+        return self.moved(np.asarray(self.dyn.kernels.project(self.t, self.x, **self.values)))
 
     # --------------------------------------------------------------------------------------------- residuals
 
@@ -191,7 +191,7 @@ class ConstraintState(Constraints):
     @cached_property
     def count(self) -> int:
         """Number of independent rows of G in general, which depends on the parameters alone."""
-        return self.dyn._count(self.p)
+        return self.dyn.kernels.count(self.p)
 
     @cached_property
     def clear_rows(self) -> Array:
@@ -286,7 +286,7 @@ def _repetition(rows: Array, units: Array) -> Array:
     return np.asarray(projector)
 
 
-_warned_counts: WeakKeyDictionary[Kernels, set[int]] = WeakKeyDictionary()  # of each model, those it was warned of
+_warned_counts: WeakKeyDictionary[Evaluator, set[int]] = WeakKeyDictionary()  # of each model, those it was warned of
 
 
 def count_near(state: ConstraintState) -> int:

@@ -23,7 +23,7 @@ from kanecore.tolerances import EQUAL, NOISE, RANK, SOLVED
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Constraints", "Level", "normalise", "radians", "residuals"]
 
@@ -42,9 +42,9 @@ class Constraints:
         As for the kernels.  If r or p is None, inputs or parameters are those at the time of the first evaluation.
     """
 
-    def __init__(self, dyn: Kernels, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
+    def __init__(self, dyn: Evaluator, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
         self.dyn, self.t, self.r, self.p = dyn, t, r, p
-        self.x: Array = frozen(np.array(dyn._as_state(x)))
+        self.x: Array = frozen(np.array(dyn.names.as_state(x)))
 
     def moved(self, x: Array) -> Self:
         """Other states, at the same time, inputs and parameters."""
@@ -61,11 +61,11 @@ class Constraints:
 
     @property
     def u(self) -> Array:
-        return self.x[..., self.dyn._speeds]
+        return self.x[..., self.dyn.names.speeds]
 
     @property
     def z(self) -> Array:
-        return self.x[..., self.dyn._states]
+        return self.x[..., self.dyn.names.states]
 
     # ------------------------------------------------------------------------------------------------ kernels
 
@@ -74,7 +74,7 @@ class Constraints:
         """G of G u̇ + γ = 0, with zeros for rows that are rounding alone: (..., n_constraints, n_u)."""
         rows = np.array(self.dyn.constraint_jacobian(self.t, self.x, **self.values))
         if self.dyn.n_constraints:
-            terms = self.dyn._jacobian_terms(self.t, self.x, **self.values)
+            terms = self.dyn.kernels.jacobian_terms(self.t, self.x, **self.values)
             rows[cancelled(rows, terms, speed_units(self.mass, rows))] = 0.0
         return frozen(rows)
 
@@ -106,7 +106,7 @@ class Constraints:
     @cached_property
     def term_sizes(self) -> Array:
         """Magnitude of the terms of each φ, then of each c: (..., n_configuration + n_velocity)."""
-        return frozen(self.dyn._constraint_sizes(self.t, self.x, **self.values))
+        return frozen(self.dyn.kernels.constraint_sizes(self.t, self.x, **self.values))
 
     @cached_property
     def mass(self) -> Array:
@@ -118,7 +118,7 @@ class Constraints:
         """Y (..., n_q, n_u) and z (..., n_q) of q̇ = Y u + z."""
         states = np.zeros((self.dyn.n_u + 1, *self.x.shape))
         states[..., : self.dyn.n_q] = self.q
-        states[..., self.dyn._states] = self.z
+        states[..., self.dyn.names.states] = self.z
         for j in range(self.dyn.n_u):
             states[j + 1, ..., self.dyn.n_q + j] = 1.0
         qdot = self.dyn.qdot(self.t, states, **self.values)
@@ -286,7 +286,7 @@ class SpeedLevel(Level):
 
     @property
     def part(self) -> slice:
-        return self.at.dyn._speeds
+        return self.at.dyn.names.speeds
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class SpeedLevel(Level):
         return self.at.connected_speeds
 
 
-def residuals(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p: Any = None) -> Array:
+def residuals(dyn: Evaluator, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None, p: Any = None) -> Array:
     """φ, then c, in units of the coordinates and of the speeds: (..., n_configuration + n_velocity)."""
     return np.concatenate([level.residual_in_units for level in Constraints(dyn, t, x, r, p).levels], axis=-1)
 
@@ -323,7 +323,7 @@ def _anywhere(values: Array, axes: int) -> npt.NDArray[np.bool_]:
     return np.asarray((values != 0.0).any(axis=tuple(range(values.ndim - axes))))
 
 
-def normalise(dyn: Kernels, x: Array) -> None:
+def normalise(dyn: Evaluator, x: Array) -> None:
     """Divide the unit quaternions of states, (..., n_x), by their norms; a zero quaternion stays."""
     for quaternion in dyn.unit:
         places = list(quaternion)

@@ -54,7 +54,7 @@ def _is_linear(state: ConstraintState, rng: np.random.Generator) -> bool:
     """Test whether the rows are the same at rest and at other speeds."""
     m, units = state.dyn.n_velocity, state.speed_units
     x = state.x.copy()
-    x[state.dyn._speeds] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
+    x[state.dyn.names.speeds] += rng.uniform(-1.0, 1.0, state.dyn.n_u) * extents(state.u, units)
     rest, fast = (at.rows[:m] * units for at in (state.at_rest, state.moved(x)))
     return not np.any(np.abs(rest - fast) > EQUAL * np.maximum(size_of(rest), size_of(fast))[:, np.newaxis])
 
@@ -64,7 +64,7 @@ def _follows_states(state: ConstraintState) -> bool:
     if not state.dyn.n_z:
         return False
     moved = state.x.copy()
-    moved[state.dyn._states] += state.extents[state.dyn._states]
+    moved[state.dyn.names.states] += state.extents[state.dyn.names.states]
     m = state.dyn.n_velocity
     return bool((state.rows[:m] != state.moved(moved).rows[:m]).any())
 
@@ -87,7 +87,7 @@ def _duration(state: ConstraintState) -> float:
 def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> Iterator[_Place]:
     """Places at and around the state, at other times and inputs; a condition at one place is no constraint."""
     dyn = state.dyn
-    inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
+    inputs = np.asarray(dyn.names.resolved("input", {} if state.r is None else state.r))
     for trial, later in enumerate(_TIMES):
         t, r = state.t + scale[-1] * later, inputs
         if later:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from kanecore.errors import KanecoreError
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["LoadSolution", "described", "fault_of", "load_solutions", "signs_taken"]
 
@@ -58,12 +58,12 @@ class LoadSolution:
 class _Terms:
     """α, β and h of one state."""
 
-    def __init__(self, dyn: Kernels, t: float, x: Array, r: Any, p: Any) -> None:
-        table = np.asarray(dyn._reaction_shares(t, x, r=r, p=p), dtype=np.float64)
+    def __init__(self, dyn: Evaluator, t: float, x: Array, r: Any, p: Any) -> None:
+        table = np.asarray(dyn.kernels.reaction_shares(t, x, r=r, p=p), dtype=np.float64)
         self.close, self.same = (each ** (23 / 52) if dyn.single else each for each in (_CLOSE, _SAME))
         self.start, self.slopes = table[:, 0], table[:, 1:]
-        self.names = tuple(dyn._table_info["reaction_names"])
-        self._call = partial(dyn._share_laws, t, x, r=r, p=p)
+        self.names = tuple(dyn.facts.reaction_names)
+        self._call = partial(dyn.kernels.share_laws, t, x, r=r, p=p)
         self._before = dyn.n_u + dyn.n_constraints
 
     def laws(self, reactions: Array) -> tuple[Array, Array, Array]:
@@ -125,9 +125,9 @@ class _Terms:
         return np.asarray(signs * size)
 
 
-def load_solutions(dyn: Kernels, t: float, x: Array, r: Any = None, p: Any = None) -> tuple[LoadSolution, ...] | None:
+def load_solutions(dyn: Evaluator, t: float, x: Array, r: Any = None, p: Any = None) -> tuple[LoadSolution, ...] | None:
     """All solutions at a state, the connected one first; None of a model without loads of reactions."""
-    if not dyn._table_info.get("reaction_names"):
+    if not dyn.facts.reaction_names:
         return None
     terms = _Terms(dyn, t, x, r, p)
     with np.errstate(all="ignore"):
@@ -144,7 +144,7 @@ def load_solutions(dyn: Kernels, t: float, x: Array, r: Any = None, p: Any = Non
 
 
 def signs_taken(
-    dyn: Kernels, t: float, x: Array, solution: LoadSolution, r: Any = None, p: Any = None
+    dyn: Evaluator, t: float, x: Array, solution: LoadSolution, r: Any = None, p: Any = None
 ) -> tuple[str, ...]:
     """Reactions whose sign a load took for granted: it is linear in them, and drives what friction would brake.
 
@@ -176,9 +176,9 @@ def _number(solutions: tuple[LoadSolution, ...]) -> str:
     return f"{len(solutions)} solution{'s' * (len(solutions) != 1)}"
 
 
-def fault_of(dyn: Kernels, t: float, x: Array, r: Any, p: Any, unended: bool) -> str:
+def fault_of(dyn: Evaluator, t: float, x: Array, r: Any, p: Any, unended: bool) -> str:
     """Reason why kernels found no solution at a state, in words."""
-    numbers = ", ".join(dyn._table_info["loads_of_reactions"])
+    numbers = ", ".join(dyn.facts.loads_of_reactions)
     where = f"load {numbers} of {dyn.name!r} depends on reactions, and"
     try:
         solutions = load_solutions(dyn, t, x, r, p) or ()

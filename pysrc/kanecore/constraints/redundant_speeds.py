@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.allowed_motions import dependence
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError, SingularError
@@ -20,17 +21,19 @@ from kanecore.speed_matrices import ProjectedEfforts, SpeedMatrices
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["projected_efforts", "speed_matrices"]
 
 Array = npt.NDArray[np.float64]
 
 
+@method("Constraints", doubles=True)
 def speed_matrices(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     coordinates: Sequence[Any] | None = None,
     independent: Sequence[Any] | None = None,
@@ -65,10 +68,11 @@ def speed_matrices(
     return _Motions(Constraints(dyn, t, x, r, p), coordinates, independent).matrices()
 
 
+@method("Generalized forces", doubles=True)
 def projected_efforts(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     efforts: Sequence[Any] | None = None,
     coordinates: Sequence[Any] | None = None,
@@ -96,7 +100,7 @@ def projected_efforts(
     ModelError, KeyError, SingularError
         As for `speed_matrices`.
     """
-    values = dyn._values("input") if r is None else np.asarray(dyn._resolved("input", r))
+    values = dyn.kernels.values("input") if r is None else np.asarray(dyn.names.resolved("input", r))
     rates = dyn.input_rates
     driving = {i for i, rate in enumerate(rates) if rate >= 0} | {rate for rate in rates if rate >= 0}
     places = [i for i in range(dyn.n_r) if i not in driving]
@@ -193,9 +197,9 @@ class _Motions:
         )
 
 
-def _places(dyn: Kernels, what: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
+def _places(dyn: Evaluator, what: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
     """Places of some names or symbols among all."""
-    places = [dyn._index(what, name) for name in chosen]
+    places = [dyn.names.index(what, name) for name in chosen]
     if len(set(places)) < len(places):
         raise ModelError(f"a {what} is named twice: {', '.join(map(str, chosen))}")
     return places

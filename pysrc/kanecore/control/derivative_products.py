@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.allowed_motions import allowed_motions, counted_rows
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError, SingularError, unknown_name
@@ -29,14 +30,16 @@ from kanecore.run.call_arguments import direction_of, joined, leading
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["jvp", "rhs_hessian", "rhs_jvp", "rhs_vjp", "vjp"]
 
 Array = npt.NDArray[np.float64]
 
 
-def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *, r: Any = None, p: Any = None) -> Array:
+@method("Control and derivatives", doubles=True)
+def rhs_hessian(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, *, r: Any = None, p: Any = None) -> Array:
     """The second derivatives of weights · xdot with respect to x, then r: exact, and symmetric.
 
     Parameters
@@ -65,26 +68,26 @@ def rhs_hessian(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *,
     return found
 
 
-def _from_kernel(dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, r: Any, p: Any) -> Array | None:
+def _from_kernel(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, r: Any, p: Any) -> Array | None:
     """Hessians; None where their kernel has no result at one state, or the model has no such kernel."""
     try:
-        found = dyn._rhs_hessian_at_once(t, x, weights, r, p)
+        found = dyn.kernels.rhs_hessian_at_once(t, x, weights, r, p)
     except SingularError:  # at the one state
         return None
     if found is not None:
         return found
-    if not dyn._has("rhs_hessian"):
-        dyn._find("rhs_hessian")
-    if not dyn._has("rhs_hessian"):
+    if not dyn.kernels.has("rhs_hessian"):
+        dyn.libraries.find("rhs_hessian")
+    if not dyn.kernels.has("rhs_hessian"):
         return None
     w = direction_of(dyn, "state", "weights", weights)
     try:
-        return dyn._rhs_hessian(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
+        return dyn.kernels.rhs_hessian(t, x, _behind_solution(dyn, x, weights=w), r=r, p=p)
     except SingularError as error:
         return None if error.rows is None else _with_the_rest(dyn, error.out, error.rows, (t, x, w, r, p))
 
 
-def _with_the_rest(dyn: Kernels, found: Array, rest: npt.NDArray[np.intp], at: tuple[Any, ...]) -> Array:
+def _with_the_rest(dyn: Evaluator, found: Array, rest: npt.NDArray[np.intp], at: tuple[Any, ...]) -> Array:
     """Hessians of a batch, with the ``rest``, numbers of rows, from matrices: others keep the bits they have alone."""
     lead, (t, x, w, r, p) = found.shape[:-2], at
 
@@ -92,9 +95,9 @@ def _with_the_rest(dyn: Kernels, found: Array, rest: npt.NDArray[np.intp], at: t
         return np.broadcast_to(values, (*lead, values.shape[-1])).reshape(-1, values.shape[-1])[rest]
 
     times = of_rest(np.asarray(t, dtype=np.float64)[..., np.newaxis])[:, 0]
-    states = of_rest(dyn._rows("state", x, "x"))
-    inputs = None if r is None else of_rest(dyn._rows("input", r, "r"))
-    parameters = None if p is None else of_rest(dyn._rows("parameter", p, "p"))
+    states = of_rest(dyn.names.rows("state", x, "x"))
+    inputs = None if r is None else of_rest(dyn.names.rows("input", r, "r"))
+    parameters = None if p is None else of_rest(dyn.names.rows("parameter", p, "p"))
     try:
         found.reshape(-1, *found.shape[-2:])[rest] = _from_matrices(dyn, times, states, of_rest(w), inputs, parameters)
     except SingularError as error:
@@ -103,7 +106,7 @@ def _with_the_rest(dyn: Kernels, found: Array, rest: npt.NDArray[np.intp], at: t
     return found
 
 
-def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any, p: Any) -> Array:
+def _from_matrices(dyn: Evaluator, t: npt.ArrayLike, x: Values, w: Array, r: Any, p: Any) -> Array:
     """Hessians from derivatives of u̇ and λ, and second derivatives of F."""
     values = {"r": r, "p": p}
     slopes = _slopes(dyn, t, x, **values)
@@ -112,9 +115,9 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
     mass = dyn.mass_matrix(t, x, **values)
     multipliers = dyn.multipliers(t, x, **values) if dyn.n_constraints else np.zeros(0)
     system = _Constrained(_independent(Constraints(dyn, t, x, r, p)), mass) if dyn.n_constraints else _Free(mass)
-    adjoint = system.adjoint(w[..., dyn._speeds])
+    adjoint = system.adjoint(w[..., dyn.names.speeds])
     mu, nu = np.split(adjoint, [dyn.n_u], axis=-1)
-    of_rates = {"weights": w[..., : dyn.n_q], "mu": mu, "of_states": w[..., dyn._states], "nu": nu}
+    of_rates = {"weights": w[..., : dyn.n_q], "mu": mu, "of_states": w[..., dyn.names.states], "nu": nu}
     fixed = joined(udot=udot, multipliers=multipliers, **of_rates)
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
@@ -123,10 +126,10 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
         directions = np.moveaxis(of_y, -1, 0)
         units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
         beyond = joined(fixed=fixed, units=units, directions=directions)
-        return np.moveaxis(dyn._hessian_products(t, x, beyond, **values), 0, -1)
+        return np.moveaxis(dyn.kernels.hessian_products(t, x, beyond, **values), 0, -1)
 
     of_y = np.zeros((*lead, width, n))
-    of_y[..., : dyn.n_u, :] = slopes[..., dyn._speeds, :]
+    of_y[..., : dyn.n_u, :] = slopes[..., dyn.names.speeds, :]
     if dyn.n_constraints:
         explicit = changes(np.zeros_like(of_y))[..., n + width :, :]
         of_y[..., dyn.n_u :, :] = system.multipliers(mass @ of_y[..., : dyn.n_u, :] - explicit)
@@ -135,15 +138,15 @@ def _from_matrices(dyn: Kernels, t: npt.ArrayLike, x: _Values, w: Array, r: Any,
     return np.asarray((hessian + np.swapaxes(hessian, -1, -2)) / 2)
 
 
-def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
+def _slopes(dyn: Evaluator, t: npt.ArrayLike, x: Values, **values: Any) -> Array:
     """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
     try:
         if not dyn.unit:
-            return dyn._linearize(t, x, **values)
+            return dyn.kernels.linearize(t, x, **values)
         depth = max(np.ndim(t), *(vector.ndim - 1 for vector in _given(dyn, x, **values)))
         units = np.expand_dims(np.eye(dyn.n_x + dyn.n_r), tuple(range(1, depth + 1)))
         directions = joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), units=units)
-        return np.moveaxis(dyn._rhs_tangent(t, x, directions, **values), 0, -1)
+        return np.moveaxis(dyn.kernels.rhs_tangent(t, x, directions, **values), 0, -1)
     except SingularError as error:
         if dyn.unit and error.out is not None:  # rows of all units
             lead = error.out.shape[1:-1]
@@ -152,10 +155,10 @@ def _slopes(dyn: Kernels, t: npt.ArrayLike, x: _Values, **values: Any) -> Array:
         raise
 
 
-def _given(dyn: Kernels, x: _Values, *, r: Any, p: Any) -> list[Array]:
+def _given(dyn: Evaluator, x: Values, *, r: Any, p: Any) -> list[Array]:
     """x, and r and p where they are given, as arrays."""
-    inputs = [] if r is None else [dyn._rows("input", r, "r")]
-    return [dyn._rows("state", x, "x"), *inputs, *([] if p is None else [dyn._rows("parameter", p, "p")])]
+    inputs = [] if r is None else [dyn.names.rows("input", r, "r")]
+    return [dyn.names.rows("state", x, "x"), *inputs, *([] if p is None else [dyn.names.rows("parameter", p, "p")])]
 
 
 def _independent(at: Constraints) -> Constraints:
@@ -209,14 +212,15 @@ class _Constrained(_Free):
         return np.asarray(self._by_forces @ forces)
 
 
+@method("Control and derivatives")
 def rhs_jvp(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
-    dx: _Values,
+    x: Values,
+    dx: Values,
     *,
-    dr: _Values | None = None,
-    dp: _Values | None = None,
+    dr: Values | None = None,
+    dp: Values | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
@@ -245,32 +249,33 @@ def rhs_jvp(
     Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
     quaternions: along others xdot depends on how it is written.
     """
-    change = dyn._rhs_tangent_at_once(t, x, dx, dr, r, p)
+    change = dyn.kernels.rhs_tangent_at_once(t, x, dx, dr, r, p)
     if change is None:
-        change = dyn._rhs_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p)
+        change = dyn.kernels.rhs_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p)
     if dp is None or not dyn.n_p:
         return change
     change_of_p = direction_of(dyn, "parameter", "dp", dp)
-    return change + dyn._rhs_parameter_tangent(t, x, _behind_solution(dyn, x, dp=change_of_p), r=r, p=p)
+    return change + dyn.kernels.rhs_parameter_tangent(t, x, _behind_solution(dyn, x, dp=change_of_p), r=r, p=p)
 
 
-def _direction(dyn: Kernels, x: _Values, dx: _Values, dr: _Values | None) -> Array:
+def _direction(dyn: Evaluator, x: Values, dx: Values, dr: Values | None) -> Array:
     """A direction of x and r, as kernels take it."""
     of_x, of_r = direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr)
     return _behind_solution(dyn, x, dx=of_x, dr=of_r)
 
 
-def _behind_solution(dyn: Kernels, x: _Values, **vector: Array) -> Array:
+def _behind_solution(dyn: Evaluator, x: Values, **vector: Array) -> Array:
     """A vector behind the places of udot and the multipliers, which the kernel finds itself."""
-    leading(x=dyn._rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
+    leading(x=dyn.names.rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
     return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 
 
+@method("Control and derivatives")
 def rhs_vjp(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
-    weights: _Values,
+    x: Values,
+    weights: Values,
     *,
     full: bool = False,
     parameters: bool = False,
@@ -303,47 +308,47 @@ def rhs_vjp(
     """
     if parameters:
         w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
-        by_all = (dyn._rhs_parameter_gradient if dyn.n_p else dyn._rhs_gradient)(t, x, w, r=r, p=p)
+        by_all = (dyn.kernels.rhs_parameter_gradient if dyn.n_p else dyn.kernels.rhs_gradient)(t, x, w, r=r, p=p)
         parts = np.split(by_all, [dyn.n_x, dyn.n_x + dyn.n_r], axis=-1)
         by_x, by_r, by_p = map(np.ascontiguousarray, parts)
         return (by_x, by_r, by_p) if full else (by_x, by_p)
-    gradient = dyn._rhs_gradient_at_once(t, x, weights, full, r, p)
+    gradient = dyn.kernels.rhs_gradient_at_once(t, x, weights, full, r, p)
     if gradient is None:
         w = _behind_solution(dyn, x, weights=direction_of(dyn, "state", "weights", weights))
-        gradient = dyn._rhs_gradient(t, x, w, r=r, p=p)
+        gradient = dyn.kernels.rhs_gradient(t, x, w, r=r, p=p)
     elif not full:
         return gradient
     return _parts(gradient, dyn.n_x, full)
 
 
 def _outputs_jvp(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, dx: _Values, *, dr: _Values | None = None, r: Any = None, p: Any = None
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, dx: Values, *, dr: Values | None = None, r: Any = None, p: Any = None
 ) -> Array:
     """Change of `outputs` along a direction, (..., n_outputs), also of those that hold udot."""
-    change = dyn._output_tangent_at_once(t, x, dx, dr, r, p)
-    return dyn._output_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p) if change is None else change
+    change = dyn.kernels.output_tangent_at_once(t, x, dx, dr, r, p)
+    return dyn.kernels.output_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p) if change is None else change
 
 
 def _outputs_vjp(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, weights: _Values, *, full: bool = False, r: Any = None, p: Any = None
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, *, full: bool = False, r: Any = None, p: Any = None
 ) -> Any:
     """The gradient of weights · outputs with respect to x, and r if ``full``."""
-    gradient = dyn._output_gradient_at_once(t, x, weights, full, r, p)
+    gradient = dyn.kernels.output_gradient_at_once(t, x, weights, full, r, p)
     if gradient is None:
         w = _behind_solution(dyn, x, weights=direction_of(dyn, "output", "weights", weights))
-        gradient = dyn._output_gradient(t, x, w, r=r, p=p)
+        gradient = dyn.kernels.output_gradient(t, x, w, r=r, p=p)
     return _parts(gradient, dyn.n_x, full)
 
 
 def _inverse_dynamics_jvp(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
-    udot: _Values,
-    dx: _Values,
+    x: Values,
+    udot: Values,
+    dx: Values,
     *,
-    dudot: _Values | None = None,
-    dr: _Values | None = None,
+    dudot: Values | None = None,
+    dr: Values | None = None,
     r: Any = None,
     p: Any = None,
 ) -> Array:
@@ -367,25 +372,25 @@ def _inverse_dynamics_jvp(
     ValueError, TypeError, KeyError
         A vector of another shape, no numbers, or no such name.
     """
-    change = dyn._inverse_dynamics_tangent_at_once(t, x, udot, dx, dr, dudot, r, p)
+    change = dyn.kernels.inverse_dynamics_tangent_at_once(t, x, udot, dx, dr, dudot, r, p)
     if change is not None:
         return change
     beyond = joined(
-        udot=dyn._rows("udot", udot, "udot"),
+        udot=dyn.names.rows("udot", udot, "udot"),
         multipliers=np.zeros(dyn.n_constraints),
         dx=direction_of(dyn, "state", "dx", dx),
         dr=direction_of(dyn, "input", "dr", {} if dr is None else dr),
         dudot=direction_of(dyn, "udot", "dudot", {} if dudot is None else dudot),
     )
-    return dyn._inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
+    return dyn.kernels.inverse_dynamics_tangent(t, x, beyond, r=r, p=p)
 
 
 def _inverse_dynamics_vjp(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
-    udot: _Values,
-    weights: _Values,
+    x: Values,
+    udot: Values,
+    weights: Values,
     *,
     full: bool = False,
     r: Any = None,
@@ -412,14 +417,14 @@ def _inverse_dynamics_vjp(
     ValueError, TypeError, KeyError
         As for `_inverse_dynamics_jvp`.
     """
-    gradient = dyn._inverse_dynamics_gradient_at_once(t, x, udot, weights, r, p)
+    gradient = dyn.kernels.inverse_dynamics_gradient_at_once(t, x, udot, weights, r, p)
     if gradient is None:
         beyond = joined(
-            udot=dyn._rows("udot", udot, "udot"),
+            udot=dyn.names.rows("udot", udot, "udot"),
             multipliers=np.zeros(dyn.n_constraints),
             weights=direction_of(dyn, "udot", "weights", weights),
         )
-        gradient = dyn._inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
+        gradient = dyn.kernels.inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     elif not full:
         return gradient[: dyn.n_x]  # of one state, so its numbers follow one another
     if not full:
@@ -433,7 +438,8 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
     return (first, np.ascontiguousarray(gradient[..., n:])) if full else first
 
 
-def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Array:
+@method("Control and derivatives")
+def jvp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Array:
     """The change of a kernel along a direction, Jacobian times vector.
 
     ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x); ``jvp("outputs", t, x, dx)`` is
@@ -458,7 +464,8 @@ def jvp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, 
     return np.asarray(_product_of(_TANGENTS, of)(dyn, t, x, *vectors, **options))
 
 
-def vjp(dyn: Kernels, of: str, t: npt.ArrayLike, x: _Values, *vectors: _Values, **options: Any) -> Any:
+@method("Control and derivatives")
+def vjp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Any:
     """The gradient of weights · kernel, vector times Jacobian, with respect to x.
 
     ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("outputs", t, x, weights)`` is wᵀ ∂y/∂x;

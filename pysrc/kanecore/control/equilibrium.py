@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import (
     consistent_state,
     feasible_state,
@@ -27,7 +28,8 @@ from kanecore.run.call_arguments import values_of
 from kanecore.tolerances import RANK, SOLVED
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["Equilibrium", "equilibrium"]
 
@@ -70,9 +72,10 @@ class Equilibrium:
         return "\n".join(lines)
 
 
+@method("Control and derivatives", doubles=True)
 def equilibrium(
-    dyn: Kernels,
-    x0: _Values | None = None,
+    dyn: Evaluator,
+    x0: Values | None = None,
     *,
     fixed: Any = None,
     inputs: Any = None,
@@ -140,7 +143,7 @@ def equilibrium(
     if compared is not None:
         r[sought.inputs] = _least(end, compared)
     _refuse_unreached(dyn, float(t), x, r, end.state.p)
-    names = [*dyn._x_names]
+    names = [*dyn.names.x]
     return Equilibrium(
         name=dyn.name,
         t=float(t),
@@ -153,7 +156,7 @@ def equilibrium(
 
 
 def _posed(
-    dyn: Kernels, x0: _Values | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
+    dyn: Evaluator, x0: Values | None, fixed: Any, inputs: Any, steady: Any, t: float, p: Any
 ) -> tuple[ConstraintState, Balance]:
     """Start of a search, and its equations."""
     held = values_of(dyn, "fixed", fixed, ("state", "input"))
@@ -163,8 +166,8 @@ def _posed(
     for i in free.keys() & of_inputs.keys():
         raise ValueError(f"{dyn.input_names[i]!r} is both fixed and among the inputs that may change")
     given = {i: value for i, value in {**free, **of_inputs}.items() if value is not None}
-    r = dyn._resolved("input", {dyn.input_names[i]: value for i, value in given.items()})
-    start = _start(dyn, x0, t, np.asarray(r), np.asarray(dyn._resolved("parameter", {} if p is None else p)))
+    r = dyn.names.resolved("input", {dyn.input_names[i]: value for i, value in given.items()})
+    start = _start(dyn, x0, t, np.asarray(r), np.asarray(dyn.names.resolved("parameter", {} if p is None else p)))
     places = np.array(sorted(of_states), dtype=np.intp)
     values = np.array([start.x[i] if of_states[i] is None else of_states[i] for i in places], dtype=np.float64)
     changing = np.array(sorted(free), dtype=np.intp)
@@ -178,7 +181,7 @@ def _posed(
         return start, sought
 
 
-def _sizes(dyn: Kernels, sizes: Any, inputs: Numbers) -> Array:
+def _sizes(dyn: Evaluator, sizes: Any, inputs: Numbers) -> Array:
     """A size for each input that may change."""
     if isinstance(sizes, Real) or (isinstance(sizes, np.ndarray) and sizes.ndim == 0):
         sizes = {dyn.input_names[i]: sizes for i in inputs}
@@ -225,13 +228,13 @@ def _least(end: Iterate, sizes: Array) -> Array:
     )
 
 
-def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> ConstraintState:
+def _start(dyn: Evaluator, x0: Values | None, t: float, r: Array, p: Array) -> ConstraintState:
     if x0 is not None:
         return feasible_state(dyn, t, x0, r, p, "x0")
     x = np.zeros(dyn.n_x)
     for quaternion in dyn.unit:
         x[quaternion[0]] = 1.0
-    for place, value in dyn._table_info.get("guess", {}).items():
+    for place, value in dyn.facts.guess.items():
         x[int(place)] = value
     return consistent_state(state_of(dyn, t, x, r, p), "independent")
 
@@ -239,7 +242,7 @@ def _start(dyn: Kernels, x0: _Values | None, t: float, r: Array, p: Array) -> Co
 # ---------------------------------------------------------------------------------------- rates that vanish
 
 
-def _named_rates(dyn: Kernels, steady: Any) -> Numbers:
+def _named_rates(dyn: Evaluator, steady: Any) -> Numbers:
     """Errors whose rates vanish in a steady motion."""
     places = [i for _, i in values_of(dyn, "steady", steady, ("state",))]
     if all(place < dyn.n_q for place in places):
@@ -297,12 +300,12 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 # ------------------------------------------------------------------------------------------------- failure
 
 
-def _refuse_unreached(dyn: Kernels, t: float, x: Array, r: Array, p: Array) -> None:
+def _refuse_unreached(dyn: Evaluator, t: float, x: Array, r: Array, p: Array) -> None:
     """Raise ModelError for an equilibrium beyond the ranges that states, inputs and outputs keep in motions."""
-    ranges = dyn._table_info.get("ranges", ())
+    ranges = dyn.facts.ranges
     if not ranges:
         return
-    names = (*dyn._x_names, *dyn.input_names, *dyn.output_names)
+    names = (*dyn.names.x, *dyn.input_names, *dyn.output_names)
     values = dict(zip(names, (*x, *r, *dyn.outputs(t, x, r=r, p=p)), strict=True))
     beyond = [
         f"{name} = {values[name]:.4g}, outside [{low:g}, {high:g}]: {why}"
@@ -316,7 +319,7 @@ def _refuse_unreached(dyn: Kernels, t: float, x: Array, r: Array, p: Array) -> N
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
     """Error that names the rates that do not vanish, the largest first."""
     dyn, errors, sought = end.state.dyn, end.errors, end.sought
-    names = [*dyn._x_names]
+    names = [*dyn.names.x]
     labels = [f"d/dt {errors.names[i]} = {value:.4g}" for i, value in zip(sought.rates, end.residual, strict=False)]
     labels += [
         f"{names[place]} = {end.state.x[place]:.6g} in place of {value:.6g}"

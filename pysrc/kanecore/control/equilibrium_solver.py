@@ -426,7 +426,7 @@ def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
 def rate_slopes(state: ConstraintState, inputs: Numbers) -> Array:
     """Derivatives of the errors' rates by errors and some inputs; by the angular velocity for a body's attitude."""
     dyn, errors = state.dyn, ErrorStates(state.dyn)
-    slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
+    slopes = np.asarray(dyn.kernels.linearize(state.t, state.x, **state.values))
     rows, columns = errors.rows(state.x), errors.columns(state.x)
     turning = errors.turning(np.asarray(dyn.rhs(state.t, state.x, **state.values)))
     # of 2 vec(q* ⊗ q̇), q as well as q̇ changes

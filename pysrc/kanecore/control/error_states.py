@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["ErrorStates"]
 
@@ -36,13 +36,13 @@ class ErrorStates:
         How many are of coordinates and speeds.
     """
 
-    def __init__(self, dyn: Kernels) -> None:
+    def __init__(self, dyn: Evaluator) -> None:
         self.n_x = dyn.n_x
         self._angles = list[slice]()  # of each quaternion, among the errors
         self._quaternions = [list(places) for places in dyn.unit]
         first = {min(places): places for places in self._quaternions}
         others = {place for places in self._quaternions for place in places}
-        in_state = [*dyn._x_names]
+        in_state = [*dyn.names.x]
         names, plain = list[str](), list[tuple[int, int]]()
         quaternions = list[list[int]]()
         for place, name in enumerate(in_state):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.control.parameter_recovery import realised
 from kanecore.control.physical_inertia import is_physical, least_change, nearest_physical, sizes, solid
 from kanecore.control.recording_faults import robust_weights, warn_of_lag, warn_of_rows
@@ -28,7 +29,7 @@ from kanecore.kernels import OF_BODY
 from kanecore.run.call_arguments import real_array
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Identification", "identify"]
 
@@ -120,8 +121,9 @@ class Identification:
     __repr__ = __str__
 
 
+@method("Identification and audit", doubles=True)
 def identify(
-    dyn: Kernels,
+    dyn: Evaluator,
     x: npt.ArrayLike,
     udot: npt.ArrayLike,
     r: Any = None,
@@ -240,7 +242,7 @@ def identify(
     )
 
 
-def _full(dyn: Kernels, near: Array, chosen: Numbers, found: Found, base: Array) -> tuple[Array, Array, bool]:
+def _full(dyn: Evaluator, near: Array, chosen: Numbers, found: Found, base: Array) -> tuple[Array, Array, bool]:
     """π and θ with these base parameters, and whether π is physical.
 
     Among θ that are no base parameters, rotors may take a share of their bodies' inertia; friction stays zero.
@@ -274,7 +276,7 @@ def _full(dyn: Kernels, near: Array, chosen: Numbers, found: Found, base: Array)
     return inertial, theta, physical
 
 
-def _chosen(dyn: Kernels, joints: str | Sequence[str] | Mapping[str, Sequence[Any]]) -> Numbers:
+def _chosen(dyn: Evaluator, joints: str | Sequence[str] | Mapping[str, Sequence[Any]]) -> Numbers:
     """Columns of `joint_regressor` that are wanted."""
     kinds: Mapping[str, Sequence[Any]]
     if isinstance(joints, Mapping):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.binding.given_values import as_array, broadcast_shapes
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import ModelError
@@ -31,7 +32,8 @@ from kanecore.run.points_and_frames import TORQUE, numbers
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["InverseDynamics", "all_values", "reactions_at", "solve_inverse"]
 
@@ -51,7 +53,7 @@ def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
     dyn, values = at.dyn, at.values
     wrenches = np.asarray(dyn.reactions(at.t, at.x, **values))
     motion = np.asarray(dyn.udot(at.t, at.x, **values))
-    if dyn._table_info.get("adrift"):
+    if dyn.facts.adrift:
         raise ModelError(
             f"reactions of {dyn.name!r} at a given udot need the positions of all points, and some do not follow "
             "from positions: locate the points of bodies from one another"
@@ -59,7 +61,9 @@ def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
     change = _lacking(at, udot) - _lacking(at, motion)
     if dyn.n_constraints:
         rates = multipliers - dyn.multipliers(at.t, at.x, **values)
-        change = change + (dyn._reaction_slopes(at.t, at.x, **values) @ rates[..., np.newaxis, :, np.newaxis])[..., 0]
+        change = (
+            change + (dyn.kernels.reaction_slopes(at.t, at.x, **values) @ rates[..., np.newaxis, :, np.newaxis])[..., 0]
+        )
     return wrenches + change
 
 
@@ -68,18 +72,18 @@ def _lacking(at: Constraints, udot: Array) -> Array:
     dyn, values = at.dyn, at.values
     vectors = np.asarray(dyn.inertia_forces(at.t, at.x, udot, **values))
     points, joint_points = dyn.positions(at.t, at.x, **values), dyn.joint_positions(at.t, at.x, **values)
-    centres = points[..., numbers(dyn._table_info.get("bodies", []), 2)[:, 0], :]
+    centres = points[..., numbers(dyn.facts.bodies, 2)[:, 0], :]
     # wrenches by body, each about its own point: of inertia, then of loads
     acting = [(body, centres[..., body, :], vectors[..., body, :]) for body in range(dyn.n_bodies)]
-    loads = numbers(dyn._table_info.get("loads", []), 4)
-    if len(loads) and dyn._has("inertial_loads"):
-        added = np.asarray(dyn._inertial_loads(at.t, at.x, udot, **values))
+    loads = numbers(dyn.facts.loads, 4)
+    if len(loads) and dyn.kernels.has("inertial_loads"):
+        added = np.asarray(dyn.kernels.inertial_loads(at.t, at.x, udot, **values))
         for row, (kind, place, _, body) in enumerate(loads):
             nothing = np.zeros_like(added[..., row, :])
             parts = (nothing, added[..., row, :]) if kind == TORQUE else (added[..., row, :], nothing)
             arm = centres[..., body, :] if kind == TORQUE else points[..., place, :]
             acting.append((body, arm, np.concatenate(parts, axis=-1)))
-    hanging = _hanging(numbers(dyn._table_info.get("joints", []), 3))
+    hanging = _hanging(numbers(dyn.facts.joints, 3))
     result = np.zeros((*vectors.shape[:-2], dyn.n_joints, 6))
     for body, place, wrench in acting:
         for joint in np.flatnonzero(hanging[:, body]) if body >= 0 else ():
@@ -151,8 +155,9 @@ class InverseDynamics:
         return "\n".join(lines)
 
 
+@method("Control and derivatives", doubles=True)
 def solve_inverse(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, *, udot: Any = None, tau: Any = None, r: Any = None, p: Any = None
 ) -> InverseDynamics:
     """Solve M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0 for the u̇ and τ that are not given.
 
@@ -182,7 +187,7 @@ def solve_inverse(
         What is given is no number, not finite, or has another shape; x is not finite.
     """
     known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
-    states, times = real_array("x", dyn._as_state(x), (..., dyn.n_x)), real_array("t", t)
+    states, times = real_array("x", dyn.names.as_state(x), (..., dyn.n_x)), real_array("t", t)
     inputs, parameters = all_values(dyn, "input", r), all_values(dyn, "parameter", p)
     at = Constraints(dyn, times, states, inputs, parameters)
     forcing = np.asarray(dyn.forcing(at.t, at.x, **at.values))
@@ -210,14 +215,14 @@ def solve_inverse(
     )
 
 
-def all_values(dyn: Kernels, what: Literal["input", "parameter"], given: Any) -> Array:
+def all_values(dyn: Evaluator, what: Literal["input", "parameter"], given: Any) -> Array:
     """Copy of inputs or parameters (..., n), so that all kernels, also later calls, use the same values."""
-    current, name = np.array(dyn._values(what)), "r" if what == "input" else "p"
+    current, name = np.array(dyn.kernels.values(what)), "r" if what == "input" else "p"
     if given is None:
         return current
     if not isinstance(given, Mapping):
         return np.array(as_array(name, given), dtype=np.float64)
-    numbers = dyn._by_number(what, given, f"{what}s")
+    numbers = dyn.names.by_number(what, given, f"{what}s")
     named = {i: np.asarray(as_array(f"{name}[{i}]", value), dtype=np.float64) for i, value in numbers.items()}
     values = np.empty((*broadcast_shapes(*(value.shape for value in named.values())), len(current)))
     values[...] = current
@@ -254,7 +259,7 @@ class _Known:
 class _Equations:
     """M u̇ − f − Gᵀλ − τ = 0, G u̇ + γ = 0 at one state."""
 
-    dyn: Kernels
+    dyn: Evaluator
     mass: Array
     forcing: Array
     rows: Array

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import feasible_state, normalized
 from kanecore.constraints.constraint_state import ConstraintState
 from kanecore.control.error_states import ErrorStates
@@ -26,7 +27,8 @@ from kanecore.run.last_digits import nudged
 from kanecore.tolerances import CONSERVED
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["LinearSystem", "Matrix", "cells", "linear_system", "listed", "mode_lines", "state_error", "text"]
 
@@ -257,7 +259,8 @@ class LinearSystem:
             yield from (f"unobservable: {mode.value} ({', '.join(mode.states)})" for mode in self.unobservable)
 
 
-def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = None) -> LinearSystem:
+@method("Control and derivatives", doubles=True)
+def linear_system(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None) -> LinearSystem:
     """The motion near that through a state, ż = A z + B δr and δy = C z + D δr, exact.
 
     z are the errors relative to the motion x̄(t) with the inputs r̄, of independent states only:
@@ -295,7 +298,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     """
     state = _on(dyn, t, x, r, p, "x")
     part = reduction(state)
-    slopes = np.asarray(dyn._linearize(state.t, state.x, **state.values))
+    slopes = np.asarray(dyn.kernels.linearize(state.t, state.x, **state.values))
     xdot = np.asarray(dyn.rhs(state.t, state.x, **state.values))
     rates = part.rows @ slopes[:, : dyn.n_x] + part.turning(xdot)
     # every direction: a unit of one of z, then of one of r
@@ -303,7 +306,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
     a, b = rates @ part.tangent, _input_slopes(dyn, part, slopes)
     sizes = np.concatenate([part.sizes, _input_sizes(state, part, a, b)])
-    dudot = slopes[dyn._speeds] @ np.vstack([dx, dr])
+    dudot = slopes[dyn.names.speeds] @ np.vstack([dx, dr])
     outputs, n = output_slopes(state, dx, dr, dudot, sizes), len(part.units)
     return LinearSystem(
         name=dyn.name,
@@ -321,7 +324,7 @@ def linear_system(dyn: Kernels, t: float, x: _Values, r: Any = None, p: Any = No
     )
 
 
-def _input_slopes(dyn: Kernels, part: Reduction, slopes: Array) -> Array:
+def _input_slopes(dyn: Evaluator, part: Reduction, slopes: Array) -> Array:
     """B, from [∂ẋ/∂x, ∂ẋ/∂r]: (..., n, n_r)."""
     return np.asarray(part.rows @ (slopes[..., : dyn.n_x] @ part.input_tangent + slopes[..., dyn.n_x :]))
 
@@ -339,12 +342,13 @@ def _rounding(state: ConstraintState, part: Reduction) -> Array:
     """Bound for entries of B that are rounding of zero, as where constraints hold what an input pushes."""
     rng = np.random.default_rng(0)
     t, x, r, p = (nudged(a, rng) for a in (state.t, state.x, state.r, state.p))
-    slopes = np.asarray(state.dyn._linearize(t, x, r=r, p=p))
+    slopes = np.asarray(state.dyn.kernels.linearize(t, x, r=r, p=p))
     columns = _input_slopes(state.dyn, part, slopes)
     return np.asarray(CONSERVED * np.max(np.abs(columns[1:] - columns[:1]), axis=0))
 
 
-def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
+@method("Control and derivatives", doubles=True)
+def state_error(dyn: Evaluator, x: Values, x_ref: Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
     """Errors of states relative to a reference, as ``dyn.linear_system(t, x_ref, r, p)`` keeps them: (..., n).
 
     Differences x − x_ref, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer, so that
@@ -363,16 +367,16 @@ def state_error(dyn: Kernels, x: _Values, x_ref: _Values, *, t: float = 0.0, r: 
     ValueError, TypeError
         As `linear_system`.
     """
-    states = vectors("x", dyn._as_state(x), dyn.n_x)
+    states = vectors("x", dyn.names.as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
         return reduction(_on(dyn, t, x_ref, r, p, "x_ref")).between(states)
-    references = vectors("x_ref", dyn._as_state(x_ref, "x_ref"), dyn.n_x)
+    references = vectors("x_ref", dyn.names.as_state(x_ref, "x_ref"), dyn.n_x)
     leading(x=states.shape[:-1], x_ref=references.shape[:-1])
     return ErrorStates(dyn).between(states, normalized(dyn, references, "x_ref"))
 
 
-def _on(dyn: Kernels, t: float, x: _Values, r: Any, p: Any, argument: str) -> ConstraintState:
+def _on(dyn: Evaluator, t: float, x: Values, r: Any, p: Any, argument: str) -> ConstraintState:
     """State that must be on the constraints, with all its inputs and parameters."""
-    inputs = np.asarray(dyn._resolved("input", {} if r is None else r))
-    parameters = np.asarray(dyn._resolved("parameter", {} if p is None else p))
+    inputs = np.asarray(dyn.names.resolved("input", {} if r is None else r))
+    parameters = np.asarray(dyn.names.resolved("parameter", {} if p is None else p))
     return feasible_state(dyn, t, x, inputs, parameters, argument)

@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError, SingularError
+from kanecore.binding.declared_methods import method
+from kanecore.errors import ModelError, SingularError, needs_doubles
 from kanecore.rank import size_of
 from kanecore.run.call_arguments import require_fits, written
 from kanecore.tolerances import RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["linearize"]
 
 Array = npt.NDArray[np.float64]
 
 
+@method("Control and derivatives")
 def linearize(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     r: Any = None,
     p: Any = None,
@@ -72,15 +75,17 @@ def linearize(
     """
     if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
-    if out is not None and not minimal and dyn._linearize_into(t, x, r, p, out[0], out[1]):
+    if minimal and dyn.single and (dyn.n_constraints or dyn.n_configuration):
+        raise needs_doubles(dyn, "linearize(minimal=True)")
+    if out is not None and not minimal and dyn.kernels.linearize_into(t, x, r, p, out[0], out[1]):
         return out[0], out[1]
-    slopes, n = dyn._linearize(t, x, r=r, p=p), dyn.n_x
+    slopes, n = dyn.kernels.linearize(t, x, r=r, p=p), dyn.n_x
     a, b = slopes[..., :n], slopes[..., n:]
     if out is None and not minimal:
         return a, b
-    x = dyn._as_state(x)
+    x = dyn.names.as_state(x)
     if minimal and (dyn.n_constraints or dyn.n_configuration):
-        of_state, of_inputs = _dependence(dyn, t, x, dyn._constraint_slopes(t, x, r=r, p=p))
+        of_state, of_inputs = _dependence(dyn, t, x, dyn.kernels.constraint_slopes(t, x, r=r, p=p))
         independent = [*range(dyn.n_q - dyn.n_q_dependent), *range(dyn.n_q, dyn.n_q + dyn.n_u - dyn.n_u_dependent)]
         independent += range(dyn.n_q + dyn.n_u, dyn.n_x)
         a = a[..., independent, :]
@@ -120,7 +125,7 @@ class _Part:
         return int(self.dependent.stop - self.dependent.start)
 
 
-def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
+def _parts(dyn: Evaluator) -> tuple[_Part, _Part]:
     n_q, end, m = dyn.n_q, dyn.n_q + dyn.n_u, dyn.n_configuration
     return (
         _Part("coordinates", "q_dependent", slice(0, m), slice(0, n_q), slice(n_q - dyn.n_q_dependent, n_q)),
@@ -128,7 +133,7 @@ def _parts(dyn: Kernels) -> tuple[_Part, _Part]:
     )
 
 
-def _dependence(dyn: Kernels, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
+def _dependence(dyn: Evaluator, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
     """The linearized constraints: δx = T ξ + T_r δr, ξ the independent coordinates and speeds, then the states."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent
@@ -163,7 +168,7 @@ def _rank(rows: Array) -> Array:
     return np.asarray(np.sum(np.linalg.svd(rows, compute_uv=False) > RANK, axis=-1))
 
 
-def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
+def _require_as_many(dyn: Evaluator, part: _Part, rank: Array) -> None:
     """Raise ModelError unless the constraints determine as many coordinates or speeds as are declared dependent."""
     wrong = rank != part.n_dependent
     if wrong.any():
@@ -175,13 +180,13 @@ def _require_as_many(dyn: Kernels, part: _Part, rank: Array) -> None:
 
 
 def _require_dependence(
-    dyn: Kernels, part: _Part, rank: Array, t: Array, x: Array, numbers: npt.NDArray[np.intp] | None
+    dyn: Evaluator, part: _Part, rank: Array, t: Array, x: Array, numbers: npt.NDArray[np.intp] | None
 ) -> None:
     """Raise SingularError unless the dependent coordinates or speeds follow from the others; ``numbers`` of a batch."""
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)
-        names = dyn._x_names[part.dependent]
+        names = dyn.names.x[part.dependent]
         raise SingularError(
             f"minimal=True: the dependent {part.kind} {', '.join(names)} of {dyn.name!r} do not follow from the "
             f"others at t = {float(t[where])!r}, x = {x[where].tolist()!r} (a dead point): describe it with "

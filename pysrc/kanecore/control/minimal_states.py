@@ -149,7 +149,7 @@ def constraint_slopes(state: ConstraintState) -> Array:
     dyn = state.dyn
     if not (dyn.n_constraints or dyn.n_configuration):
         return np.zeros((0, dyn.n_x + dyn.n_r))
-    return np.asarray(dyn._constraint_slopes(state.t, state.x, **state.values))
+    return np.asarray(dyn.kernels.constraint_slopes(state.t, state.x, **state.values))
 
 
 def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
@@ -171,7 +171,7 @@ def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, si
         return np.zeros((0, dx.shape[1]))
     udot = dyn.udot(state.t, state.x, r=state.r, p=state.p)
     try:
-        slopes = dyn._output_slopes(state.t, state.x, udot, r=state.r, p=state.p)
+        slopes = dyn.kernels.output_slopes(state.t, state.x, udot, r=state.r, p=state.p)
     except ModelError:  # an output holds multipliers
         return _by_differences(state, dx, dr, sizes)
     directions = np.vstack([dx, dr, dudot])
@@ -181,14 +181,14 @@ def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, si
 
 def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) -> Array:
     dyn = state.dyn
-    inputs = np.asarray(dyn._resolved("input", {} if state.r is None else state.r))
+    inputs = np.asarray(dyn.names.resolved("input", {} if state.r is None else state.r))
     directions = np.vstack([dx, dr]).T
 
     def along(steps: Array) -> Array:
         moved = steps[..., np.newaxis] * directions
         x, r = state.x + moved[..., : dyn.n_x], inputs + moved[..., dyn.n_x :]
         if dyn.n_constraints:
-            x = _where_defined(dyn._project, state.t, x, r, state.p)
+            x = _where_defined(dyn.kernels.project, state.t, x, r, state.p)
         return _where_defined(dyn.outputs, state.t, x, r, state.p)
 
     slope = derivative(along, sizes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.allowed_motions import allowed_motions
 from kanecore.constraints.constraint_values import Constraints
 from kanecore.errors import SingularError
@@ -22,14 +23,16 @@ from kanecore.run.point_kinematics import jacobian
 from kanecore.tolerances import CERTAIN, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["mass_matrix_inverse", "momentum_matrix", "operational_inertia"]
 
 Array = npt.NDArray[np.float64]
 
 
-def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+@method("Equations of motion")
+def mass_matrix_inverse(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
     """The inverse M⁻¹ of `mass_matrix`, that of all speeds: constraints are not applied.
 
     Parameters
@@ -47,10 +50,10 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
         M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
     """
     try:
-        return dyn._mass_matrix_inverse(t, x, r=r, p=p)
+        return dyn.kernels.mass_matrix_inverse(t, x, r=r, p=p)
     except SingularError as error:  # or in doubt, or not positive definite
         out, rows = error.out, error.rows
-    x = dyn._as_state(x)
+    x = dyn.names.as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
     why = "the mass matrix is singular: some combination of the speeds moves no mass"
     if rows is None:
@@ -61,11 +64,12 @@ def mass_matrix_inverse(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = 
     return np.where(left, inverse.astype(mass.dtype), out)  # the others keep the bits that they have alone
 
 
+@method("Points and frames", doubles=True)
 def operational_inertia(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     attached: Any = None,
     frame: Any = None,
@@ -120,8 +124,9 @@ def operational_inertia(
     return _inverted(dyn, mobility, t, x, f"point {name!r} cannot move in every direction: say along= which, in rows")
 
 
+@method("Energy and momentum")
 def momentum_matrix(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, about: Any = None, r: Any = None, p: Any = None
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, *, about: Any = None, r: Any = None, p: Any = None
 ) -> Array:
     """The matrix of the momentum map: rows Σ m v* (3), then the angular momentum (3), of each speed, inertial axes.
 
@@ -144,7 +149,7 @@ def momentum_matrix(
     ModelError, KeyError
         As for `angular_momentum`.
     """
-    x = np.asarray(dyn._as_state(x), dtype=np.float64)
+    x = np.asarray(dyn.names.as_state(x), dtype=np.float64)
     if about is None:
         about = mass_centre(dyn, t, x, r=r, p=p)
     lead = linear_momentum(dyn, t, x, r=r, p=p).shape[:-1]
@@ -152,7 +157,7 @@ def momentum_matrix(
         lead = leading(x=lead, about=np.shape(about)[:-1])
         about = np.broadcast_to(about, (*lead, *np.shape(about)[-1:]))
     states = np.broadcast_to(x, (dyn.n_u + 1, *lead, dyn.n_x)).copy()
-    states[..., dyn._speeds] = 0.0
+    states[..., dyn.names.speeds] = 0.0
     states[range(1, dyn.n_u + 1), ..., range(dyn.n_q, dyn.n_q + dyn.n_u)] = 1.0
     momenta = np.concatenate(
         [linear_momentum(dyn, t, states, r=r, p=p), angular_momentum(dyn, t, states, about, r=r, p=p)], axis=-1
@@ -160,7 +165,7 @@ def momentum_matrix(
     return np.ascontiguousarray(np.moveaxis(momenta[1:] - momenta[:1], 0, -1))
 
 
-def _inverted(dyn: Kernels, matrix: Array, t: npt.ArrayLike, x: _Values, why: str) -> Array:
+def _inverted(dyn: Evaluator, matrix: Array, t: npt.ArrayLike, x: Values, why: str) -> Array:
     """Inverses of square matrices, whose rows and columns are first scaled to one size."""
     diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -191,7 +196,7 @@ def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
 
 
 def _refuse_singular(
-    dyn: Kernels, scaled: Array, finite: npt.NDArray[np.bool_], t: npt.ArrayLike, x: _Values, why: str
+    dyn: Evaluator, scaled: Array, finite: npt.NDArray[np.bool_], t: npt.ArrayLike, x: Values, why: str
 ) -> None:
     """Raise SingularError if the singular values of a finite matrix say that it is singular."""
     values = np.asarray(np.linalg.svd(scaled, compute_uv=False))
@@ -199,7 +204,7 @@ def _refuse_singular(
     if singular.any():
         lead = scaled.shape[:-2]
         first = np.unravel_index(int(np.argmax(singular)), lead)
-        state = np.broadcast_to(np.asarray(dyn._as_state(x), dtype=np.float64), (*lead, dyn.n_x))[first]
+        state = np.broadcast_to(np.asarray(dyn.names.as_state(x), dtype=np.float64), (*lead, dyn.n_x))[first]
         time = float(np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[first])
         raise SingularError(
             f"{why}: {dyn.name!r} at t = {time!r}, x = {state.tolist()!r}",

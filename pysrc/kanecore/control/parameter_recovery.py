@@ -19,7 +19,7 @@ from kanecore.errors import NonFiniteError
 from kanecore.tolerances import EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["realised"]
 
@@ -33,7 +33,7 @@ _STATES = 8  # at which the effects of a parameter are found
 
 
 def realised(
-    dyn: Kernels, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array, weights: Array
+    dyn: Evaluator, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array, weights: Array
 ) -> dict[str, float]:
     """Values of parameters, by name, at which π is as wanted, or ``matrix @ π`` is; else of least squares.
 
@@ -68,8 +68,8 @@ def realised(
 class _Search:
     """Newton's method in the parameters on which π alone depends."""
 
-    def __init__(self, dyn: Kernels, at: Constraints, udot: Array) -> None:
-        self._dyn, self._start = dyn, np.array(dyn._values("parameter"))
+    def __init__(self, dyn: Evaluator, at: Constraints, udot: Array) -> None:
+        self._dyn, self._start = dyn, np.array(dyn.kernels.values("parameter"))
         lead = np.ndim(at.t)
         self._times = np.asarray(at.t)[:_STATES] if lead else at.t
         self._x, self._udot = at.x[:_STATES], udot[:_STATES]

@@ -28,7 +28,7 @@ from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import EPSILON, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Equations", "Found"]
 
@@ -74,7 +74,7 @@ class Found:
 class Equations:
     """Y δπ + Y_j θ = −e at all states, each state times one of ``weights``, (N,)."""
 
-    dyn: Kernels
+    dyn: Evaluator
     x: Array
     udot: Array
     r: Array | None
@@ -84,7 +84,7 @@ class Equations:
     weights: Array | None = None
 
     @classmethod
-    def of(cls, dyn: Kernels, x: Any, udot: Any, r: Any, t: Any, chosen: Numbers, deviations: Any) -> Equations:
+    def of(cls, dyn: Evaluator, x: Any, udot: Any, r: Any, t: Any, chosen: Numbers, deviations: Any) -> Equations:
         every = "a row for each state"
         states = real_array("x", x, (None, dyn.n_x), meaning=every, finite=False)
         rates = real_array("udot", udot, (None, dyn.n_u), meaning=every, finite=False)

@@ -14,12 +14,12 @@ from kanecore.graph.calculus import accumulate
 from kanecore.graph.sympy_bridge import FromSympy
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["compiled", "differentiated"]
 
 
-def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+def compiled(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
     """Compile expressions as `Event.compiled` says."""
     b, variables = _builder(dyn)
     for i, expression in enumerate(expressions):
@@ -27,7 +27,7 @@ def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
     return _machine(dyn, b)
 
 
-def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+def differentiated(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
     """Compile derivatives of expressions as `Event.differentiated` says."""
     b, variables = _builder(dyn)
     for i, expression in enumerate(expressions):
@@ -40,7 +40,7 @@ def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
 class _Variables:
     """Variables in expressions of a model: t, x, p and r of a builder."""
 
-    def __init__(self, dyn: Kernels, b: Builder) -> None:
+    def __init__(self, dyn: Evaluator, b: Builder) -> None:
         self._dyn, self._time = dyn, b.time
         zero = b.constant(0)
         states = [b.coordinate(name) for name in dyn.coordinate_names] + [b.speed(name) for name in dyn.speed_names]
@@ -66,22 +66,20 @@ class _Variables:
         if str(symbol) == "t":
             return self._time
         try:
-            kind, number = self._dyn._found(("state", "parameter", "input"), symbol)
+            kind, number = self._dyn.names.found(("state", "parameter", "input"), symbol)
         except KeyError as error:
             raise ModelError(f"{self._reader.where}: {error.args[0]}") from None
         return self._by_kind[kind][number]
 
 
-def _builder(dyn: Kernels) -> tuple[Builder, _Variables]:
+def _builder(dyn: Evaluator) -> tuple[Builder, _Variables]:
     b = Builder(f"expressions of {dyn.name}")
     return b, _Variables(dyn, b)
 
 
-def _machine(dyn: Kernels, b: Builder) -> Kernels:
+def _machine(dyn: Evaluator, b: Builder) -> Evaluator:
     """Model of a builder of which only the outputs matter."""
     zero = b.constant(0)
     b.solved([zero] * dyn.n_u)
     groups = Groups(b.description(), first=FIRST)
-    return dyn._another(  # type: ignore[attr-defined,no-any-return]
-        {"core": code(groups.library("core"))}
-    )
+    return dyn.another({"core": code(groups.library("core"))})

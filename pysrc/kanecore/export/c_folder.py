@@ -7,6 +7,7 @@ import os
 import textwrap
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,11 @@ from kanecore.whole_files import whole_file, whole_folder
 
 from .c_names import checked_prefix, default_prefix
 from .c_source import Source, comment
-from .exported_library import CompiledModel, library_of, on_machine
+from .exported_library import library_of, on_machine
 from .reference_results import Vector, Vectors
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["export_c"]
 
@@ -30,7 +34,7 @@ DIGITS = 3  # of u̇; where floats leave fewer there is a warning
 
 
 def export_c(
-    dyn: CompiledModel,
+    dyn: Evaluator,
     folder: str | os.PathLike[str],
     kernels: str | Iterable[str] | None,
     real: str,
@@ -87,24 +91,24 @@ def _kernels(kernels: str | Iterable[str] | None) -> tuple[list[str], set[str]]:
     return list(dict.fromkeys(names)), {name for name in given if name in KERNEL_GROUPS and name not in GROUPS}
 
 
-def _inputs(dyn: CompiledModel) -> list[float]:
+def _inputs(dyn: Evaluator) -> list[float]:
     """The current ones."""
-    return [float(value) for value in dyn._values("input")]
+    return [float(value) for value in dyn.kernels.values("input")]
 
 
-def _refuse_other_sizes(dyn: CompiledModel) -> None:
+def _refuse_other_sizes(dyn: Evaluator) -> None:
     """Parameters and inputs must be floats."""
     for what, names in (("parameter", dyn.parameter_names), ("input", dyn.input_names)):
-        for name, value in zip(names, map(float, dyn._values(what)), strict=True):
+        for name, value in zip(names, map(float, dyn.kernels.values(what)), strict=True):
             limits = np.finfo(np.float32)
             if abs(value) > float(limits.max) or 0.0 < abs(value) < float(limits.tiny):
                 raise ModelError(f"{what} {name!r} is {value!r}, which no float holds: export it with real='double'")
 
 
-def _refuse_absent(dyn: CompiledModel, absent: Iterable[str]) -> None:
+def _refuse_absent(dyn: Evaluator, absent: Iterable[str]) -> None:
     """Raise an error if a kernel that was asked for by name is missing."""
     for name in sorted(absent):
-        why = dyn._why_not(name) or "it would have no elements"
+        why = dyn.kernels.why_not(name) or "it would have no elements"
         raise ModelError(f"{dyn.name!r} has no kernel {name}: {why}")
 
 
@@ -120,9 +124,9 @@ def _empty(folder: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _in_doubles(dyn: CompiledModel) -> CompiledModel:
+def _in_doubles(dyn: Evaluator) -> Evaluator:
     """Model that computes in doubles, with a value for each parameter: 1 for unset ones."""
-    p = np.array(dyn._values("parameter"), dtype=np.float64)
+    p = np.array(dyn.kernels.values("parameter"), dtype=np.float64)
     if not dyn.single and not np.isnan(p).any():
         return dyn
     other = on_machine(dyn)
@@ -133,7 +137,7 @@ def _in_doubles(dyn: CompiledModel) -> CompiledModel:
 # --------------------------------------------------------------------------------------------------------- files
 
 
-def _texts(dyn: CompiledModel, source: Source) -> dict[str, str]:
+def _texts(dyn: Evaluator, source: Source) -> dict[str, str]:
     """Every file of the folder."""
     prefix = source.prefix
     vectors = Vectors(dyn, source.library.target.epsilon)
@@ -169,7 +173,7 @@ def _vectors(vectors: Vectors, source: Source) -> Iterator[Vector]:
                 yield vector
 
 
-def _warn_of_digits(dyn: CompiledModel, vectors: Vectors) -> None:
+def _warn_of_digits(dyn: Evaluator, vectors: Vectors) -> None:
     """Warn if floats cannot hold what the equations need."""
     if vectors.beyond is not None:
         warn(

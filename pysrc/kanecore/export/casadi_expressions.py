@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.model_facts import sizes_of
@@ -15,7 +15,10 @@ from kanecore.graph.expression_graph import Given, Graph, Op
 from kanecore.graph.operations import OPERATIONS
 from kanecore.kernels import KERNELS, Kernel
 
-from .exported_library import CompiledModel, description_of
+from .exported_library import description_of
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["expression_function"]
 
@@ -23,7 +26,7 @@ _ROWS = {kernel.name: kernel for kernel in KERNELS if not (kernel.internal or ke
 """Kernels of t, x, r and p alone whose results are matrices."""
 
 
-def expression_function(casadi: Any, dyn: CompiledModel, kernel: str, name: str, wanted: list[bool]) -> Any:
+def expression_function(casadi: Any, dyn: Evaluator, kernel: str, name: str, wanted: list[bool]) -> Any:
     """Function of t, x, r, p that returns the result of a kernel, in the sparsity of its expressions."""
     if kernel not in _ROWS:
         raise unknown_name("kernel that is a matrix of t, x, r and p is called", kernel, _ROWS)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanecore import emit
 from kanecore.build.compilation import compile_library
@@ -25,7 +25,10 @@ from kanecore.statuses import NUMBER_OF
 from .c_names import checked_function, default_prefix
 from .c_source import filled
 from .casadi_expressions import expression_function
-from .exported_library import CompiledModel, library_of
+from .exported_library import library_of
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["casadi_function"]
 
@@ -47,7 +50,7 @@ NUMBERS_OF_CHANGES = (*range(2, 33), 64)
 """The same of changes of a gradient, of which Hessians are made."""
 
 
-def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
+def casadi_function(dyn: Evaluator, kernel: str, name: str | None, wrt: Iterable[str]) -> Any:
     """Make the function that `CompiledModel.casadi` returns."""
     try:
         import casadi
@@ -58,8 +61,8 @@ def casadi_function(dyn: CompiledModel, kernel: str, name: str | None, wrt: Iter
     if unknown := [variable for variable in variables if variable not in VARIABLES]:
         raise ValueError(f"wrt holds {unknown[0]!r}; derivatives are those by {', '.join(map(repr, VARIABLES))}")
     wanted = tuple(variable in variables for variable in VARIABLES)
-    with dyn._building:
-        made, key = dyn._casadi_functions, (kernel, chosen, wanted)
+    with dyn.libraries.building:
+        made, key = dyn.libraries.casadi_functions, (kernel, chosen, wanted)
         if key not in made and kernel == "rhs":
             path = compile_library(text(dyn, chosen, variables), name=chosen).path
             made[key] = _function(casadi, chosen, path, list(wanted))
@@ -105,7 +108,7 @@ def _some_of(casadi: Any, whole: Any, first: int, n: int, name: str, options: Ma
     return casadi.Function(name, arguments, results, whole.name_in(), whole.name_out(), options)
 
 
-def text(dyn: CompiledModel, name: str, wrt: Container[str] = VARIABLES) -> str:
+def text(dyn: Evaluator, name: str, wrt: Container[str] = VARIABLES) -> str:
     """The C of the functions."""
     library = library_of(dyn, "a function of CasADi", kernels=KERNELS)
     missing = [kernel for kernel in ("linearize", "rhs_time_derivative") if kernel not in library.of_kernel]

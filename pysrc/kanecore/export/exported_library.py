@@ -14,7 +14,7 @@ import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kanecore.build.c_compiler import integrators as folders
 from kanecore.describe.description import Description
@@ -27,11 +27,11 @@ from kanecore.program.bytecode_format import Code
 from kanecore.whole_files import whole_file
 
 if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
     from kanecore.model import Model
 
 __all__ = [
     "LIBRARIES",
-    "CompiledModel",
     "description_of",
     "headers",
     "in_one_file",
@@ -93,15 +93,12 @@ def in_one_file(prefix: str) -> str:
     return f"/* Names that other files could meet. */\n{renamed}\n{_INCLUDE.sub('', body)}"
 
 
-CompiledModel = Any  # which imports this module when it exports itself
-
-
-def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
+def library_of(dyn: Evaluator, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
     """Library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
     ----------
-    dyn : CompiledModel
+    dyn : Evaluator
     what : str
         Name of the export, for messages: "a C library".
 
@@ -113,29 +110,34 @@ def library_of(dyn: CompiledModel, what: str, kernels: Sequence[str] | None = No
     return whole(description_of(dyn, what), with_values(dyn.parameters), kernels=kernels, real=real)
 
 
-def description_of(dyn: CompiledModel, what: str) -> Description:
+def description_of(dyn: Evaluator, what: str) -> Description:
     """Description from which the model was derived; ModelError as `library_of` raises it."""
-    if dyn._functions:
+    if dyn.libraries.functions:
         raise ModelError(
-            f"{dyn.name!r} cannot become {what}: it calls {', '.join(dyn._functions)} by address, kc.CFunction, and an "
-            "address belongs to this process; describe the function by data, kc.Spline"
+            f"{dyn.name!r} cannot become {what}: it calls {', '.join(dyn.libraries.functions)} by address, "
+            "kc.CFunction, and an address belongs to this process; describe the function by data, kc.Spline"
         )
-    if dyn._describe is None:
+    if dyn.libraries.describe is None:
         raise ModelError(
             f"{dyn.name!r} cannot become {what}: it comes from a wheel, without its description; export it where it "
             "was compiled"
         )
-    description: Description = dyn._describe()
+    description: Description = dyn.libraries.describe()
     return description
 
 
-def model_of(dyn: CompiledModel) -> Model:
-    """Model with the names of a compiled one, made of its description without warnings, which were given before."""
+def model_of(dyn: Evaluator) -> Model:
+    """Model with the names of a compiled one, made of its description without warnings, which were given before.
+
+    ModelError where the description is not known.
+    """
     from kanecore.model import Model
 
+    if dyn.libraries.describe is None:
+        raise ModelError(f"{dyn.name!r} comes from a wheel, without its description: ask where it was compiled")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Model.of_reading(Reading(dyn._describe()))
+        return Model.of_reading(Reading(dyn.libraries.describe()))
 
 
 def with_values(numbers: Mapping[str, float]) -> dict[str, float]:
@@ -143,14 +145,14 @@ def with_values(numbers: Mapping[str, float]) -> dict[str, float]:
     return {name: float(value) for name, value in numbers.items() if not math.isnan(value)}
 
 
-def on_machine(dyn: CompiledModel) -> CompiledModel:
+def on_machine(dyn: Evaluator) -> Evaluator:
     """Copy of the model in doubles, without a compiler and without values of its parameters."""
-    groups = Groups(dyn._describe(), first=FIRST)
+    groups = Groups(description_of(dyn, "a model on the machine"), first=FIRST)
 
     def build(group: str) -> tuple[Code, None]:
         return code(groups.library(group)), None
 
-    return dyn._another({"core": build("core")[0]}, build)
+    return dyn.another({"core": build("core")[0]}, build)
 
 
 LIBRARIES = (".so", ".dylib", ".dll")

@@ -69,7 +69,7 @@ def variables_of(
     drift : float, optional
         The default of the parameter that says from which drift on constrained states are brought back.
     """
-    states, inputs = [*dyn._x_names], list(dyn.input_names)
+    states, inputs = [*dyn.names.x], list(dyn.input_names)
     outputs, parameters = list(dyn.output_names), list(dyn.parameter_names)
     known = _units(units, [*states, *inputs, *outputs, *parameters])
     taken: set[str] = set()
@@ -108,7 +108,7 @@ def variables_of(
     for i, name in enumerate(output_names):
         depends = {"depends": slopes["outputs"][i], "depends_at_start": at_start["outputs"][i]}
         add(name, "output", "continuous", "output", unit=known.get(outputs[i]), **depends)
-    for name, plain, value in zip(parameter_names, parameters, dyn._values("parameter"), strict=True):
+    for name, plain, value in zip(parameter_names, parameters, dyn.kernels.values("parameter"), strict=True):
         add(name, "parameter", "tunable", "parameter", start=float(value), unit=known.get(plain))
     if drift is not None:
         text = (

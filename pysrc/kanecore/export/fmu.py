@@ -117,14 +117,13 @@ def export_fmu(
             raise ValueError(f"{name} is {value!r}; it must be a number between 0 and 1")
     experiment = _experiment(float(tolerance), stop_time, step_size)
     library = library_of(dyn, "an FMU", kernels=KERNELS)
-    if not dyn._has("rhs"):
+    if not dyn.kernels.has("rhs"):
         raise ModelError(
-            f"{dyn.name!r} cannot become an FMU, because its motion cannot be computed: "
-            f"{dyn._table_info['missing']['rhs']}"
+            f"{dyn.name!r} cannot become an FMU, because its motion cannot be computed: {dyn.kernels.why_not('rhs')}"
         )
     _refuse_unset(dyn)
     x, rank = _start(dyn, x0)
-    start = [*x.tolist(), *dyn._values("input").tolist()]
+    start = [*x.tolist(), *dyn.kernels.values("input").tolist()]
     settles = bool(dyn.n_constraints or dyn.n_configuration or dyn.unit)
     variables = variables_of(dyn, library, start, units or {}, float(drift) if settles else None)
     definitions = {
@@ -195,7 +194,7 @@ def _refuse_unset(dyn: Any) -> None:
         ("parameter", dyn.parameter_names, "dyn.parameters"),
         ("input", dyn.input_names, "dyn.inputs"),
     ):
-        missing = [name for name, value in zip(names, dyn._values(what), strict=True) if np.isnan(value)]
+        missing = [name for name, value in zip(names, dyn.kernels.values(what), strict=True) if np.isnan(value)]
         if missing:
             plural = "" if len(missing) == 1 else "s"
             why = "" if what == "parameter" else ", as prescribed motions must; each is where the FMU starts"

@@ -18,11 +18,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kanecore import _motion
+from kanecore.binding.declared_methods import method
 from kanecore.kernels import KERNEL_GROUPS
 from kanecore.run.kernel_facts import kernel_of_state, shape_of
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["jax"]
 
@@ -42,6 +43,7 @@ HESSIAN = "rhs_hessian"  # a method, which calls kernels of these groups
 GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 
+@method("Other programs")
 def jax(dyn: Any, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
     """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
 
@@ -91,7 +93,7 @@ def jax(dyn: Any, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any
     ``jax.jacobian(f, argnums=1)(0.0, x)``
     """
     package = _with_kanecore()
-    function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), dyn._contents))
+    function = _differentiable(_Call.of(dyn, kernel, _motion.xla_threads(threads), dyn.libraries.contents))
 
     def compiled(t: Any, x: Any, r: Any, p: Any) -> Any:
         lengths = {"x": dyn.n_x, "r": dyn.n_r, "p": dyn.n_p}
@@ -133,7 +135,7 @@ def _with_kanecore() -> Any:
 class _Call:
     """A kernel as a foreign function: no derivatives, and all arguments are arrays of the model's type."""
 
-    dyn: Kernels
+    dyn: Evaluator
     kernel: str
     shape: tuple[int, ...]
     identity: str
@@ -141,7 +143,7 @@ class _Call:
     contents: Contents
 
     @classmethod
-    def of(cls, dyn: Kernels, kernel: str, threads: np.int64, contents: Contents) -> _Call:
+    def of(cls, dyn: Evaluator, kernel: str, threads: np.int64, contents: Contents) -> _Call:
         """Call of a kernel: compile its groups now, unless they are, and register it with XLA."""
         groups: Sequence[str] = GROUPS_OF_HESSIAN
         n = dyn.n_x + dyn.n_r
@@ -174,10 +176,10 @@ class _Call:
         return call(*aligned, model=self.identity, kernel=self.kernel, threads=self.threads)
 
 
-_of_this_process: WeakKeyDictionary[Kernels, str] = WeakKeyDictionary()
+_of_this_process: WeakKeyDictionary[Evaluator, str] = WeakKeyDictionary()
 
 
-def identity_of(dyn: Kernels, contents: Sequence[Any] | None) -> str:
+def identity_of(dyn: Evaluator, contents: Sequence[Any] | None) -> str:
     """Name under which XLA finds the compiled kernel: the same in each process, or that of this one alone."""
     if contents is None:
         return _of_this_process.setdefault(dyn, f"{dyn.name} {uuid.uuid4().hex}")
@@ -236,7 +238,7 @@ def _terms(call: _Call, primals: Any, moving: Mapping[str, Any]) -> Iterator[Any
     n_q, n_x, dyn = call.dyn.n_q, call.dyn.n_x, call.dyn
     zeros = {"x": (0, call.dyn.n_r), "r": (n_x, 0), "t": (0, 0), "p": (0, 0)}
     names = DERIVATIVES.get("rhs" if call.kernel in PARTS_OF_RHS else call.kernel, ("", "", ""))
-    rows = {"qdot": slice(0, n_q), "udot": dyn._speeds, "zdot": dyn._states}.get(call.kernel)
+    rows = {"qdot": slice(0, n_q), "udot": dyn.names.speeds, "zdot": dyn.names.states}.get(call.kernel)
     axes = "abc"[: len(call.shape)]
     for name, arguments in zip(names, ("xr", "t", "p"), strict=True):
         found = [argument for argument in arguments if argument in moving]
@@ -268,7 +270,7 @@ def _unknown(call: _Call, moving: Sequence[str]) -> str:
     return f"kanecore has no derivative of {call.kernel!r} of {call.dyn.name!r} by {by} for JAX: {known}{single}"
 
 
-def _require_digits(dyn: Kernels) -> None:
+def _require_digits(dyn: Evaluator) -> None:
     import jax
 
     if jax.dtypes.canonicalize_dtype(dyn.dtype) != dyn.dtype:
@@ -312,7 +314,7 @@ def _vector(name: str, value: Any, n: int, dtype: Any) -> Any:
     return array
 
 
-def _by_name(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any:
+def _by_name(dyn: Evaluator, what: Any, name: str, given: Any, kernel: str) -> Any:
     """Array for a mapping, or for None if the current values serve; other arguments stay as they are."""
     import jax.numpy as jnp
 
@@ -320,7 +322,7 @@ def _by_name(dyn: Kernels, what: Any, name: str, given: Any, kernel: str) -> Any
         return _motion.operand(dyn, what, None, kernel)
     if not hasattr(given, "keys"):
         return given
-    values = dyn._by_number(what, given, name)
+    values = dyn.names.by_number(what, given, name)
     base = _motion.operand(dyn, what, dict.fromkeys(given, 0.0), kernel)  # of those that are not named
     columns = jnp.broadcast_arrays(*[_real(f"{name}[{key}]", value, dyn.dtype) for key, value in values.items()])
     if not columns:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,8 @@ from kanecore.errors import KanecoreError, KanecoreWarning, StateError
 from kanecore.kernels import Kernel
 from kanecore.tolerances import EPSILON, NOISE
 
-from .exported_library import CompiledModel
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Vector", "Vectors"]
 
@@ -54,7 +55,7 @@ class Vectors:
 
     Parameters
     ----------
-    dyn : CompiledModel
+    dyn : Evaluator
         Model that computes in doubles.
     epsilon : float
         The distance from 1 to the next number of the type that others compute with.
@@ -74,10 +75,10 @@ class Vectors:
         Value that is too large or too small for a number of the type, at a state that therefore serves no test.
     """
 
-    def __init__(self, dyn: CompiledModel, epsilon: float) -> None:
+    def __init__(self, dyn: Evaluator, epsilon: float) -> None:
         self._dyn, self._epsilon = dyn, epsilon
         self._type = np.float32 if epsilon > EPSILON else np.float64
-        self.p = self._rounded(dyn._values("parameter"))
+        self.p = self._rounded(dyn.kernels.values("parameter"))
         self._rng = np.random.default_rng(0)
         self.digits_left: dict[str, float] = {}
         self.rank = -1
@@ -185,7 +186,7 @@ class Vectors:
         return Vector(name, t, x, r, expected, near)
 
 
-def _step(dyn: CompiledModel, h: float, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
+def _step(dyn: Evaluator, h: float, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
     """Results of `step` and `step_jacobian` of exported C (``c_files/step.c``), (..., n_x) or flat behind."""
     n, sides = dyn.n_x, dyn.n_x + dyn.n_r
     start = np.eye(n, sides)
@@ -196,7 +197,7 @@ def _step(dyn: CompiledModel, h: float, slopes: bool, t: Array, x: Array, r: Arr
         time, place = t + reach * h, x + reach * h * slope
         if slopes:
             moved = np.concatenate([start + reach * h * change, inputs], axis=-2)
-            change = dyn._linearize(time, place, r=r, p=p) @ moved
+            change = dyn.kernels.linearize(time, place, r=r, p=p) @ moved
             sum_of_changes = sum_of_changes + weight * change
         slope = dyn.rhs(time, place, r=r, p=p)
         total = total + weight * slope
@@ -213,10 +214,10 @@ def _step(dyn: CompiledModel, h: float, slopes: bool, t: Array, x: Array, r: Arr
     return np.concatenate([end, jacobian.reshape(*x.shape[:-1], -1)], axis=-1) if slopes else end
 
 
-def _function(dyn: CompiledModel, kernel: Kernel) -> Callable[..., Any]:
+def _function(dyn: Evaluator, kernel: Kernel) -> Callable[..., Any]:
     """The method that calls a kernel."""
     if kernel.remainder_of:
         method = getattr(dyn, kernel.remainder_of)
         return lambda *arguments, **named: method(*arguments, remainder=True, **named)
-    found: Callable[..., Any] = getattr(dyn, f"_{kernel.name}" if kernel.internal else kernel.name)
+    found: Callable[..., Any] = dyn.kernels.method(kernel.name)
     return found

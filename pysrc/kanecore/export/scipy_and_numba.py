@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore._motion import FixedKernel, operand
+from kanecore.binding.declared_methods import method
 from kanecore.errors import ModelError
 from kanecore.run.kernel_facts import kernel_of_state, length_of_x, row_of, shape_of
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["lowlevel_callable", "numba"]
 
@@ -36,16 +38,17 @@ class _Held(ctypes.c_void_p):
     owner: FixedKernel
 
 
+@method("Other programs")
 def lowlevel_callable(
-    dyn: Kernels,
+    dyn: Evaluator,
     kernel: str = "rhs",
     over: Any = None,
     component: Any = None,
     *,
     t: float = 0.0,
-    x: _Values | None = None,
-    r: _Values | None = None,
-    p: _Values | None = None,
+    x: Values | None = None,
+    r: Values | None = None,
+    p: Values | None = None,
 ) -> Any:
     """A kernel as a ``scipy.LowLevelCallable``: a function in C, which is called without Python.
 
@@ -116,14 +119,14 @@ def lowlevel_callable(
     return LowLevelCallable((_OF_STATE if over is None else _OF_SOME)(fixed.address), held)
 
 
-def _places(dyn: Kernels, over: Any) -> list[tuple[str, int]]:
+def _places(dyn: Evaluator, over: Any) -> list[tuple[str, int]]:
     """The argument of the kernel, and the number in it, of each variable of an integrand."""
     names = over if isinstance(over, (list, tuple)) else [over]
     if not names:
         raise ValueError("over is empty: name coordinates, speeds, inputs, parameters, or 't'")
     places: list[tuple[str, int]] = []
     for name in names:
-        what, number = ("t", 0) if str(name) == "t" else dyn._found(tuple(_ARGUMENTS), name)
+        what, number = ("t", 0) if str(name) == "t" else dyn.names.found(tuple(_ARGUMENTS), name)
         place = _ARGUMENTS.get(what, what), number
         if place in places:
             raise ValueError(f"over names {str(name)!r} twice")
@@ -131,33 +134,33 @@ def _places(dyn: Kernels, over: Any) -> list[tuple[str, int]]:
     return places
 
 
-def _fixed(dyn: Kernels, what: Any, given: Any, places: Any, kernel: str) -> Array:
+def _fixed(dyn: Evaluator, what: Any, given: Any, places: Any, kernel: str) -> Array:
     """All numbers of a kind; those that each call gives need no value."""
     argument = _ARGUMENTS[what]
     names = {
-        "state": dyn._x_names,
+        "state": dyn.names.x,
         "input": dyn.input_names,
         "parameter": dyn.parameter_names,
     }[what]
     if given is None or hasattr(given, "keys"):
-        by_name = {names[i]: value for i, value in dyn._by_number(what, given or {}, argument).items()}
+        by_name = {names[i]: value for i, value in dyn.names.by_number(what, given or {}, argument).items()}
         free = {names[number]: 0.0 for where, number in places or () if where == argument}
         array = operand(dyn, what, {**free, **by_name}, kernel)
     else:
-        array = dyn._rows(what, given, argument)
+        array = dyn.names.rows(what, given, argument)
     if array.shape != (len(names),):
         raise ValueError(f"{argument} has shape {array.shape}, expected ({len(names)},): one set of values")
     return np.asarray(array, dtype=np.float64)
 
 
-def _entry(dyn: Kernels, kernel: str, shape: tuple[int, ...], component: Any) -> int:
+def _entry(dyn: Evaluator, kernel: str, shape: tuple[int, ...], component: Any) -> int:
     """The number of an entry of a result, row by row."""
     if component is None:
         if np.prod(shape, dtype=int) == 1:
             return 0
         raise ValueError(f"{kernel} has the shape {shape}: say with component= which entry the integrand is")
     if kernel in _ENTRIES and not isinstance(component, (int, np.integer, tuple)):
-        component = dyn._index(_ENTRIES[kernel], component)
+        component = dyn.names.index(_ENTRIES[kernel], component)
     try:
         return int(np.ravel_multi_index(component if isinstance(component, tuple) else (component,), shape))
     except (TypeError, ValueError):
@@ -166,7 +169,8 @@ def _entry(dyn: Kernels, kernel: str, shape: tuple[int, ...], component: Any) ->
         ) from None
 
 
-def numba(dyn: Kernels, kernel: str = "rhs") -> Callable[..., int]:
+@method("Other programs")
+def numba(dyn: Evaluator, kernel: str = "rhs") -> Callable[..., int]:
     """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
 
     Parameters

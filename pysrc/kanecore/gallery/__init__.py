@@ -22,6 +22,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
     from kanecore.describe.description import Description
     from kanecore.emit.kernel_groups import Groups
+    from kanecore.gallery._motions import Motion
     from kanecore.model import Model
     from kanecore.program.bytecode_format import Code
 
@@ -154,7 +156,7 @@ def load(name: str) -> CompiledModel:
     if name not in MODELS:
         raise unknown_name("model of the gallery is called", name, models())
     own: dict[str, Any] = {"origin": (load, (name,)), "describe": partial(_described, name)}
-    own["described_by"] = partial(_model, name)
+    own["described_by"], own["shown"] = partial(_model, name), partial(_shown, name)
     if is_prebuilt(name) and name not in robots():
         return CompiledModel(
             {"all": str(library_path(name))},
@@ -209,6 +211,15 @@ def _model(name: str) -> Model:
     require_sympy()
     model: Model = import_module(f"{__name__}.{name}").build()
     return model
+
+
+def _shown(name: str) -> Motion:
+    """The motion that a live page shows of a model, with the whole start and its units."""
+    from kanecore.gallery._motions import MOTIONS
+
+    module, motion = import_module(f"{__name__}.{name}"), MOTIONS[name]
+    units = None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS
+    return replace(motion, start={**getattr(module, "STATE", {}), **motion.start}, units=units)
 
 
 def _described(name: str) -> Description:

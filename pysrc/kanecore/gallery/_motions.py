@@ -32,6 +32,8 @@ class Motion:
         Values by name, in place of the module's.
     hold : dict, optional
         The state near which a live page holds the mechanism by feedback, as ``start`` says it.
+    units : dict, optional
+        Units by name, where a module does not write them with its numbers.
     """
 
     end: float
@@ -40,6 +42,7 @@ class Motion:
     view: Any = None
     parameters: Mapping[str, float] = field(default_factory=dict)
     hold: Mapping[str, float] | None = None
+    units: Mapping[str, Any] | None = None
 
 
 def _bent(*angles: float) -> dict[str, float]:

@@ -32,7 +32,7 @@ def with_events(dyn: Any, description: Description, events: Any) -> tuple[Descri
     resets: list[int] = []
     rows = []
     for i, event in enumerate(given):
-        changes = {dyn._index("state", key): value for key, value in (_reset(dyn, i, event) or {}).items()}
+        changes = {dyn.names.index("state", key): value for key, value in (_reset(dyn, i, event) or {}).items()}
         rows.append(
             {
                 "direction": (event.direction > 0) - (event.direction < 0),
@@ -57,7 +57,7 @@ def _reader(dyn: Any, d: Description) -> Callable[[Any], int]:
         if str(symbol) in outputs and isinstance(symbol, str):
             return outputs[symbol]
         try:
-            kind, number = dyn._found(("state", "parameter", "input"), symbol)
+            kind, number = dyn.names.found(("state", "parameter", "input"), symbol)
         except KeyError as error:
             raise ModelError(f"an event: {error.args[0]}") from None
         return int(nodes[kind][number])

@@ -11,7 +11,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -30,9 +29,9 @@ from .live_code import player, words_of
 from .live_controls import effects_of, keys_of, motions_of, ranges_of, units_of
 from .live_events import with_events
 from .live_scene import LiveScene
-from .live_start import feedback_of, gallery_name, holding, started
+from .live_start import feedback_of, holding, started
 
-__all__ = ["LivePage", "play"]
+__all__ = ["LivePage", "live_page"]
 
 _FOLDER = Path(__file__).parent
 _PAGE, _STYLE = _FOLDER / "live.html", _FOLDER / "live.css"
@@ -107,7 +106,7 @@ def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
-def play(
+def live_page(
     dyn: Any,
     x0: Any = None,
     *,
@@ -148,9 +147,10 @@ def play(
     by_signals = set() if start.signals is None else set(np.flatnonzero(start.signals["which"]).tolist())
     motions = motions_of(dyn, by_signals)
     offered = [i for i in range(dyn.n_r) if i not in by_signals and all(i not in chain for chain in motions)]
-    own = units if units is not None else _units_of_gallery(dyn)
-    names = (*dyn._x_names, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
-    named = units_of(own, names)
+    if units is None and (motion := dyn.libraries.shown_motion()) is not None:
+        units = motion.units
+    names = (*dyn.names.x, *dyn.input_names, *dyn.output_names, *dyn.parameter_names)
+    named = units_of(units, names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if follow is None and held is not None and not np.any(start.r):
         follow = dyn.bodies[0]  # it falls
@@ -224,7 +224,7 @@ def _plots(dyn: Any, plots: Any) -> list[Any]:
     """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, states, outputs and inputs."""
     if plots is None:
         return ["coordinates", "energies"]
-    names = (*dyn._x_names, *dyn.output_names, *dyn.input_names)
+    names = (*dyn.names.x, *dyn.output_names, *dyn.input_names)
     kinds = [kind for kind in PLOTS if dyn.n_z or kind != "states"]
     result: list[Any] = []
     for each in [plots] if isinstance(plots, str) else plots:
@@ -237,11 +237,3 @@ def _plots(dyn: Any, plots: Any) -> list[Any]:
                 raise unknown_name("plot, coordinate, speed, output or input is called", name, (*kinds, *names))
         result.append(wanted)
     return result
-
-
-def _units_of_gallery(dyn: Any) -> Mapping[Any, Any] | None:
-    name = gallery_name(dyn)
-    if name is None:
-        return None
-    module = import_module(f"kanecore.gallery.{name}")
-    return None if getattr(module, "NUMBERS_HAVE_UNITS", False) else module.DIMENSIONS

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.run.state_pictures import scene_of
 from kanecore.show.drawings import AXIS
 from kanecore.show.movies import drawn
-from kanecore.show.state_pictures import scene_of
 from kanecore.show.viewpoints import around, chosen
 
 __all__ = ["LiveScene"]
@@ -50,7 +50,7 @@ class LiveScene:
 
     def data(self) -> dict[str, Any]:
         """The scene as data for ``picture.js``, in metres."""
-        scene, facts = self.scene, self._dyn._table_info
+        scene, facts = self.scene, self._dyn.facts
         points = np.concatenate([part.reshape(-1, 3) for part in (scene.places, *scene.shapes, *self._reach())])
         low, high = points.min(axis=0), points.max(axis=0)
         return {
@@ -61,8 +61,8 @@ class LiveScene:
             "axis": AXIS * scene.size,
             "follow": self.follow,
             "shapes": self._shapes(),
-            "bodies": facts.get("bodies", []),
-            "handles": self._handles(facts.get("joints", [])),
+            "bodies": facts.bodies,
+            "handles": self._handles(facts.joints),
         }
 
     def _reach(self) -> list[Array]:
@@ -79,7 +79,7 @@ class LiveScene:
         step = SMALLEST * self.scene.size
         result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]
         for number, name in enumerate(self._dyn.parameter_names):
-            if not any(name in shape[2] for shape in self._dyn._table_info.get("shapes", ())):
+            if not any(name in shape[2] for shape in self._dyn.facts.shapes):
                 continue
             larger = self._p.copy()
             larger[number] *= 2.0  # lines are linear in the sizes

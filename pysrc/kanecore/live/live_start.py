@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from kanecore.errors import KanecoreError, ModelError
 from kanecore.motion.initial_value_problem import posed
 from kanecore.motion.signals import Signal
 
-__all__ = ["Feedback", "Start", "feedback_of", "gallery_name", "holding", "started"]
+__all__ = ["Feedback", "Start", "feedback_of", "holding", "started"]
 
 Array = npt.NDArray[np.float64]
 
@@ -60,17 +59,10 @@ class Start:
     view: Any = None
 
 
-def gallery_name(dyn: Any) -> str | None:
-    """Name of a model that `kanecore.load` opened."""
-    if dyn._origin is None or getattr(dyn._origin[0], "__module__", "") != "kanecore.gallery":
-        return None
-    return str(dyn._origin[1][0])
-
-
 def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
     """Start for the arguments of `play`; ValueError as `simulate` raises it, ModelError for what a page cannot take."""
     _refuse_python(dyn, inputs)
-    name, values = gallery_name(dyn), dyn._values("parameter")
+    motion, values = dyn.libraries.shown_motion(), dyn.kernels.values("parameter")
     parameters = dict(zip(dyn.parameter_names, values.tolist(), strict=True))
     if missing := [each for each, value in parameters.items() if np.isnan(value)]:
         raise ValueError(
@@ -78,13 +70,14 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
             f"dyn.parameters[{missing[0]!r}] = ... before"
         )
     pace, view = 1.0, None
-    if x0 is None and name is not None:
-        motion = import_module("kanecore.gallery._motions").MOTIONS[name]
+    if x0 is None and motion is not None:
         parameters |= motion.parameters
         inputs = dict(motion.inputs) if inputs is None else inputs
         pace, view = _pace(motion.end / SECONDS), motion.view
-        named = getattr(import_module(f"kanecore.gallery.{name}"), "STATE", {}) | dict(motion.start)
-        x0 = dyn.consistent(t0, dyn.state(named), p=parameters) if motion.parameters else _near(dyn, t0, named, inputs)
+        if motion.parameters:
+            x0 = dyn.consistent(t0, dyn.state(motion.start), p=parameters)
+        else:
+            x0 = _near(dyn, t0, motion.start, inputs)
     elif x0 is None:
         x0 = _near(dyn, t0, {}, inputs)
     problem = posed(dyn, (t0, _last(t0, inputs)), x0, inputs, parameters, project=True)
@@ -148,7 +141,7 @@ def _given_by_signals(dyn: Any, inputs: Any) -> list[int]:
         return list(range(dyn.n_r))
     if not isinstance(inputs, Mapping):
         return []
-    given = [i for i, value in dyn._by_number("input", inputs, "inputs").items() if isinstance(value, Signal)]
+    given = [i for i, value in dyn.names.by_number("input", inputs, "inputs").items() if isinstance(value, Signal)]
     for i in given:  # which grows
         if dyn.input_rates[i] >= 0 and dyn.input_rates[i] not in given:
             given.append(dyn.input_rates[i])
@@ -176,7 +169,7 @@ def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
     if feedback is None or feedback is False:
         return None
     gain, about = feedback if isinstance(feedback, tuple) and len(feedback) == 2 else (feedback, x)
-    reference = np.array(dyn._as_state(about, "feedback"), dtype=np.float64)
+    reference = np.array(dyn.names.as_state(about, "feedback"), dtype=np.float64)
     K = np.array(gain, dtype=np.float64)
     if reference.shape != (dyn.n_x,) or not np.isfinite(reference).all():
         raise ValueError(
@@ -211,10 +204,9 @@ def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, F
     sizes : ndarray, (n_r,)
         Magnitudes of the inputs.
     """
-    name = gallery_name(dyn)
-    near = None if name is None else import_module("kanecore.gallery._motions").MOTIONS[name].hold
-    if near is not None:
-        return _regulated(dyn, start, near, pace, sizes)
+    motion = dyn.libraries.shown_motion()
+    if motion is not None and motion.hold is not None:
+        return _regulated(dyn, start, motion.hold, pace, sizes)
     return _robot(dyn, start, pace)
 
 

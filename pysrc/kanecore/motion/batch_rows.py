@@ -17,7 +17,7 @@ from kanecore.errors import IntegrationError
 from kanecore.tolerances import FEASIBLE, FEASIBLE_IN_FLOATS
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Rows", "count_again", "failed_rows", "named", "starts"]
 
@@ -29,7 +29,7 @@ Place = tuple[Any, ...]  # of the leading axes
 class Rows:
     """Starts, inputs of each step and parameters, whose leading axes broadcast to ``shape``."""
 
-    dyn: Kernels
+    dyn: Evaluator
     t0: float | Array  # Array: (...)
     dt: float
     shape: tuple[int, ...]
@@ -73,7 +73,7 @@ def starts(rows: Rows) -> Array:
     if len(wrong):
         place = tuple(axis[wrong[0]] for axis in np.nonzero(mask)) if rows.shape else ()
         on_constraints(wide.at(place).start(), named("x0", place))
-    x[mask] = dyn._project(good.t0, good.x, r=r, p=p)
+    x[mask] = dyn.kernels.project(good.t0, good.x, r=r, p=p)
     if not dyn.single:
         one = replace(good, x=x[mask]).at((0,)).start()
         refuse_flat_rows(one)
@@ -81,7 +81,7 @@ def starts(rows: Rows) -> Array:
     return x
 
 
-def _normalized(dyn: Kernels, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
+def _normalized(dyn: Evaluator, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
     """Finite states with unit quaternions of norm 1; ValueError that names a row if one is not."""
     try:
         return normalized(dyn, x[finite], "x0")

@@ -26,7 +26,8 @@ from kanecore.run.call_arguments import leading
 from kanecore.statuses import BY_NUMBER, NUMBER_OF
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["Control", "Trajectories", "by_row", "simulate_rows"]
 
@@ -54,7 +55,7 @@ class Trajectories(Samples):
 
     def __init__(
         self,
-        dyn: Kernels,
+        dyn: Evaluator,
         t: Array,
         x: Array,
         values: Mapping[str, Callable[[], Any]],
@@ -124,9 +125,9 @@ def by_row(given: Any) -> bool:
 
 
 def simulate_rows(
-    dyn: Kernels,
+    dyn: Evaluator,
     spans: tuple[Any, Any],
-    x0: _Values,
+    x0: Values,
     inputs: Any,
     parameters: Any,
     times: Array | None,
@@ -139,9 +140,9 @@ def simulate_rows(
     interval = float(np.min(spans, initial=np.inf)), float(np.max(spans, initial=-np.inf))
     if not np.ndim(t0):
         interval = float(t0), float(t1)
-    x = dyn._rows("state", x0, "x0")
+    x = dyn.names.rows("state", x0, "x0")
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
-    held = dyn._rows("input", inputs, "inputs") if by_row(inputs) else None
+    held = dyn.names.rows("input", inputs, "inputs") if by_row(inputs) else None
     own = {"x0": x.shape[:-1], "inputs": () if held is None else held.shape[:-1], "parameters": p.shape[:-1]}
     shape = leading(t_span=np.shape(t0), t_eval=() if times is None else times.shape[:-1], **own)
     run_inputs = RunInputs(dyn, inputs if held is None else np.zeros(dyn.n_r), *interval)
@@ -244,7 +245,7 @@ def _results(run: _motion.RowsRun) -> tuple[npt.NDArray[Any], ...]:
 
 
 def _values(
-    dyn: Kernels, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
+    dyn: Evaluator, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
 ) -> dict[str, Callable[[], Any]]:
     """Functions that compute inputs, outputs and energies when first asked; NaN behind the end of a row."""
     p = p[..., np.newaxis, :] if p.ndim > 1 else p

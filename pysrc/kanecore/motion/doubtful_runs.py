@@ -49,11 +49,11 @@ def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> No
     equations magnify errors of the speeds along the other motion by the inverse of the distance, so that rounding may
     decide which one a run follows.  A run that goes on smoothly is no matter.
     """
-    times, states = trajectory._run.steps, trajectory._run.states
+    times, states = trajectory.run.steps, trajectory.run.states
     if not problem.rank or times is None or states is None or len(times) < 3:
         return
     length, units = np.abs(np.diff(times)), problem.state(problem.t0, problem.x0).speed_units
-    change = np.linalg.norm(np.diff(states[:, problem.dyn._speeds], axis=0) / units, axis=1)
+    change = np.linalg.norm(np.diff(states[:, problem.dyn.names.speeds], axis=0) / units, axis=1)
     change[length == 0.0] = 0.0  # by an event
     sudden = np.flatnonzero(change * np.sum(length) > _SUDDEN * length * np.sum(change))
     if not len(sudden):

@@ -23,7 +23,7 @@ from kanecore.motion.run_inputs import address_of
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Event", "Events", "Zero", "as_list"]
 
@@ -62,7 +62,7 @@ class Event:
         return f"Event({', '.join([str(self.expr), *given])})"
 
     @staticmethod
-    def compiled(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+    def compiled(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
         """Make a model with the x, r and p of another, whose outputs are some expressions.
 
         It moves nowhere.  It is code for the machine of the extension, which takes no compiler and no time.
@@ -72,7 +72,7 @@ class Event:
         return compiled(dyn, expressions)
 
     @staticmethod
-    def differentiated(dyn: Kernels, expressions: Sequence[Any]) -> Kernels:
+    def differentiated(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
         """Make a model of the derivatives of each expression with respect to t, x, p, then r."""
         from kanecore.emit.expression_code import differentiated
 
@@ -263,7 +263,7 @@ def as_list(given: Any) -> list[Any]:
     return list(given)
 
 
-def _compiler(events: list[Any]) -> Callable[[Kernels, list[Any]], Kernels]:
+def _compiler(events: list[Any]) -> Callable[[Evaluator, list[Any]], Evaluator]:
     """Function that makes a model whose outputs are expressions; an event of an expression brings it."""
     return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
@@ -273,7 +273,7 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
     what = given.expr if hasattr(given, "compiled") else given
     source: tuple[str, Any]
     if isinstance(what, str):
-        kind, number = problem.dyn._found(("state", "output"), what)
+        kind, number = problem.dyn.names.found(("state", "output"), what)
         source = kind, number
     elif hasattr(what, "argtypes") or hasattr(what, "address"):
         source = "address", address_of(what, 2, f"event {i}", "double g(double t, const double *x)")
@@ -322,7 +322,7 @@ def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | Non
     if not isinstance(given, Mapping):
         raise TypeError(f"reset is {given!r}; it must be a function reset(t, x), or a mapping of names to expressions")
     dyn = problem.dyn
-    places = [dyn._index("state", key) for key in given]
+    places = [dyn.names.index("state", key) for key in given]
     if len(set(places)) != len(places):
         raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
     if not hasattr(event, "compiled"):

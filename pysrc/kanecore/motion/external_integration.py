@@ -177,7 +177,7 @@ def _brought_back(problem: InitialValueProblem, times: Array, states: Array) -> 
     x = normalized(np.array(states))
     if not (problem.project and dyn.n_configuration + dyn.n_velocity) or not len(x):
         return x
-    return normalized(np.array(dyn._project(times, x, r=problem.inputs(times, x), p=problem.p)))
+    return normalized(np.array(dyn.kernels.project(times, x, r=problem.inputs(times, x), p=problem.p)))
 
 
 class _Unanswered(Exception):
@@ -213,13 +213,15 @@ class _Fields:
         def jacobian(t: float, x: Array) -> Array:
             r = inputs(t, x)
             try:
-                slopes = np.asarray(dyn._linearize(t, self._projected(t, x, r), r=r, p=p))
+                slopes = np.asarray(dyn.kernels.linearize(t, self._projected(t, x, r), r=r, p=p))
             except (SingularError, NonFiniteError) as error:
                 self.fault = error
                 raise _Unanswered from error
             return np.ascontiguousarray(slopes[:, : dyn.n_x])
 
-        exact = self.problem.inputs.function is None and self._gains is None and dyn._why_not("linearize") is None
+        exact = (
+            self.problem.inputs.function is None and self._gains is None and dyn.kernels.why_not("linearize") is None
+        )
         return Equations(slope, jacobian if exact else None)
 
     def _slope(self, t: float, x: Array, r: Array) -> Array:
@@ -227,15 +229,15 @@ class _Fields:
 
     def _projected(self, t: float, x: Array, r: Array) -> Array:
         dyn = self.problem.dyn
-        return np.asarray(dyn._project(t, x, r=r, p=self.problem.p)) if self._projects else x
+        return np.asarray(dyn.kernels.project(t, x, r=r, p=self.problem.p)) if self._projects else x
 
     def _attraction(self, t: float, x: Array, r: Array) -> Array:
         """Stabilization's part of ẋ."""
         dyn, result = self.problem.dyn, np.zeros_like(x)
         if self._gains is not None:
             alpha, beta = self._gains
-            a, b = np.asarray(dyn._stabilization(t, x, r=r, p=self.problem.p)).reshape(2, dyn.n_u)
-            result[dyn._speeds] = 2.0 * self._direction * alpha * a + beta**2 * b
+            a, b = np.asarray(dyn.kernels.stabilization(t, x, r=r, p=self.problem.p)).reshape(2, dyn.n_u)
+            result[dyn.names.speeds] = 2.0 * self._direction * alpha * a + beta**2 * b
         return result
 
 

@@ -18,7 +18,7 @@ from kanecore.errors import unknown_name
 from kanecore.run.points_and_frames import inertial_or_number, number_of
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["generalized_impulses"]
 
@@ -44,7 +44,7 @@ def generalized_impulses(state: ConstraintState, impulses: Mapping[Any, Any] | N
     for key, value in impulses.items():
         kind = _kind(dyn, key)
         if kind == "speed":
-            total[dyn._index("speed", key)] += _number(key, value)
+            total[dyn.names.index("speed", key)] += _number(key, value)
             continue
         kernel = dyn.partial_velocities if kind == "point" else dyn.partial_angular_velocities
         partials = np.asarray(kernel(state.t, state.x, **state.values))[number_of(dyn, kind, key)]
@@ -52,7 +52,7 @@ def generalized_impulses(state: ConstraintState, impulses: Mapping[Any, Any] | N
     return total
 
 
-def _kind(dyn: Kernels, key: Any) -> Kind:
+def _kind(dyn: Evaluator, key: Any) -> Kind:
     """The kind of a key: a point, a frame, or a speed."""
     if not isinstance(key, str):
         kinds: dict[str, Kind] = {"locatenew": "point", "orient_axis": "frame"}  # SymPy's objects, without SymPy

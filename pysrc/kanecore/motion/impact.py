@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import state_of
 from kanecore.constraints.constraint_state import ConstraintState, count_near
 from kanecore.errors import ModelError, SingularError, unknown_name, warn
@@ -28,7 +29,8 @@ from kanecore.run.call_arguments import real_array
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["Impact", "impact"]
 
@@ -87,10 +89,11 @@ class Impact:
         return ", one of many" if name in self.undetermined else ""
 
 
+@method("Motion", doubles=True)
 def impact(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: float,
-    x: _Values,
+    x: Values,
     rows: Any = (),
     e: npt.ArrayLike = 0.0,
     *,
@@ -177,7 +180,7 @@ def impact(
     coefficients = _restitution(e, len(contacts.names))
     equations = _Equations(state, contacts, coefficients, given, friction if unilateral else None)
     after = state.x.copy()
-    after[dyn._speeds] += equations.change
+    after[dyn.names.speeds] += equations.change
     _require_constant_rows(state, state.moved(after), contacts)
     found = equations.result(after, friction)
     if not unilateral:
@@ -207,7 +210,7 @@ def _contacts(state: ConstraintState, given: Any) -> _Contacts:
     if isinstance(names, list | tuple) and not names:
         given = np.zeros((0, state.dyn.n_u))
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
-        return _of_outputs(state, [state.dyn._index("output", name) for name in names])
+        return _of_outputs(state, [state.dyn.names.index("output", name) for name in names])
     n = state.dyn.n_u
     numbers = real_array(
         "rows", given, (n,), (None, n), meaning="a number for each speed", otherwise="names of outputs"
@@ -240,15 +243,15 @@ def _of_outputs(state: ConstraintState, numbers: list[int]) -> _Contacts:
 
 def _holds_speeds(dyn: Any, output: int) -> bool:
     """Test whether an output depends on a speed, at any state."""
-    speeds = range(dyn.n_x)[dyn._speeds]
+    speeds = range(dyn.n_x)[dyn.names.speeds]
     return any(i == output and j in speeds for i, j in zip(*dyn.sparsity("output_jacobian"), strict=True))
 
 
 def _output_slopes(state: ConstraintState, numbers: list[int]) -> tuple[Array, Array]:
     """∂y/∂u at constant u̇, and ∂y/∂u̇, of some outputs: (k, n_u) each."""
     dyn = state.dyn
-    slopes = np.asarray(dyn._output_slopes(state.t, state.x, np.zeros(dyn.n_u), **state.values))[numbers]
-    return slopes[:, dyn._speeds], slopes[:, dyn.n_x + dyn.n_r :]
+    slopes = np.asarray(dyn.kernels.output_slopes(state.t, state.x, np.zeros(dyn.n_u), **state.values))[numbers]
+    return slopes[:, dyn.names.speeds], slopes[:, dyn.n_x + dyn.n_r :]
 
 
 def _restitution(e: npt.ArrayLike, k: int) -> Array:

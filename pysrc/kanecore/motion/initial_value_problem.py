@@ -19,7 +19,8 @@ from kanecore.motion.run_inputs import RunInputs
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["InitialValueProblem", "posed", "with_known_derivatives"]
 
@@ -43,7 +44,7 @@ class InitialValueProblem:
         How many rows of G count.
     """
 
-    dyn: Kernels
+    dyn: Evaluator
     t0: float
     t1: float
     x0: Array
@@ -63,9 +64,9 @@ class InitialValueProblem:
 
 
 def posed(
-    dyn: Kernels,
+    dyn: Evaluator,
     interval: tuple[float, float],
-    x0: _Values,
+    x0: Values,
     inputs: Any,
     parameters: Any,
     project: bool,
@@ -74,7 +75,7 @@ def posed(
     """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
     t0, t1 = interval
     x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
-    p = dyn._resolved("parameter", {} if parameters is None else parameters)
+    p = dyn.names.resolved("parameter", {} if parameters is None else parameters)
     run_inputs = RunInputs(dyn, inputs, t0, t1, period)
     rank = 0
     if dyn.n_constraints or dyn.n_configuration:
@@ -86,7 +87,9 @@ def posed(
 _STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
 
 
-def with_known_derivatives(method: str, dyn: Kernels, inputs: RunInputs, baumgarte: tuple[float, float] | None) -> str:
+def with_known_derivatives(
+    method: str, dyn: Evaluator, inputs: RunInputs, baumgarte: tuple[float, float] | None
+) -> str:
     """Method that a name means: "rosenbrock" becomes "rosenbrock_w" if some derivatives are unknown.
 
     Raises

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.constraints.kernel_failures import vanished_pivot
 from kanecore.errors import IntegrationError, NonFiniteError, SingularError
 from kanecore.motion.external_integration import AnyRun
 from kanecore.motion.initial_value_problem import InitialValueProblem
@@ -17,7 +18,7 @@ from kanecore.rank import equilibrated
 from kanecore.statuses import BY_WORD, OF_LOADS, Status
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
 
@@ -30,17 +31,17 @@ _RIGHT_BEHIND = 1e-6  # of a mean step
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 
 
-def reason(dyn: Kernels, status: Status, row: int) -> str:
+def reason(dyn: Evaluator, status: Status, row: int) -> str:
     """Reason why a run ended, with advice; ``row`` as of `SingularError`: the number of a speed or of a constraint."""
     said = status.reason
     if status.word in OF_LOADS:
         said = said.format(subject=f"{row - dyn.n_u} of {dyn.name!r}")
     elif "{subject}" in said:
-        said = said.format(subject=repr(dyn.speed_names[row] if row < dyn.n_u else dyn._row_name(row)))
+        said = said.format(subject=repr(dyn.speed_names[row] if row < dyn.n_u else dyn.names.row_name(row)))
     return f"{said}; {status.advice}" if status.advice else said
 
 
-def outcome(dyn: Kernels, method: str, run: AnyRun, recording: Recording) -> str:
+def outcome(dyn: Evaluator, method: str, run: AnyRun, recording: Recording) -> str:
     """Outcome of a run, in a sentence."""
     if run.error is not None:
         return f"{type(run.error).__name__}: {run.error}"
@@ -120,9 +121,9 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
         return IntegrationError(f"{trajectory.message}; the run ends at {_where(run)}", trajectory=trajectory)
     row = problem.dyn.n_u + lost
     return SingularError(
-        f"{problem.dyn._row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its coefficients, "
-        "or what the other rows leave of them, vanish there; the motion comes to a dead point, or to the end of what "
-        "the constraints allow",
+        f"{problem.dyn.names.row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its "
+        "coefficients, or what the other rows leave of them, vanish there; the motion comes to a dead point, or to the "
+        "end of what the constraints allow",
         t=run.t,
         x=run.x,
         row=row,
@@ -179,10 +180,10 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     dyn, where = problem.dyn, _where(run)
     if run.status == "singular":
         return (
-            f"the mass matrix of {dyn.name!r} became singular just after {where}: {dyn._pivot(run.row)}; the "
+            f"the mass matrix of {dyn.name!r} became singular just after {where}: {vanished_pivot(dyn, run.row)}; the "
             "kinematical equations may be singular there (gimbal lock)"
         )
-    row = dyn._row_name(run.row)
+    row = dyn.names.row_name(run.row)
     if run.status == "unsatisfied":
         return (
             f"no state of {dyn.name!r} on its constraints was found just after {where}: {row!r} "

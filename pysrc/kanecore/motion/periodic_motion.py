@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.constraints.consistent_states import normalized
 from kanecore.constraints.constraint_values import normalise
 from kanecore.errors import IntegrationError, KanecoreWarning, ModelError, SingularError
@@ -30,7 +31,8 @@ from kanecore.motion.trajectory import Trajectory
 from kanecore.run.call_arguments import state_vector
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["PeriodicMotion", "periodic"]
 
@@ -85,9 +87,10 @@ class PeriodicMotion:
         return f"{self.name}: a motion of period {self.period:.9g} s, whose deviations grow by {sizes} in it"
 
 
+@method("Motion", doubles=True)
 def periodic(
-    dyn: Kernels,
-    x0: _Values,
+    dyn: Evaluator,
+    x0: Values,
     period: float,
     *,
     event: Any = None,
@@ -204,7 +207,7 @@ class _Shooting:
 
     def __init__(
         self,
-        dyn: Kernels,
+        dyn: Evaluator,
         guess: float,
         event: Any,
         fixed: bool,
@@ -223,7 +226,7 @@ class _Shooting:
         self._events = self._others if self._section is None else [self._section, *self._others]
         if isinstance(advancing, str):
             raise TypeError(f"advancing is {advancing!r}; it must be a list of coordinates: [{advancing!r}]")
-        self._advancing = [dyn._index("state", name) for name in advancing]
+        self._advancing = [dyn.names.index("state", name) for name in advancing]
         self._scale: Array | None = None
         self._returning = np.setdiff1d(np.arange(dyn.n_x), self._advancing)
         if event is not None and fixed:
@@ -274,7 +277,7 @@ class _Shooting:
         start = run if begun is None else begun
         assert start.sensitivities is not None
         if self._scale is None:
-            self._scale = _scale(run._problem.state(self._t0, x).extents, run.x)
+            self._scale = _scale(run.problem.state(self._t0, x).extents, run.x)
         signs = self._signs(x, end, run)
         end, monodromy = signs * end, signs[:, np.newaxis] * monodromy
         misses = (end - x) / self._scale
@@ -289,7 +292,7 @@ class _Shooting:
                 signs[places] = -1.0
         if (signs > 0.0).all():
             return signs
-        t, problem = float(run.t[-1]), run._problem
+        t, problem = float(run.t[-1]), run.problem
         r = problem.inputs(t, end)
         one, other = (self._dyn.rhs(t, y, r=r, p=problem.p) for y in (end, signs * end))
         return signs if self._close(signs * one, other) else np.ones(len(x))
@@ -333,7 +336,7 @@ class _Shooting:
 
     def _rate(self, shot: _Shot) -> Array:
         """ẋ at the end."""
-        t, problem = self._t0 + shot.period, shot.trajectory._problem
+        t, problem = self._t0 + shot.period, shot.trajectory.problem
         return np.asarray(self._dyn.rhs(t, shot.end, r=problem.inputs(t, shot.end), p=problem.p))
 
     def _basis(self, shot: _Shot) -> tuple[Array, Array]:
@@ -347,7 +350,7 @@ class _Shooting:
         """The state on the constraints next to x."""
         x = x.copy()
         normalise(self._dyn, x)
-        return shot.trajectory._problem.state(self._t0, x).projected.x.copy() if self._constrained else x
+        return shot.trajectory.problem.state(self._t0, x).projected.x.copy() if self._constrained else x
 
     @property
     def _constrained(self) -> bool:
@@ -358,7 +361,7 @@ class _Shooting:
     def require_repetition(self, shot: _Shot) -> None:
         """Raise ModelError if ẋ differs a period later, when time and advancing coordinates have gone on."""
         run, dyn = shot.trajectory, self._dyn
-        problem, chosen = run._problem, np.unique(np.linspace(0, len(run.t) - 1, _COMPARED).astype(int))
+        problem, chosen = run.problem, np.unique(np.linspace(0, len(run.t) - 1, _COMPARED).astype(int))
         t, x, r = run.t[chosen], run.x[chosen], run.r[chosen]
         ahead = x.copy()
         ahead[:, self._advancing] += (shot.end - shot.x)[self._advancing]
@@ -367,7 +370,7 @@ class _Shooting:
             for time, state in ((t, x), (t, ahead), (t + shot.period, x))
         )
         if not self._close(now, moved):
-            names = ", ".join(repr(dyn._x_names[i]) for i in self._advancing)
+            names = ", ".join(repr(dyn.names.x[i]) for i in self._advancing)
             raise ModelError(
                 f"the motion of {dyn.name!r} changes as {names} go on, because some rates depend on them: leave them "
                 "out of advancing"
@@ -400,7 +403,7 @@ class _Shooting:
         """The coordinate or speed that misses most."""
         worst = int(np.argmax(np.abs(shot.misses)))
         place = self._returning[worst]
-        name = self._dyn._x_names[place]
+        name = self._dyn.names.x[place]
         return f"{name!r} is {shot.end[place]:.9g}, and was {shot.x[place]:.9g}"
 
     def motion(self, shot: _Shot) -> PeriodicMotion:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kanecore.errors import KanecoreError, warn
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
     from kanecore.motion.batch_rows import Rows
     from kanecore.motion.run_inputs import RunInputs
 
@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 _FAR = 0.5  # of what a motion and the integral of its rate reach: no interpolation of samples is as far off
 
 
-def warn_of_other_rates(dyn: Kernels, inputs: RunInputs, interval: tuple[float, float], x0: Array, p: Array) -> None:
+def warn_of_other_rates(dyn: Evaluator, inputs: RunInputs, interval: tuple[float, float], x0: Array, p: Array) -> None:
     """A KanecoreWarning where r_i moved otherwise in a run than r_k, an input that is its derivative, says.
 
     Compared are r_i(t) − r_i(t_0) and ∫ r_k dt, so that values which are held or interpolated pass; of a function also
@@ -55,7 +55,7 @@ def warn_of_other_rates_in_rows(rows: Rows, steps: int) -> None:
             _warn_where_it_matters(rows.dyn, float(row.t0), row.x, row.r[0], row.p, (i, k))
 
 
-def _pairs(dyn: Kernels) -> list[tuple[int, int]]:
+def _pairs(dyn: Evaluator) -> list[tuple[int, int]]:
     """The inputs that have a rate among the inputs, and this."""
     return [(i, k) for i, k in enumerate(dyn.input_rates) if k >= 0]
 
@@ -97,7 +97,7 @@ def _differ(moved: Array, way: Array) -> npt.NDArray[np.bool_]:
         return np.asarray(np.max(np.abs(moved - way), axis=-1) > _FAR * reached)
 
 
-def _warn_where_it_matters(dyn: Kernels, t: float, x: Array, r: Array, p: Array, pair: tuple[int, int]) -> None:
+def _warn_where_it_matters(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, pair: tuple[int, int]) -> None:
     if not all(_matters(dyn, t, x, r, p, i) for i in pair):
         return
     name, rate = (dyn.input_names[i] for i in pair)
@@ -108,7 +108,7 @@ def _warn_where_it_matters(dyn: Kernels, t: float, x: Array, r: Array, p: Array,
     )
 
 
-def _matters(dyn: Kernels, t: float, x: Array, r: Array, p: Array, i: int) -> bool:
+def _matters(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, i: int) -> bool:
     """True if ẋ depends on an input at a state."""
     r = np.repeat(np.asarray(r, dtype=np.float64)[np.newaxis], 3, axis=0)
     size = 1.0 + abs(r[0, i])

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
+from kanecore.binding.declared_methods import method
 from kanecore.errors import IntegrationError
 from kanecore.motion.batch_rows import Rows, count_again, failed_rows, named, starts
 from kanecore.motion.integration_failures import reason
@@ -21,7 +22,8 @@ from kanecore.run.call_arguments import leading
 from kanecore.statuses import BY_NUMBER, NUMBER_OF
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["RolloutStatus", "held_over_step", "read", "rollout", "step", "steps_of", "times"]
 
@@ -45,16 +47,17 @@ class RolloutStatus(NamedTuple):
     last_good_step: npt.NDArray[np.int64]
 
 
+@method("Motion")
 def rollout(
-    dyn: Kernels,
-    x0: _Values,
-    inputs: _Values | None = None,
+    dyn: Evaluator,
+    x0: Values,
+    inputs: Values | None = None,
     *,
     dt: float,
     steps: int | None = None,
     t0: float = 0.0,
     method: str = "rk4",
-    parameters: _Values | None = None,
+    parameters: Values | None = None,
     threads: int | None = None,
     out: Array | None = None,
     return_status: bool = False,
@@ -142,15 +145,16 @@ def _results(run: _motion.Rollout) -> tuple[Array, ...]:
     return run.codes, run.numbers, run.last
 
 
+@method("Motion")
 def step(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: float,
-    x: _Values,
+    x: Values,
     dt: float,
     *,
     method: str = "rk4",
-    r: _Values | None = None,
-    p: _Values | None = None,
+    r: Values | None = None,
+    p: Values | None = None,
     threads: int | None = None,
 ) -> Array:
     """The state one fixed step later, for a loop of one's own: x(t + dt), (..., n_x).
@@ -186,7 +190,7 @@ def held_over_step(r: Any) -> Any:
 # -------------------------------------------------------------------------------------------------- arguments
 
 
-def steps_of(dyn: Kernels, inputs: Any) -> int:
+def steps_of(dyn: Evaluator, inputs: Any) -> int:
     """Number of sets of inputs; TypeError if the inputs do not tell the number of steps."""
     if isinstance(inputs, Mapping):
         lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
@@ -223,17 +227,17 @@ def times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
     return first, step, n
 
 
-def read(dyn: Kernels, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
+def read(dyn: Evaluator, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
     """Operands as arrays of the model's type, with consistent shapes."""
     first, step, count = times
-    x = dyn._rows("state", x0, "x0")
+    x = dyn.names.rows("state", x0, "x0")
     r = _held(dyn, inputs, count)
     p, c = _motion.parameters_of_rows(dyn, {} if parameters is None else parameters)
     shape = leading(x0=x.shape[:-1], inputs=r.shape[:-2], parameters=p.shape[:-1])
     return Rows(dyn, first, step, shape, x, r, p, c)
 
 
-def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
+def _held(dyn: Evaluator, inputs: Any, steps: int) -> Array:
     """The inputs of each step, (..., steps or 1, n_r)."""
     values = list(inputs.values()) if isinstance(inputs, Mapping) else [inputs]
     if any(callable(value) or isinstance(value, Signal) for value in values):
@@ -241,7 +245,7 @@ def _held(dyn: Kernels, inputs: Any, steps: int) -> Array:
             "inputs of a rollout are numbers, each held over a step: evaluate a function or Signal where steps begin, "
             f"and give ({steps}, {dyn.n_r}); simulate takes either"
         )
-    r = dyn._rows("input", {} if inputs is None else inputs, "inputs")
+    r = dyn.names.rows("input", {} if inputs is None else inputs, "inputs")
     if r.ndim == 1:
         return r[np.newaxis]
     if r.shape[-2] not in (1, steps):

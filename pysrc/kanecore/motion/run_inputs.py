@@ -21,7 +21,7 @@ from kanecore.motion.signals import Signal, cubic_values, evaluate, piece
 from kanecore.run.call_arguments import real_numbers
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["RunInputs", "address_of", "event_in_python", "inputs_in_python"]
 
@@ -106,7 +106,7 @@ class RunInputs:
         What a function of a model with prescribed rates gave at some calls, and at the next ones at another time.
     """
 
-    def __init__(self, dyn: Kernels, inputs: Any, t0: float, t1: float, period: float = 0.0) -> None:
+    def __init__(self, dyn: Evaluator, inputs: Any, t0: float, t1: float, period: float = 0.0) -> None:
         self._dyn = dyn
         self.function: Callable[[float, Array], npt.ArrayLike] | None = None
         self.address: int | None = None
@@ -129,24 +129,24 @@ class RunInputs:
             entries = _entries(dyn, inputs)
             functions = {i: _Entry.of(dyn.input_names[i], value) for i, value in entries.items() if callable(value)}
             numbers, signals = _with_rates(dyn, entries)
-            constants = dyn._resolved("input", numbers)
+            constants = dyn.names.resolved("input", numbers)
             if functions:
                 self.function = _OfEach(np.asarray(constants), dict(signals), functions)
         else:
-            constants = dyn._resolved("input", {} if inputs is None else inputs)
+            constants = dyn.names.resolved("input", {} if inputs is None else inputs)
         if period and self.function is None:
             raise ValueError(
                 "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
             )
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
-            signal._require(low, high, f"input {dyn.input_names[i]!r}: ")
+            signal.require(low, high, f"input {dyn.input_names[i]!r}: ")
         self.knots = _knots(low, high, signals)
         self.coefficients: Array = np.zeros((len(self.knots) - 1, dyn.n_r, 4))
         self.coefficients[..., 0] = constants
         self.last = self.coefficients[-1, :, 0].copy()
         for i, (signal, column, order) in signals.items():
-            cubics = signal._about(self.knots, column, order)
+            cubics = signal.cubics_about(self.knots, column, order)
             self.coefficients[:, i], self.last[i] = cubics[:-1], cubics[-1, 0]
 
     @property
@@ -308,7 +308,7 @@ class _OfEach:
     def __call__(self, t: float, x: Array) -> Array:
         r = self.constants.copy()
         for i, (signal, column, order) in self.signals.items():
-            r[i] = signal._about(np.array([t]), column, order)[0, 0]
+            r[i] = signal.cubics_about(np.array([t]), column, order)[0, 0]
         for i, function in self.functions.items():
             r[i] = function(t, x)
         return r
@@ -361,7 +361,7 @@ def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
     return np.asarray(np.unique(knots[(knots >= low) & (knots <= last)]))
 
 
-def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
+def _columns(dyn: Evaluator, signal: Signal) -> dict[int, tuple[Signal, int]]:
     """Inputs for the columns of a signal: all, or all but the rates of others."""
     base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
     if signal.n not in (dyn.n_r, len(base)):
@@ -373,10 +373,10 @@ def _columns(dyn: Kernels, signal: Signal) -> dict[int, tuple[Signal, int]]:
     return {i: (signal, column) for column, i in enumerate(inputs)}
 
 
-def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
+def _entries(dyn: Evaluator, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     """Entries of a mapping, by the number of the input: signals of one column, functions, unchecked numbers."""
     entries: dict[int, Any] = {}
-    for i, value in dyn._by_number("input", inputs, "inputs").items():
+    for i, value in dyn.names.by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
         if isinstance(value, Signal) and value.n != 1:
             raise ValueError(f"the signal of input {name!r} has {value.n} columns; in a mapping it must have one")
@@ -384,7 +384,7 @@ def _entries(dyn: Kernels, inputs: Mapping[Any, Any]) -> dict[int, Any]:
     return entries
 
 
-def _with_rates(dyn: Kernels, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
+def _with_rates(dyn: Evaluator, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
     """Numbers by name and signals by the number of the input, with the rates of given ones; 0 in place of a signal."""
     names = dyn.input_names
     numbers: dict[str, Any] = {}

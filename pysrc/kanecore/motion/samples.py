@@ -20,7 +20,7 @@ from kanecore.errors import ModelError, unknown_name
 from kanecore.whole_files import whole_file
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Samples", "names_of"]
 
@@ -242,7 +242,7 @@ class Samples:
         return _restored, (stored,)
 
 
-def names_of(dyn: Kernels) -> dict[str, tuple[str, ...]]:
+def names_of(dyn: Evaluator) -> dict[str, tuple[str, ...]]:
     """The names of each kind that samples of a model have."""
     return {kind: getattr(dyn, f"{kind}_names") for kind in _KINDS}
 

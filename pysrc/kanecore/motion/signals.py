@@ -90,17 +90,17 @@ class Signal:
         """
         times = np.asarray(t, dtype=np.float64)
         if times.size:
-            self._require(float(times.min()), float(times.max()))
+            self.require(float(times.min()), float(times.max()))
         return evaluate(self.knots, self.coefficients, times)
 
-    def _require(self, low: float, high: float, whose: str = "") -> None:
+    def require(self, low: float, high: float, whose: str = "") -> None:
         """ValueError unless the signal reaches from low to high."""
         if not (low >= self.start and high <= self.stop):
             raise ValueError(
                 f"{whose}the signal holds t = {self.start} to {self.stop}, and is asked for {low} to {high}: extend it"
             )
 
-    def _about(self, times: Array, column: int, order: int) -> Array:
+    def cubics_about(self, times: Array, column: int, order: int) -> Array:
         """Derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
         k = piece(self.knots, times)
         s = times - self.knots[k]

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
+from kanecore.binding.declared_methods import method
 from kanecore.errors import warn
 from kanecore.motion.batch_simulation import Control, by_row, simulate_rows
 from kanecore.motion.derivatives.sensitivities import find_sensitivities, require_derivatives, wanted_sensitivities
@@ -40,21 +41,23 @@ from kanecore.motion.simulation_options import (
 from kanecore.motion.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["simulate"]
 
 Array = npt.NDArray[np.float64]
 
 
+@method("Motion", doubles=True)
 def simulate(
-    dyn: Kernels,
+    dyn: Evaluator,
     t_span: Any,
-    x0: _Values,
+    x0: Values,
     *,
     method: str = "dop853",
     rtol: float = 1e-8,
-    atol: _Values = 1e-8,
+    atol: Values = 1e-8,
     dt: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Any = None,

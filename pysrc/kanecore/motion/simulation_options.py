@@ -16,7 +16,8 @@ from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS
 from kanecore.run.call_arguments import real_array
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = [
     "Recording",
@@ -184,12 +185,12 @@ ATOL = 1e-8
 """Absolute tolerance of what has none of its own."""
 
 
-def tolerances(dyn: Kernels, rtol: float, atol: _Values) -> tuple[float, Array]:
+def tolerances(dyn: Evaluator, rtol: float, atol: Values) -> tuple[float, Array]:
     """Check the relative tolerance, which rounding limits, and the absolute ones of all entries of a state."""
     n = dyn.n_x
     if isinstance(atol, Mapping):
         named = np.full(n, ATOL)
-        for i, value in dyn._by_number("state", atol, "atol").items():
+        for i, value in dyn.names.by_number("state", atol, "atol").items():
             named[i] = value
         atol = named
     absolute = real_array("atol", np.full(n, atol) if np.ndim(atol) == 0 else atol, (n,), meaning="one for each state")

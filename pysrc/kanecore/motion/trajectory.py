@@ -18,7 +18,7 @@ from kanecore.errors import KanecoreError
 from kanecore.motion.external_integration import AnyRun, OutsideRun, interpolate_outside
 from kanecore.motion.samples import Samples, names_of
 from kanecore.run.numerical_derivatives import derivative
-from kanecore.show.state_pictures import animate
+from kanecore.run.state_pictures import animate
 
 if TYPE_CHECKING:
     from kanecore.motion.derivatives.sensitivities import Sensitivities
@@ -78,7 +78,7 @@ class Trajectory:
     def __init__(
         self, problem: InitialValueProblem, method: str, run: AnyRun, message: str, events: Events | None = None
     ) -> None:
-        self._problem, self._method, self._run = problem, method, run
+        self.problem, self._method, self.run = problem, method, run
         self._dyn, self._inputs, self._p = problem.dyn, problem.inputs.applied(), problem.p
         self.nfev, self.njev, self.nlu = run.evaluations, run.jacobians, run.factorizations
         self.n_steps, self.n_rejected = run.accepted, run.rejected
@@ -169,14 +169,14 @@ class Trajectory:
         """
         if isinstance(name, slice | list | np.ndarray):
             return self.samples[name]
-        what, i = self._dyn._found(("state", "input", "output"), name)
+        what, i = self._dyn.names.found(("state", "input", "output"), name)
         values = self.x if what == "state" else self.r if what == "input" else self.outputs
         return np.asarray(values[..., i])
 
     @property
     def _recorded(self) -> tuple[Array, Array, Array]:
         """The start and the ends of the steps, the states there, and the interpolants; ValueError without these."""
-        run = self._run
+        run = self.run
         if run.steps is None or run.states is None or run.dense is None:
             raise ValueError(
                 "this run did not keep its steps, which sol(t), energy_drift and constraint_drift need: simulate with "
@@ -194,10 +194,10 @@ class Trajectory:
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
         """State at each time, (N,), from the interpolant of the step that is given with it: (N, n_x)."""
-        if isinstance(self._run, OutsideRun):
-            return interpolate_outside(self._problem, self._run, steps, times)
+        if isinstance(self.run, OutsideRun):
+            return interpolate_outside(self.problem, self.run, steps, times)
         arguments = self._dyn, self._method, *self._recorded, steps, times
-        return _motion.interpolate(*arguments, **self._problem.arguments)
+        return _motion.interpolate(*arguments, **self.problem.arguments)
 
     @property
     def sol(self) -> Callable[[npt.ArrayLike], Array]:
@@ -214,11 +214,11 @@ class Trajectory:
 
     @property
     def u(self) -> Array:
-        return self.x[:, self._dyn._speeds]
+        return self.x[:, self._dyn.names.speeds]
 
     @property
     def z(self) -> Array:
-        return self.x[:, self._dyn._states]
+        return self.x[:, self._dyn.names.states]
 
     @cached_property
     def r(self) -> Array:
@@ -240,8 +240,8 @@ class Trajectory:
     @cached_property
     def constraint_drift(self) -> float:
         times, states, _ = self._recorded
-        if isinstance(self._run, OutsideRun) and self._run.advanced is not None:
-            states = self._run.advanced
+        if isinstance(self.run, OutsideRun) and self.run.advanced is not None:
+            states = self.run.advanced
         largest = 0.0
         if self._dyn.n_constraints or self._dyn.n_configuration:
             for first in range(0, len(times), _CHUNK):

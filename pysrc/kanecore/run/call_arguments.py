@@ -13,7 +13,8 @@ import numpy.typing as npt
 from kanecore.binding.given_values import broadcast_shapes, real_numbers
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = [
     "columns_of",
@@ -94,9 +95,9 @@ def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
     return real_array(name, value, (..., n), finite=False)
 
 
-def state_vector(dyn: Kernels, x: _Values, argument: str = "x") -> Array:
+def state_vector(dyn: Evaluator, x: Values, argument: str = "x") -> Array:
     """One finite state, (n_x,), an array or by name; TypeError, ValueError or KeyError if it is none."""
-    return real_array(argument, dyn._as_state(x, argument), (dyn.n_x,), meaning="one state")
+    return real_array(argument, dyn.names.as_state(x, argument), (dyn.n_x,), meaning="one state")
 
 
 def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
@@ -121,7 +122,7 @@ def joined(**parts: Array) -> Array:
 
 
 def values_of(
-    dyn: Kernels, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
+    dyn: Evaluator, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
 ) -> dict[tuple[str, int], float | None]:
     """Names in an argument, of some kinds, with values if it is a mapping: {(kind, number): value or None}.
 
@@ -140,7 +141,7 @@ def values_of(
     """
     values: dict[tuple[str, int], float | None] = {}
     for key, value in _items(argument, given):
-        entry = dyn._found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn._index(kinds[0], key))
+        entry = dyn.names.found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn.names.index(kinds[0], key))
         if entry in values:
             raise ValueError(f"{argument} gives {key!r} twice")
         number = None if value is None else real_array(f"{argument}[{str(key)!r}]", value)
@@ -150,7 +151,7 @@ def values_of(
     return values
 
 
-def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
+def columns_of(dyn: Evaluator, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
     """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
 
     Errors as for `values_of`, and ValueError for an array of another shape.
@@ -158,14 +159,14 @@ def columns_of(dyn: Kernels, kind: Literal["speed", "udot"], argument: str, give
     if given is None:
         return {}
     if isinstance(given, Mapping):
-        named = dyn._by_number(kind, given, argument)
+        named = dyn.names.by_number(kind, given, argument)
         return {i: real_array(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
     array = real_array(argument, given, (..., dyn.n_u), meaning="one for each speed", otherwise="a mapping by name")
     return {i: array[..., i] for i in range(dyn.n_u)}
 
 
 def direction_of(
-    dyn: Kernels, kind: Literal["state", "input", "parameter", "udot", "output"], argument: str, given: _Values
+    dyn: Evaluator, kind: Literal["state", "input", "parameter", "udot", "output"], argument: str, given: Values
 ) -> Array:
     """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; missing names are zero.
 
@@ -179,7 +180,7 @@ def direction_of(
         return np.zeros(n)
     if not isinstance(given, Mapping):
         return vectors(argument, given, n)
-    columns = {i: real_array(argument, value) for i, value in dyn._by_number(kind, given, argument).items()}
+    columns = {i: real_array(argument, value) for i, value in dyn.names.by_number(kind, given, argument).items()}
     try:
         lead = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError as error:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.errors import ModelError, unknown_name
 from kanecore.kernels import KERNELS, Kernel
 
 if TYPE_CHECKING:
     from kanecore._native import Model
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
-__all__ = ["kernel_of_state", "length_of_x", "nonzeros", "row_of", "shape_of"]
+__all__ = ["kernel_of_state", "length_of_x", "row_of", "shape_of", "sparsity"]
 
 _ROWS = {row.name: row for row in KERNELS}
 
@@ -66,12 +67,37 @@ PATTERNS = (
 """The kernels whose patterns a library knows, unless they have no elements."""
 
 
-def nonzeros(dyn: Kernels, kernel: str, known: Mapping[str, Sequence[str]]) -> tuple[Numbers, Numbers]:
-    """The places that the patterns of a model have for a kernel; see `CompiledModel.sparsity`."""
+@method("Control and derivatives")
+def sparsity(dyn: Evaluator, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Places of entries that can be nonzero at some state, as pairs of numbers.
+
+    Parameters
+    ----------
+    kernel : str
+        "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
+        "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B], of which "rhs" is another name.
+
+    Returns
+    -------
+    rows, columns : ndarray of int
+        Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  What is solved at run
+        time is taken for full in the speeds that the mass matrix or constraints connect.
+
+    Raises
+    ------
+    KeyError
+        There is no pattern of such a kernel.
+    ModelError
+        The model has no such kernel.
+    """
+    dyn.build("derivatives")
+    known: Mapping[str, Sequence[str]] = dyn.libraries.info.get("sparsity", {})
     name = "linearize" if kernel == "rhs" else kernel
     if name not in PATTERNS:
         raise KeyError(f"no pattern of {kernel!r}; there are those of rhs, {', '.join(PATTERNS)}")
-    why = dyn._why_not(name) or ("" if known else "it was compiled without: compile it again, with kernels='all'")
+    why = dyn.kernels.why_not(name) or (
+        "" if known else "it was compiled without: compile it again, with kernels='all'"
+    )
     if why:
         raise ModelError(f"{dyn.name!r} has no pattern of its {name.replace('_', ' ')}: {why}")
     pattern = [int(row, 16) for row in known.get(name, [])]

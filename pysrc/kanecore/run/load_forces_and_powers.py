@@ -7,29 +7,31 @@ They are products of the partial velocities with the forces and torques that act
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import unknown_name
+from kanecore.binding.declared_methods import method
 from kanecore.run.points_and_frames import Acting, Numbers, bodies_of, loads_of, require_bodies
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = [
+    "active_forces_by_body",
+    "active_forces_by_load",
     "constraint_forces",
+    "inertia_forces_by_body",
     "load_powers",
-    "split_forces",
 ]
 
 Array = npt.NDArray[np.float64]
 
 
-def _active_forces_by_load(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None
+def active_forces_by_load(
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None
 ) -> dict[str, Array]:
     """The generalized active forces F_r = Σ v_r · R + ω_r · T, each load by itself.
 
@@ -48,7 +50,7 @@ def _active_forces_by_load(
         it.
     """
     loads = loads_of(dyn)
-    forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
+    forces = _forces(dyn, t, x, loads.acting, dyn.kernels.load_vectors(t, x, r=r, p=p), r, p)
     each = _summed(forces, loads.load, len(loads.names))
     result = {name: each[..., i, :].copy() for i, name in enumerate(loads.names)}
     if beside := _beside_loads(dyn):
@@ -56,17 +58,17 @@ def _active_forces_by_load(
     return result
 
 
-def _beside_loads(dyn: Kernels) -> str:
+def _beside_loads(dyn: Evaluator) -> str:
     """Names of forces beside the loads, in words; empty if there are none."""
     acting = {
         "potentials": dyn.n_potentials,
-        "freed constraints": dyn._table_info.get("unlocated"),
+        "freed constraints": dyn.facts.unlocated,
         "Lagrangian": not dyn.n_bodies,
     }
     return " and ".join(name for name, acts in acting.items() if acts)
 
 
-def _active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+def active_forces_by_body(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
 
     A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
@@ -84,13 +86,13 @@ def _active_forces_by_body(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any
     """
     require_bodies(dyn)
     loads = loads_of(dyn)
-    forces = _forces(dyn, t, x, loads.acting, dyn._load_vectors(t, x, r=r, p=p), r, p)
+    forces = _forces(dyn, t, x, loads.acting, dyn.kernels.load_vectors(t, x, r=r, p=p), r, p)
     moved = loads.body >= 0
     return _summed(forces[..., moved, :], loads.body[moved], dyn.n_bodies)
 
 
-def _inertia_forces_by_body(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, udot: _Values, *, r: Any = None, p: Any = None
+def inertia_forces_by_body(
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, udot: Values, *, r: Any = None, p: Any = None
 ) -> Array:
     """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
 
@@ -113,24 +115,8 @@ def _inertia_forces_by_body(
     return np.asarray(forces[..., : dyn.n_bodies, :] + forces[..., dyn.n_bodies :, :])
 
 
-def split_forces(
-    dyn: Kernels, kernel: str, by: str, t: npt.ArrayLike, x: _Values, udot: Any, values: dict[str, Any]
-) -> Any:
-    """Generalized active or inertia forces by load or body: what ``by=`` of their kernels asks for."""
-    ways: dict[str, Callable[[], Any]]
-    if kernel == "generalized_inertia_forces":
-        ways = {"body": lambda: _inertia_forces_by_body(dyn, t, x, udot, **values)}
-    else:
-        ways = {
-            "load": lambda: _active_forces_by_load(dyn, t, x, **values),
-            "body": lambda: _active_forces_by_body(dyn, t, x, **values),
-        }
-    if by not in ways:
-        raise unknown_name(f"way to split {kernel} by", by, ways)
-    return ways[by]()
-
-
-def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
+@method("Generalized forces")
+def load_powers(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
     """Power R · v + T · ω of each load, with the velocities of prescribed motion.
 
     Parameters
@@ -144,9 +130,9 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
         In W, by the names of ``generalized_active_forces(t, x, by="load")``, without potentials; of a load that is
         linear in udot the power that it has at udot = 0.
     """
-    loads, x = loads_of(dyn), dyn._as_state(x)
-    acting, vectors = loads.acting, dyn._load_vectors(t, x, r=r, p=p)
-    speeds = np.asarray(x, dtype=np.float64)[..., dyn._speeds]
+    loads, x = loads_of(dyn), dyn.names.as_state(x)
+    acting, vectors = loads.acting, dyn.kernels.load_vectors(t, x, r=r, p=p)
+    speeds = np.asarray(x, dtype=np.float64)[..., dyn.names.speeds]
     drift = np.zeros(vectors.shape)
     values = {"r": r, "p": p}
     for rows, places, remainders in (
@@ -160,7 +146,7 @@ def load_powers(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p:
     return {name: each[..., i].copy() for i, name in enumerate(loads.names)}
 
 
-def _forces(dyn: Kernels, t: Any, x: Any, acting: Acting, vectors: Array, r: Any, p: Any) -> Array:
+def _forces(dyn: Evaluator, t: Any, x: Any, acting: Acting, vectors: Array, r: Any, p: Any) -> Array:
     """Generalized forces v_r · R of forces at points, ω_r · T of torques on frames: (..., rows, n_u)."""
     result = np.zeros((*vectors.shape[:-1], dyn.n_u))
     for rows, places, partials in (
@@ -179,7 +165,8 @@ def _summed(rows: Array, of: Numbers, n: int) -> Array:
     return result
 
 
-def constraint_forces(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+@method("Generalized forces", doubles=True)
+def constraint_forces(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized forces of the constraints one by one, λ_j G_jr, (..., n_constraints, n_u).
 
     Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q of a

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.run.call_arguments import real_array
 from kanecore.run.points_and_frames import about_point, bodies_of, require_bodies, same_tree
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["angular_momentum", "linear_momentum", "mass_centre"]
 
 Array = npt.NDArray[np.float64]
 
 
+@method("Energy and momentum")
 def linear_momentum(
-    dyn: Kernels, t: npt.ArrayLike, x: _Values, *, by_body: bool = False, r: Any = None, p: Any = None
+    dyn: Evaluator, t: npt.ArrayLike, x: Values, *, by_body: bool = False, r: Any = None, p: Any = None
 ) -> Array:
     """The momentum Σ m v* of all bodies, in inertial axes (Kane & Levinson 1985, section 3.5).
 
@@ -46,10 +49,11 @@ def linear_momentum(
     return np.ascontiguousarray(each) if by_body else np.asarray(each.sum(axis=-2))
 
 
+@method("Energy and momentum")
 def angular_momentum(
-    dyn: Kernels,
+    dyn: Evaluator,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     about: Any,
     *,
     by_body: bool = False,
@@ -101,10 +105,10 @@ def angular_momentum(
     return np.asarray(each if by_body else each.sum(axis=-2))
 
 
-def mass_centre(dyn: Kernels, t: npt.ArrayLike, x: _Values, *, r: Any = None, p: Any = None) -> Array:
+def mass_centre(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
     """The mass centre of all bodies, (..., 3), in inertial axes from the point that all others are located from."""
     places = bodies_of(dyn).points
     same_tree(dyn, places)
-    masses = dyn._masses(t, x, r=r, p=p)[..., :1]
+    masses = dyn.kernels.masses(t, x, r=r, p=p)[..., :1]
     moments = masses * dyn.positions(t, x, r=r, p=p)[..., places, :]
     return np.asarray(moments.sum(axis=-2) / masses.sum(axis=-2))

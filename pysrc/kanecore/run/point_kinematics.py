@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.run.points_and_frames import inertial_or_number, number_of, same_tree
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = [
     "acceleration",
@@ -34,12 +36,12 @@ Array = npt.NDArray[np.float64]
 class _State:
     """Calls of a model's kernels at given states, which all of them share, with results in one frame."""
 
-    def __init__(self, dyn: Kernels, t: npt.ArrayLike, x: _Values, frame: Any, r: Any, p: Any) -> None:
+    def __init__(self, dyn: Evaluator, t: npt.ArrayLike, x: Values, frame: Any, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
         self._frame = None if frame is None else inertial_or_number(dyn, frame)
 
     def __call__(self, kernel: str, *after: Any, **options: Any) -> Array:
-        return np.asarray(getattr(self.dyn, kernel)(*self._state, *after, **options, **self._values))
+        return np.asarray(self.dyn.kernels.method(kernel)(*self._state, *after, **options, **self._values))
 
     def of_point(self, kernel: str, point: Any, origin: Any, *after: Any) -> Array:
         """A vector of a point, less that of another."""
@@ -68,11 +70,12 @@ class _State:
         return np.array(self.rows(vector[..., np.newaxis, :])[..., 0, :])
 
 
+@method("Points and frames")
 def position(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     frame: Any = None,
     origin: Any = None,
@@ -114,11 +117,12 @@ def position(
     return at.shown(at.of_point("positions", point, origin))
 
 
+@method("Points and frames")
 def velocity(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     frame: Any = None,
     origin: Any = None,
@@ -138,12 +142,13 @@ def velocity(
     return at.shown(at.of_point("velocities", point, origin))
 
 
+@method("Points and frames")
 def acceleration(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
-    udot: _Values,
+    x: Values,
+    udot: Values,
     *,
     frame: Any = None,
     origin: Any = None,
@@ -167,12 +172,13 @@ def acceleration(
     return at.shown(at.of_point("accelerations", point, origin, udot))
 
 
+@method("Points and frames")
 def specific_force(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
-    udot: _Values,
+    x: Values,
+    udot: Values,
     *,
     frame: Any = None,
     r: Any = None,
@@ -202,11 +208,12 @@ def specific_force(
     ``dyn.specific_force("imu", t, x, dyn.udot(t, x), frame="drone")``
     """
     at = _State(dyn, t, x, frame, r, p)
-    return at.shown(at.of_point("accelerations", point, None, udot) - at("_gravity_field"))
+    return at.shown(at.of_point("accelerations", point, None, udot) - at("gravity_field"))
 
 
+@method("Points and frames")
 def orientation(
-    dyn: Kernels, of: Any, t: npt.ArrayLike, x: _Values, *, frame: Any = None, r: Any = None, p: Any = None
+    dyn: Evaluator, of: Any, t: npt.ArrayLike, x: Values, *, frame: Any = None, r: Any = None, p: Any = None
 ) -> Array:
     """Rotation matrix R_AᵀR_B, which takes components in the axes of frame B to those in the axes of frame A.
 
@@ -235,11 +242,12 @@ def orientation(
     return np.array(np.swapaxes(at.rows(axes_in_rows), -1, -2))
 
 
+@method("Points and frames")
 def angular_velocity(
-    dyn: Kernels,
+    dyn: Evaluator,
     of: Any,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     frame: Any = None,
     relative_to: Any = None,
@@ -275,12 +283,13 @@ def angular_velocity(
     return at.shown(omega)
 
 
+@method("Points and frames")
 def angular_acceleration(
-    dyn: Kernels,
+    dyn: Evaluator,
     of: Any,
     t: npt.ArrayLike,
-    x: _Values,
-    udot: _Values,
+    x: Values,
+    udot: Values,
     *,
     frame: Any = None,
     relative_to: Any = None,
@@ -304,11 +313,12 @@ def angular_acceleration(
     return at.shown(alpha)
 
 
+@method("Points and frames")
 def jacobian(
-    dyn: Kernels,
+    dyn: Evaluator,
     point: Any,
     t: npt.ArrayLike,
-    x: _Values,
+    x: Values,
     *,
     attached: Any = None,
     frame: Any = None,

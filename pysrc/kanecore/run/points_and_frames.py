@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = [
     "Acting",
@@ -73,7 +73,7 @@ class Loads:
     body: Numbers
 
 
-def require_bodies(dyn: Kernels) -> None:
+def require_bodies(dyn: Evaluator) -> None:
     """Raise ModelError if the equations are those of a Lagrangian: its bodies are not known."""
     if not dyn.n_bodies:
         raise ModelError(
@@ -81,16 +81,16 @@ def require_bodies(dyn: Kernels) -> None:
         )
 
 
-def bodies_of(dyn: Kernels) -> Acting:
+def bodies_of(dyn: Evaluator) -> Acting:
     """Mass centres, and frames of the bodies that have one: particles have none."""
     require_bodies(dyn)
-    rows = numbers(dyn._table_info.get("bodies", []), 2)
+    rows = numbers(dyn.facts.bodies, 2)
     rigid = np.flatnonzero(rows[:, 1] >= 0)
     return Acting(np.arange(len(rows)), rows[:, 0], rigid, rows[rigid, 1])
 
 
-def loads_of(dyn: Kernels) -> Loads:
-    rows = numbers(dyn._table_info.get("loads", []), 4)
+def loads_of(dyn: Evaluator) -> Loads:
+    rows = numbers(dyn.facts.loads, 4)
     kinds = [np.flatnonzero(rows[:, 0] == kind) for kind in (FORCE, TORQUE)]
     acting = Acting(kinds[0], rows[kinds[0], 1], kinds[1], rows[kinds[1], 1])
     user, load = np.unique(rows[:, 2], return_inverse=True)
@@ -108,21 +108,21 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
     return np.array([list(row) for row in rows], dtype=np.intp).reshape(-1, width)
 
 
-def number_of(dyn: Kernels, kind: Literal["point", "frame"], key: Any) -> int:
+def number_of(dyn: Evaluator, kind: Literal["point", "frame"], key: Any) -> int:
     """The number of a point or frame by its name, or by SymPy's object of that name; KeyError names the nearest."""
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
     if name not in names:
         raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
     called = [i for i, each in enumerate(names) if each == name]
-    if len(called) > 1 or (kind == "frame" and called[0] in dyn._table_info.get("namesakes", ())):
+    if len(called) > 1 or (kind == "frame" and called[0] in dyn.facts.namesakes):
         raise KeyError(f"{max(len(called), 2)} {kind}s of {dyn.name!r} are called {name!r}: rename all but one")
     return called[0]
 
 
-def inertial_or_number(dyn: Kernels, key: Any) -> int | None:
+def inertial_or_number(dyn: Evaluator, key: Any) -> int | None:
     """The number of a frame, None of the inertial one."""
     name = _name("frame", key)
-    is_inertial = name == dyn._table_info.get("inertial") and name not in dyn.frames
+    is_inertial = name == dyn.facts.inertial and name not in dyn.frames
     return None if is_inertial else number_of(dyn, "frame", key)
 
 
@@ -133,16 +133,16 @@ def _name(kind: str, key: Any) -> str:
     return name
 
 
-def about_point(dyn: Kernels, name: str, points: Numbers) -> int:
+def about_point(dyn: Evaluator, name: str, points: Numbers) -> int:
     """Number of a point from which the positions of others are known; errors name the point that is not."""
     place = number_of(dyn, "point", name)
     same_tree(dyn, np.append(points, place))
     return place
 
 
-def same_tree(dyn: Kernels, points: Numbers) -> None:
+def same_tree(dyn: Evaluator, points: Numbers) -> None:
     """Raise ModelError unless all of some points are located from one root."""
-    roots = np.array(dyn._table_info.get("roots", [0] * dyn.n_points), dtype=np.intp)
+    roots = np.array(dyn.facts.roots or [0] * dyn.n_points, dtype=np.intp)
     other = points[roots[points] != roots[points[-1]]] if len(points) else points
     if len(other):
         raise ModelError(

@@ -143,7 +143,8 @@ def compiled_page(dyn: Any) -> str:
 
 def trajectory_page(trajectory: Any) -> str:
     """HTML of a run: its outcome, the range of each coordinate and speed, and a picture if matplotlib is installed."""
-    dyn, names = trajectory._dyn, trajectory._dyn._x_names
+    dyn = trajectory.problem.dyn
+    names = dyn.names.x
     rows = [
         (name, *(f"{value:.5g}" for value in (x[0], x[-1], x.min(), x.max())))
         for name, x in zip(names[:SHOWN], trajectory.x.T, strict=False)

@@ -104,7 +104,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
 
 
 def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
-    states = dyn._x_names
+    states = dyn.names.x
     return {"state": states, "input": dyn.input_names, "output": dyn.output_names, "energy": ("energy",)}
 
 
@@ -135,7 +135,7 @@ def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
                 if name == pattern or fnmatchcase(name, pattern)
             }
         else:
-            matches = {dyn._found(("state", "input", "output"), pattern)}
+            matches = {dyn.names.found(("state", "input", "output"), pattern)}
         if not matches:
             known = [name for listed in names.values() for name in listed]
             raise unknown_name(f"coordinate, speed, input or output of {dyn.name!r} matches", pattern, known)

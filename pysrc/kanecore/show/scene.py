@@ -171,7 +171,7 @@ def scene(
         )
     points, joints = values("positions"), values("joint_positions")
     origin = np.zeros((*points.shape[:-2], 1, 3))
-    tree = facts.get("tree", [-1] * (len(names.points) + len(names.joints)))
+    tree = facts.get("tree") or [-1] * (len(names.points) + len(names.joints))
     loose = facts.get("loose", ())
     bodies = facts.get("bodies", [])
     centres = tuple(1 + point for point, _ in bodies)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
 from kanecore.motion.derivatives.step_derivatives import slopes_of_unit
 from kanecore.motion.rollout import held_over_step, read, rollout
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["Discretization", "discretize"]
 
@@ -39,8 +41,9 @@ class Discretization(NamedTuple):
     B: Array
 
 
+@method("Motion")
 def discretize(
-    dyn: Kernels, x: _Values, r: _Values | None, dt: float, *, t: float = 0.0, p: _Values | None = None
+    dyn: Evaluator, x: Values, r: Values | None, dt: float, *, t: float = 0.0, p: Values | None = None
 ) -> Discretization:
     """The state one step later and its derivatives, x₁ = f(x, r), A = ∂f/∂x, B = ∂f/∂r, at many states at once.
 
@@ -92,7 +95,7 @@ def discretize(
     sum_of_changes = np.zeros_like(change)
     for reach, weight in _STAGES:
         time, place = t + reach * dt, begin + reach * dt * slope
-        slopes = np.asarray(dyn._linearize(time, place, r=r, p=p))
+        slopes = np.asarray(dyn.kernels.linearize(time, place, r=r, p=p))
         moved = start + reach * dt * change
         change = slopes[..., :n] @ moved
         change[..., n:] += slopes[..., n:]
@@ -104,7 +107,7 @@ def discretize(
     return Discretization(after, columns[..., :n], columns[..., n:])
 
 
-def _brought_back(dyn: Kernels, t: float, x: Array, r: Array, p: Array, columns: Array) -> Array:
+def _brought_back(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, columns: Array) -> Array:
     """Derivatives after the way back to unit quaternions and constraints at a state before it."""
     if not (dyn.n_configuration + dyn.n_velocity):
         return slopes_of_unit(dyn.unit, x) @ columns if dyn.unit else columns
@@ -112,7 +115,9 @@ def _brought_back(dyn: Kernels, t: float, x: Array, r: Array, p: Array, columns:
     weights = np.zeros((*x.shape, solution + n), dyn.dtype)  # a row each, behind what the kernel keeps free
     weights[..., :, solution:] = np.eye(n)
     slopes = np.asarray(
-        dyn._project_gradient(t, x[..., np.newaxis, :], weights, r=r[..., np.newaxis, :], p=p[..., np.newaxis, :])
+        dyn.kernels.project_gradient(
+            t, x[..., np.newaxis, :], weights, r=r[..., np.newaxis, :], p=p[..., np.newaxis, :]
+        )
     )
     result = slopes[..., :n] @ columns
     result[..., n:] += slopes[..., n : n + dyn.n_r]

@@ -18,7 +18,7 @@ from kanecore.motion.events import Events
 from kanecore.motion.run_inputs import event_in_python
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["EventSlopes"]
 
@@ -63,7 +63,7 @@ class EventSlopes:
         given = getattr(self._events[i].given, "reset", None)
         if isinstance(given, Mapping):
             result = directions[1 : 1 + n_x].copy()
-            places = [self._flow.problem.dyn._index("state", key) for key in given]
+            places = [self._flow.problem.dyn.names.index("state", key) for key in given]
             first = self._first_of_reset[i]
             result[places] = self._gradients(t, x, r)[first : first + len(places)] @ directions
             return result
@@ -84,7 +84,7 @@ class EventSlopes:
         return first
 
     @cached_property
-    def _compiled(self) -> Kernels:
+    def _compiled(self) -> Evaluator:
         """Model for the derivatives of all expressions: first those of events, then those of resets."""
         expressions = [event.given.expr for event in self._events if event.source[0] == "expression"]
         for i in self._first_of_reset:

@@ -10,12 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore import _motion
+from kanecore.binding.declared_methods import method
 from kanecore.errors import NonFiniteError
 from kanecore.motion.rollout import read, rollout, steps_of, times
 from kanecore.run.call_arguments import real_numbers
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["RolloutGradient", "rollout_vjp"]
 
@@ -43,17 +45,18 @@ class RolloutGradient(NamedTuple):
     states: Array
 
 
+@method("Motion")
 def rollout_vjp(
-    dyn: Kernels,
-    x0: _Values,
-    inputs: _Values | None,
+    dyn: Evaluator,
+    x0: Values,
+    inputs: Values | None,
     weights: npt.ArrayLike | Callable[[Array], npt.ArrayLike],
     *,
     dt: float,
     steps: int | None = None,
     t0: float = 0.0,
     method: str = "rk4",
-    parameters: _Values | None = None,
+    parameters: Values | None = None,
     by_parameters: bool = False,
     threads: int | None = None,
 ) -> RolloutGradient:
@@ -112,7 +115,7 @@ def rollout_vjp(
     return found
 
 
-def _refuse_infinite(dyn: Kernels, found: RolloutGradient) -> None:
+def _refuse_infinite(dyn: Evaluator, found: RolloutGradient) -> None:
     """Raise NonFiniteError where a gradient is not finite, as where a derivative does not exist."""
     gradients = [found.x0, found.inputs.sum(axis=-2), *([] if found.parameters is None else [found.parameters])]
     lost = ~np.logical_and.reduce([np.isfinite(each).all(axis=-1) for each in gradients])

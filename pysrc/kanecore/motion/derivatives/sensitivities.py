@@ -332,7 +332,7 @@ class _Chain:
         """Columns in the order of the request."""
         dyn, n = self._problem.dyn, self._flow.n
         places, names, first = dict[str, list[int]](), dict[str, Sequence[str]](), 0
-        names = {"x0": dyn._x_names, "p": dyn.parameter_names, "r": dyn.input_names}
+        names = {"x0": dyn.names.x, "p": dyn.parameter_names, "r": dyn.input_names}
         for kind in _KINDS:
             if kind in self._wanted:
                 places[kind] = [*range(first, first + len(names[kind]))]

@@ -22,7 +22,7 @@ from kanecore.rank import extents
 
 if TYPE_CHECKING:
     from kanecore._motion import Tableau
-    from kanecore.binding.kernel_methods import Kernels
+    from kanecore.binding.evaluator import Evaluator
 
 __all__ = ["Flow", "Scales", "StepSlopes", "along", "scales_of", "slopes_of_unit"]
 
@@ -65,7 +65,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     lengths = np.abs(np.diff(steps))
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
     n_q = problem.dyn.n_q
-    speeds = extents(np.max(np.abs(states[:, problem.dyn._speeds]), axis=0, initial=0.0), start.speed_units)
+    speeds = extents(np.max(np.abs(states[:, problem.dyn.names.speeds]), axis=0, initial=0.0), start.speed_units)
     units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
     own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
     still = extents(own, units)
@@ -77,7 +77,7 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
     coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
     coordinates = np.maximum(coordinates, _OF_ROUNDING * own)
-    first_order = _or_one(np.max(np.abs(states[:, problem.dyn._states]), axis=0, initial=0.0))
+    first_order = _or_one(np.max(np.abs(states[:, problem.dyn.names.states]), axis=0, initial=0.0))
     inputs = np.max(np.abs(problem.inputs(steps, states)), axis=0, initial=0.0)
     return Scales(
         _OF_STEP * h,
@@ -152,7 +152,7 @@ class Flow:
     def slopes(self, t: Array, x: Array, r: Array) -> Array:
         """∂ẋ/∂(x, p, r): (..., N, n, n + n_direct)."""
         dyn, p = self.problem.dyn, self.problem.p
-        of_states = np.asarray(dyn._linearize(t, x, r=r, p=p))
+        of_states = np.asarray(dyn.kernels.linearize(t, x, r=r, p=p))
         columns = [of_states[..., : self.n]]
         if self.by_p and dyn.n_p:
             columns.append(np.asarray(dyn.rhs_parameter_jacobian(t, x, r=r, p=p)))
@@ -183,7 +183,7 @@ class Flow:
         """The states of least change on the unit spheres and the constraints, as the integrators find them."""
         dyn = self.problem.dyn
         x = _normalized(dyn, x)
-        return _normalized(dyn, np.asarray(dyn._project(t, x, r=r, p=p))) if self._projects else x
+        return _normalized(dyn, np.asarray(dyn.kernels.project(t, x, r=r, p=p))) if self._projects else x
 
     def slopes_of_return(self, t: Array, x: Array, r: Array) -> Array:
         """∂ of `returned` with respect to (x, p, r): (N, n, n + n_direct)."""
@@ -193,7 +193,7 @@ class Flow:
         if self._projects:
             x = _normalized(self.problem.dyn, x)
             result = self.direct(self._slopes_of_projection(t, x, r), result)
-            x = np.asarray(self.problem.dyn._project(t, x, r=r, p=self.problem.p))
+            x = np.asarray(self.problem.dyn.kernels.project(t, x, r=r, p=self.problem.p))
             result = slopes_of_unit(unit, x) @ result
         return result
 
@@ -210,11 +210,11 @@ class Flow:
         def directions(tau: Array) -> Array:  # (4, k, N) -> (4, k, N, k): along one number each
             return tau[..., np.newaxis] * np.eye(tau.shape[1])[:, np.newaxis]
 
-        by(0, scales.x, lambda tau: dyn._project(t, x + directions(tau), r=r, p=p))
+        by(0, scales.x, lambda tau: dyn.kernels.project(t, x + directions(tau), r=r, p=p))
         if self.by_p:
-            by(n, scales.p, lambda tau: dyn._project(t, x, r=r, p=p + directions(tau)))
+            by(n, scales.p, lambda tau: dyn.kernels.project(t, x, r=r, p=p + directions(tau)))
         if self.by_r:
-            by(result.shape[2] - dyn.n_r, scales.r, lambda tau: dyn._project(t, x, r=r + directions(tau), p=p))
+            by(result.shape[2] - dyn.n_r, scales.r, lambda tau: dyn.kernels.project(t, x, r=r + directions(tau), p=p))
         return result
 
     def rate_of_return(self, t: float, x: Array, r: Array, rdot: Array) -> Array:
@@ -232,7 +232,7 @@ class Flow:
         return self.direct(self.slopes_of_return(t, x, r), columns) if self.returns else columns
 
 
-def _normalized(dyn: Kernels, x: Array) -> Array:
+def _normalized(dyn: Evaluator, x: Array) -> Array:
     x = x.copy()
     normalise(dyn, x)
     return x
@@ -366,7 +366,7 @@ class StepSlopes:
         dyn, p = flow.problem.dyn, flow.problem.p
         rate = np.asarray(dyn.rhs_time_derivative(t, self._x, r=r, p=p))
         if rdot.any():
-            by_inputs = np.asarray(dyn._linearize(t, self._x, r=r, p=p))[..., n:]
+            by_inputs = np.asarray(dyn.kernels.linearize(t, self._x, r=r, p=p))[..., n:]
             rate = rate + (by_inputs @ rdot[..., np.newaxis])[..., 0]
         matrix = np.eye(n) / (length * gamma[0]) - jacobian[..., :n]
         increments, slopes = list[Array](), list[Array]()

@@ -36,7 +36,8 @@ from kanecore.run.point_kinematics import acceleration, jacobian, position, velo
 from kanecore.tolerances import EQUAL, RANK
 
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
 
 __all__ = ["ModeRun", "Modes"]
 
@@ -119,7 +120,7 @@ class Modes:
 
     def __init__(
         self,
-        dyn: Kernels,
+        dyn: Evaluator,
         contacts: Sequence[str] | Mapping[str, Mapping[str, float]],
         *,
         origin: Sequence[float] = (0.0, 0.0, 0.0),
@@ -160,7 +161,7 @@ class Modes:
     def simulate(
         self,
         t_span: tuple[float, float],
-        x0: _Values,
+        x0: Values,
         *,
         rtol: float = 1e-9,
         atol: float = 1e-10,
@@ -277,9 +278,9 @@ class Modes:
     def _stopped(self, t: float, x: Array, rows: Array) -> Array:
         """The state with B u = 0 of some rows B, by the least change in the metric of the masses."""
         free = np.linalg.solve(self._dyn.mass_matrix(t, x), rows.T)
-        u = x[self._dyn._speeds]
+        u = x[self._dyn.names.speeds]
         change = free @ np.linalg.lstsq(rows @ free, rows @ u, rcond=RANK)[0]
-        return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn._states]])
+        return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn.names.states]])
 
     def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> _Leg:
         """The first modes that satisfy the laws, most contacts closed and sticking first; else ModelError."""
@@ -306,7 +307,7 @@ class Modes:
 
     def _slow(self, x: Array) -> float:
         """Speed that is none but for rounding."""
-        return float(EQUAL * max(1.0, np.abs(x[self._dyn._speeds]).max(initial=0.0)))
+        return float(EQUAL * max(1.0, np.abs(x[self._dyn.names.speeds]).max(initial=0.0)))
 
     # ----------------------------------------------------------------------------------------- kinematics
 
@@ -475,7 +476,7 @@ def _refuse(dyn: Any) -> None:
         raise ModelError(
             f"{dyn.name!r} has loads that depend on reactions, and contacts that open change these: {compliant}"
         )
-    missing = (dyn._why_not("hessian_products") or "") if dyn.n_z else ""
+    missing = (dyn.kernels.why_not("hessian_products") or "") if dyn.n_z else ""
     if missing.startswith("rates of its states"):
         raise ModelError(f"{missing.partition(',')[0]}, which the forces of contacts change: {compliant}")
 

@@ -134,7 +134,7 @@ def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, An
         raise TypeError(f"parameters is {given!r}; it must be a mapping of b's parameters to numbers or a's parameters")
     values = dict(second.parameters) | {x: v for x, v in first.parameters.items() if x in second.parameter_names}
     for key, value in given.items():
-        name = second.parameter_names[second._index("parameter", key)]
+        name = second.parameter_names[second.names.index("parameter", key)]
         values[name] = first.parameters[str(value)] if str(value) in first.parameter_names else float(value)
     if values == dict(second.parameters):
         return second
@@ -173,10 +173,10 @@ class _Mapping:
         if not isinstance(given, Mapping):
             raise TypeError(f"map is {given!r}; it must be a mapping of b's coordinates and speeds, or a function")
         second = self.second
-        states = second._x_names
+        states = second.names.x
         expressions: dict[str, Any] = {}
         for key, value in given.items():
-            what, i = second._found(("state", "input"), key)
+            what, i = second.names.found(("state", "input"), key)
             name = (states if what == "state" else second.input_names)[i]
             if name in expressions:
                 raise ValueError(f"map gives {name!r} twice, the second time as {key!r}")
@@ -185,8 +185,8 @@ class _Mapping:
 
     def _read(self, explicit: Mapping[str, Any]) -> dict[str, Callable[[list[Array]], Any]]:
         """All coordinates, speeds and inputs that follow from a's expressions, or are shared."""
-        expressions, own = dict(explicit), {*self.first._x_names}
-        for name in self.second._x_names:
+        expressions, own = dict(explicit), {*self.first.names.x}
+        for name in self.second.names.x:
             if name not in expressions and name in own:
                 expressions[name] = sm.Function(name)(sm.Symbol("t"))
         return {name: self._function(name, value) for name, value in expressions.items()}
@@ -194,7 +194,7 @@ class _Mapping:
     def _function(self, name: str, value: Any) -> Callable[[list[Array]], Any]:
         """An expression as a function of t, the state, the inputs and the parameters of a."""
         first = self.first
-        names = ["t", *first._x_names, *first.input_names, *first.parameter_names]
+        names = ["t", *first.names.x, *first.input_names, *first.parameter_names]
         dummies = {each: sm.Dummy() for each in names}
         expression = sm.sympify(value)
         if expression.has(sm.Derivative):
@@ -232,7 +232,7 @@ class _Mapping:
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
         """Speeds as the map gives them."""
         if self._whole:
-            return self._states(x)[..., self.second._speeds]
+            return self._states(x)[..., self.second.names.speeds]
         return self._columns(self.second.speed_names, t, x, r)
 
     def inputs(self, t: Array, x: Array, r: Array) -> Array:

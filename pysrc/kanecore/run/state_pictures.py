@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.binding.declared_methods import method
+
 if TYPE_CHECKING:
-    from kanecore.binding.kernel_methods import Kernels, _Values
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
     from kanecore.show.movies import Animation
     from kanecore.show.scene import Scene
 
@@ -19,9 +22,10 @@ __all__ = ["animate", "draw", "scene_of"]
 Array = npt.NDArray[np.float64]
 
 
+@method("Points and frames")
 def draw(
-    dyn: Kernels,
-    x: _Values,
+    dyn: Evaluator,
+    x: Values,
     t: npt.ArrayLike = 0.0,
     *,
     r: Any = None,
@@ -75,7 +79,7 @@ def draw(
     from kanecore.show.drawings import draw as draw_scene
     from kanecore.show.viewpoints import around
 
-    states = np.atleast_2d(np.asarray(dyn._as_state(x), dtype=np.float64))
+    states = np.atleast_2d(np.asarray(dyn.names.as_state(x), dtype=np.float64))
     if states.ndim != 2 or states.shape[1] != dyn.n_x or not len(states):
         raise ValueError(f"x has shape {states.shape}, expected ({dyn.n_x},) or (N, {dyn.n_x})")
     times = np.asarray(t, dtype=np.float64)
@@ -94,7 +98,7 @@ def draw(
     )
 
 
-def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *, loads: bool) -> Scene:
+def scene_of(dyn: Evaluator, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *, loads: bool) -> Scene:
     """Scene of a compiled model at states (..., n_x)."""
     from kanecore.show.scene import Names, scene
 
@@ -102,22 +106,22 @@ def scene_of(dyn: Kernels, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any, *
         last = _of_last(p)
         if isinstance(last, Mapping):
             given = {str(key): value for key, value in last.items()}
-            return float(given[name]) if name in given else dyn._value("parameter", name)
-        return dyn._value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
+            return float(given[name]) if name in given else dyn.names.value("parameter", name)
+        return dyn.names.value("parameter", name) if last is None else float(last[dyn.parameter_names.index(name)])
 
     kernels: dict[str, Callable[..., Any]] = {
         "positions": dyn.positions,
         "orientations": dyn.orientations,
         "joint_positions": dyn.joint_positions,
-        "load_vectors": dyn._load_vectors,
+        "load_vectors": dyn.kernels.load_vectors,
     }
 
     def values(kernel: str) -> Array:
         return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
-    folder: str | None = getattr(dyn, "_info", {}).get("folder")  # of a URDF file with meshes
-    return scene(dyn._table_info, names, values, number, loads, folder)
+    folder: str | None = dyn.libraries.info.get("folder")  # of a URDF file with meshes
+    return scene(vars(dyn.facts), names, values, number, loads, folder)
 
 
 def _of_last(values: Any) -> Any:
@@ -136,7 +140,7 @@ class Recorded(Protocol):
     _dyn: Any
     _p: Any
     _inputs: Any
-    _run: Any
+    run: Any
     t: Array
     x: Array
 
@@ -193,7 +197,7 @@ def animate(
     from kanecore.show.movies import Animation, frame_times
     from kanecore.show.viewpoints import around, chosen
 
-    dyn, p, kept = sol._dyn, sol._p, sol._run.dense is not None
+    dyn, p, kept = sol._dyn, sol._p, sol.run.dense is not None
     recorded = sol._steps if kept else sol.t
     if not len(recorded):
         raise ValueError("the run holds no state: simulate with dense_output=True, or put times into t_eval")

@@ -330,7 +330,7 @@ def _texts(dyn: CompiledModel) -> tuple[dict[str, str], dict[str, str]]:
         library = library_of(dyn, what, real=real)
         return {"all": library.emitted().text}, {"core": lanes_of(library, real).emitted().text}
     groups = Groups(description, real=real)
-    names = [group for group in GROUPS if group in dyn._groups]
+    names = [group for group in GROUPS if group in dyn.libraries.names]
     return {group: groups.emit(group).text for group in names}, {"core": groups.emit("core", lanes=True).text}
 
 
@@ -420,7 +420,7 @@ def _page(dyn: CompiledModel, name: str, module: str, runtime: bool) -> str:
     names = "".join(
         f"- {title}: {', '.join(f'`{each}`' for each in found)}\n" for title, found in lists.items() if found
     )
-    numbers = [*map(float, dyn._values("parameter")), *map(float, dyn._values("input"))]
+    numbers = [*map(float, dyn.kernels.values("parameter")), *map(float, dyn.kernels.values("input"))]
     kinds = ["parameter"] * dyn.n_p + ["input"] * dyn.n_r
     rows = "".join(
         f"| {kind} | `{each}` | {'not set' if math.isnan(value) else repr(value)} |\n"

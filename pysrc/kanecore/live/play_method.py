@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A live page as a method of a compiled model, which imports what makes it when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kanecore.binding.declared_methods import method as declared
+
+if TYPE_CHECKING:
+    from kanecore.binding.evaluator import Evaluator
+    from kanecore.binding.kernel_methods import Values
+    from kanecore.live.live_page import LivePage
+
+__all__ = ["play"]
+
+
+@declared("Points and frames")
+def play(
+    dyn: Evaluator,
+    x0: Values | None = None,
+    *,
+    t0: float = 0.0,
+    sliders: Any = None,
+    inputs: Any = None,
+    units: Mapping[Any, Any] | None = None,
+    speed: float = 1.0,
+    trace: Any = (),
+    follow: Any = None,
+    view: str | Sequence[Any] | None = None,
+    plots: Any = None,
+    method: str = "dop853",
+    rtol: float = 1e-8,
+    feedback: Any = None,
+    keys: Mapping[str, tuple[Any, float]] | None = None,
+    pull: float | None = None,
+    events: Any = None,
+) -> LivePage:
+    """A page in which the model itself runs: one HTML file that needs no network and no other file.
+
+    It integrates the equations of motion in the browser, by the code of `simulate` in WebAssembly, and draws them.
+    Its reader plays, steps and resets the motion, moves parameters and inputs, drags bodies with the mouse, and
+    sees plots, energies, and how exact all is.  Parameters are the current ones.  The equations of the model are in
+    the page: who has it can read them.
+
+    Parameters
+    ----------
+    x0 : array_like (n_x,), or mapping by name, optional
+        The state at the start, on the constraints as for `simulate`.  Default: a model of the gallery starts as its
+        page shows it, at a suitable speed, and robots are held where they start; others start at rest,
+        ``dyn.consistent(t0, dyn.state())``.
+    t0 : float
+        Time at the start, s.
+    sliders : names, or mapping of names to (low, high), optional
+        Parameters and inputs that get a slider; None in place of a range: from 0.2 to 3 times the value.  Default:
+        all but inertias that would become ones that no solid body has.
+    inputs : optional
+        Numbers and `kanecore.Signal`, as for `simulate`: what is a number gets a slider, prescribed motions with
+        consistent rates.  A signal ends where its table does, and is held from there on.
+    units : mapping, optional
+        Units by name or symbol, as for `export_fmu`; they are shown.
+    speed : float
+        Seconds of the motion in one second.
+    trace : str or SymPy's object, or a sequence of these
+        Points, bodies or joints whose way is drawn.
+    follow : str or SymPy's object, optional
+        A point, body or joint that stays in the middle.
+    view : optional
+        As for `draw`.
+    plots : sequence, optional
+        The plots at first: "coordinates", "speeds", "outputs", "inputs", "energies", "power", "residuals", "phase",
+        or lists of names.  Default: coordinates and energies.
+    method : {"dop853", "dopri5", "rk4", "euler", "auto", "rosenbrock"}
+        As for `simulate`.  Fixed steps are of 1 ms at speed 1; the last two are for stiff models.
+    rtol : float
+        Relative and absolute tolerance.
+    feedback : array_like, or (array_like, state), optional
+        K of r = inputs − K (x − x̄), about x0 or about another state: with a column for each state of
+        `linear_system`, or for each coordinate and speed.  Laws of the model itself run as they are.
+    keys : mapping of str to (input, number), optional
+        What a key adds to an input while it is down: ``{"ArrowLeft": ("F", -5.0)}``.  Default: arrows for the
+        first two inputs.
+    pull : float, optional
+        Frequency with which a body swings on the mouse, Hz of the page; 0: none can be pulled.  Default 1.5.
+    events : Event, or a list of these, optional
+        As for `simulate`, of expressions: zeros that end the motion, or at which ``reset={speed: expression}``
+        changes the state, as an impact does.
+
+    Returns
+    -------
+    LivePage
+        With ``save(path)`` and ``html()``; a notebook shows it.
+
+    Raises
+    ------
+    ModelError
+        Something does not run in a page: a function in Python or in C, a model whose description is not known.
+    ValueError, KeyError, TypeError
+        x0 is off the constraints; a parameter without value; unknown names, ranges, methods, plots, keys; K of
+        another shape.
+
+    Examples
+    --------
+    ``dyn.play().save("arm.html")``; ``dyn.play(x0, feedback=K, sliders={"m": (0.5, 2.0)}, trace="tip")``
+    """
+    from kanecore.live.live_page import live_page
+
+    return live_page(
+        dyn,
+        x0,
+        t0=t0,
+        sliders=sliders,
+        inputs=inputs,
+        units=units,
+        speed=speed,
+        trace=trace,
+        follow=follow,
+        view=view,
+        plots=plots,
+        method=method,
+        rtol=rtol,
+        feedback=feedback,
+        keys=keys,
+        pull=pull,
+        events=events,
+    )
