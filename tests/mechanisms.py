@@ -28,6 +28,7 @@ __all__ = [
     "knife_edge",
     "links",
     "mass_point",
+    "moving_point",
     "on_a_line",
     "particle",
     "pendulum",
@@ -63,18 +64,24 @@ def rates(q: Iterable[Any], u: Iterable[Any]) -> list[Any]:
     return [a.diff(t) - b for a, b in zip(q, u, strict=True)]
 
 
+def moving_point(motion: Mapping[Any, Any]) -> tuple[Any, Any, Any]:
+    """N and O at rest, and a point P at x N.x + y N.y + z N.z, ``motion`` {x: ẋ, ...}."""
+    N, O = ground()  # noqa: E741
+    P = O.locatenew("P", sum((a * e for a, e in zip(motion, N, strict=False)), me.Vector(0)))
+    P.set_vel(N, sum((a * e for a, e in zip(motion.values(), N, strict=False)), me.Vector(0)))
+    return N, O, P
+
+
 def mass_point(motion: Mapping[Any, Any], mass: Any = m, force: Sequence[Any] = (), **options: Any) -> kc.Model:
-    """A particle P at x N.x + y N.y + z N.z, ``motion`` {x: ẋ, ...}; ``force``: components of a force on it along N.
+    """A particle of this mass at `moving_point`; ``force``: components of a force on it along N.x, N.y, N.z.
 
     Independent are the coordinates and speeds that ``q_dependent`` and ``u_dependent`` do not name.
     """
-    N, O = ground()  # noqa: E741
-    along = [sum((a * e for a, e in zip(x, N, strict=False)), me.Vector(0)) for x in (motion, motion.values(), force)]
-    P = O.locatenew("P", along[0])
-    P.set_vel(N, along[1])
+    N, _, P = moving_point(motion)
     q = [x for x in motion if x not in options.get("q_dependent", ())]
     u = [x for x in motion.values() if x not in options.get("u_dependent", ())]
-    options = {"forcelist": [(P, along[2])] if force else [], **options}
+    load = sum((a * e for a, e in zip(force, N, strict=False)), me.Vector(0))
+    options = {"forcelist": [(P, load)] if force else [], **options}
     return kc.Model(N, q, u, rates(motion, motion.values()), bodies=[me.Particle("P", P, mass)], **options)
 
 
@@ -84,9 +91,7 @@ def particle(dimension: int = 3, loads: Callable[..., list[Any]] | None = None, 
     ``dependent=(n_q, n_u)``: so many of the last coordinates and speeds depend on the others.
     """
     q, u = me.dynamicsymbols("x y z")[:dimension], me.dynamicsymbols("u1:4")[:dimension]
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", sum((a * e for a, e in zip(q, N, strict=False)), me.Vector(0)))
-    P.set_vel(N, sum((a * e for a, e in zip(u, N, strict=False)), me.Vector(0)))
+    N, _, P = moving_point(dict(zip(q, u, strict=True)))
     n_q, n_u = (dimension - n for n in options.pop("dependent", (0, 0)))
     options = {"q_dependent": q[n_q:], "u_dependent": u[n_u:], "forcelist": loads(P, N) if loads else [], **options}
     return kc.Model(N, q[:n_q], u[:n_u], rates(q, u), bodies=[me.Particle("P", P, m)], **options)

@@ -13,7 +13,7 @@ import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
 import sympy.physics.units as units
-from mechanisms import ground, links, mass_point
+from mechanisms import ground, links, mass_point, moving_point
 
 import kanecore as kc
 from kanecore.audit import principle_audit
@@ -136,9 +136,7 @@ def test_a_robot_on_a_floating_base_passes() -> None:
 def test_what_the_audit_assumes_is_said() -> None:
     """The inertia of a body that slides along a line."""
     x, v, m, J = *me.dynamicsymbols("x v"), *sm.symbols("m J")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x)
-    P.set_vel(N, v * N.x)
+    N, _, P = moving_point({x: v})
     body = me.RigidBody("piston", P, N, m, (me.inertia(N, J, J, J), P))
     dyn = kc.compile(kc.Model(N, [x], [v], [x.diff() - v], bodies=[body], name="piston"), parameters={m: 2.0})
     audit = dyn.audit(5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, moving_point
 
 import kanecore as kc
 
@@ -41,9 +41,7 @@ def test_transmission_that_changes(ratio: Any, angle: Any, expected: dict[float,
 
 def test_velocity_that_is_right_on_one_side_only() -> None:
     """A stop: beyond it the point keeps still, whatever its position says (the user's velocity counts)."""
-    N, origin = ground()
-    P = origin.locatenew("P", q * N.x)
-    P.set_vel(N, sm.Piecewise((u, q < 3), (u / 2, True)) * N.x)
+    N, _, P = moving_point({q: sm.Piecewise((u, q < 3), (u / 2, True))})
     dyn = kc.compile(kc.Model(N, [q], [u], [q.diff() - u], bodies=[me.Particle("p", P, 4)]))
     assert dyn.mass_matrix(0.0, [0.5, 1.0]) == [[4.0]]
     assert dyn.mass_matrix(0.0, [4.0, 1.0]) == [[1.0]]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground
+from mechanisms import ground, moving_point
 
 import kanecore as kc
 
@@ -14,9 +14,7 @@ NUMBERS = {M: 2.0, G: 9.81, K: 50.0, MU: 0.3, V: 0.4}
 
 
 def on_a_line(force: sm.Expr, name: str = "block") -> kc.CompiledModel:
-    frame, origin = ground()
-    point = origin.locatenew("P", X * frame.x)
-    point.set_vel(frame, U * frame.x)
+    frame, _, point = moving_point({X: U})
     body = {"bodies": [me.Particle("body", point, M)], "forcelist": [(point, force * frame.x)]}
     model = kc.Model(frame, [X], [U], [X.diff() - U], **body, name=name)
     return kc.compile(model, parameters={s: v for s, v in NUMBERS.items() if s in model.parameters}, cc="none")

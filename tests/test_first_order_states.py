@@ -11,7 +11,7 @@ import pytest
 import sweep
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, mass_point
+from mechanisms import ground, mass_point, moving_point
 from numpy.testing import assert_allclose
 
 import kanecore as kc
@@ -24,9 +24,7 @@ G = 9.81
 def slider(**more: Any) -> tuple[Any, Any, Any, dict[str, Any]]:
     """q, u, the point of a particle of mass m on a line, and the arguments of its model."""
     q, u = me.dynamicsymbols("q u")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q * N.x)
-    P.set_vel(N, u * N.x)
+    N, _, P = moving_point({q: u})
     arguments = {"frame": N, "q_ind": [q], "u_ind": [u], "kd_eqs": [q.diff() - u]}
     return q, u, (P, N), {**arguments, "bodies": [me.Particle("bob", P, sm.Symbol("m"))], **more}
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, mass_point
+from mechanisms import ground, mass_point, moving_point
 from scipy.interpolate import CubicSpline
 from sweep import LONG, part
 
@@ -415,9 +415,7 @@ def test_sympys_kanes_method() -> None:
 def test_in_place_of_sympys_kanes_method() -> None:
     """The same M and f, with the function and its derivatives; and a model that compiles."""
     x, y, u, v = me.dynamicsymbols("x y u v")
-    frame, origin = ground()
-    bead = origin.locatenew("P", x * frame.x + y * frame.y)
-    bead.set_vel(frame, u * frame.x + v * frame.y)
+    frame, _, bead = moving_point({x: u, y: v})
     pieces = (frame, [x], [u, v], [x.diff() - u, y.diff() - v])
     more = {"q_dependent": [y], "configuration_constraints": [y - street(x)]}
     more |= {"u_ind": [u], "u_dependent": [v], "velocity_constraints": [v - street(x).diff(x) * u]}

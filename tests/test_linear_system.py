@@ -13,7 +13,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground, mass_point
+from mechanisms import ground, mass_point, moving_point
 from sweep import part
 
 import kanecore as kc
@@ -187,9 +187,7 @@ def hanging(dependent: str | None, scale: float = 1.0) -> kc.CompiledModel:
     (x, y), (u, v) = me.dynamicsymbols("x y"), me.dynamicsymbols("u v")
     m, g, length = sm.symbols("m g l")
     force = me.dynamicsymbols("F")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x + y * N.y)
-    P.set_vel(N, u * N.x + v * N.y)
+    N, _, P = moving_point({x: u, y: v})
     q, w = ([y, x], [v, u]) if dependent == "x" else ([x, y], [u, v])
     named = {"q_dependent": q[1:], "u_dependent": w[1:]} if dependent else {}
     model = kc.Model(

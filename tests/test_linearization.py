@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, particle
+from mechanisms import ground, moving_point, particle
 from sweep import part
 from truth.models import truth_system
 
@@ -225,9 +225,7 @@ def pendulum() -> tuple[dict[str, Any], dict[str, Any]]:
     (x, y), (u1, u2) = me.dynamicsymbols("x y"), me.dynamicsymbols("u1:3")
     m, g, length = sm.symbols("m g l")
     F = me.dynamicsymbols("F")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", x * N.x + y * N.y)
-    P.set_vel(N, u1 * N.x + u2 * N.y)
+    N, _, P = moving_point({x: u1, y: u2})
     circle = x**2 + y**2 - length**2
     system = {
         "frame": N,

@@ -16,7 +16,7 @@ import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
 from gallery_states import loaded, some_state
-from mechanisms import ground, mass_point
+from mechanisms import mass_point, moving_point
 from sweep import part
 
 import kanecore as kc
@@ -314,9 +314,7 @@ def test_quaternions_without_norm_1_are_named() -> None:
 def test_fewer_rows_of_constraints_may_count_at_a_start() -> None:
     """x z = y z = 0 is a plane, where one row counts, and a line, where two do: as in `simulate`, row by row."""
     (x, y, z), u = me.dynamicsymbols("x y z"), me.dynamicsymbols("u1:4")
-    frame, origin = ground()
-    point = origin.locatenew("P", x * frame.x + y * frame.y + z * frame.z)
-    point.set_vel(frame, u[0] * frame.x + u[1] * frame.y + u[2] * frame.z)
+    frame, _, point = moving_point({x: u[0], y: u[1], z: u[2]})
     rates = [q.diff() - v for q, v in zip((x, y, z), u, strict=True)]
     bodies, forces = [me.Particle("P", point, sm.Integer(1))], [(point, frame.x - frame.z)]
     constraints = {"configuration_constraints": [x * z, y * z]}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import sympy as sm
 import sympy.physics.mechanics as me
-from mechanisms import ground, mass_point
+from mechanisms import mass_point, moving_point
 
 import kanecore as kc
 from kanecore.gallery import free_body
@@ -47,9 +47,7 @@ def test_first_order_states(method: str) -> None:
     """A force z that follows F, T ż = F − z: by powers of a matrix, differentiated by complex steps, as above."""
     q, u, F, z = me.dynamicsymbols("q u F z")
     k, T = sm.symbols("k T")
-    N, O = ground()  # noqa: E741
-    P = O.locatenew("P", q * N.x)
-    P.set_vel(N, u * N.x)
+    N, _, P = moving_point({q: u})
     load = (P, (z - k * q) * N.x)
     parts = {"bodies": [me.Particle("P", P, 1)], "forcelist": [load], "states": {z: (F - z) / T}}
     dyn = kc.compile(kc.Model(N, [q], [u], kd_eqs=[q.diff() - u], **parts), parameters={"k": 2.0, "T": 0.7})
