@@ -198,8 +198,8 @@ def test_reference_lists_every_public_name(root: Path) -> None:
 
 
 def documented(kind: type) -> set[str]:
-    """Public members of a class that have a docstring."""
-    names = [name for name in vars(kind) if not name.startswith("_")]
+    """Members of a class that have a docstring, and that ``dir`` shows."""
+    names = [name for name in dir(kind.__new__(kind)) if name in vars(kind) and not name.startswith("_")]
     return {f"{kind.__name__}.{name}" for name in names if getattr(kind, name).__doc__}
 
 

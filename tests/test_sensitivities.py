@@ -337,7 +337,7 @@ def test_starts_vary_along_constraints_that_inputs_move() -> None:
     row = {"configuration_constraints": [q[0] * s + q[1] - 1]}
     dyn = kc.compile(mass_point(dict(zip(q, u, strict=True)), 2, **row, name="moved by s"))
     signal = kc.Signal([0.0, 0.5, 1.0], [2.0, 2.4, 3.5], kind="cubic")
-    r = np.array([signal._about(np.zeros(1), 0, order)[0, 0] for order in range(3)])
+    r = np.array([signal.cubics_about(np.zeros(1), 0, order)[0, 0] for order in range(3)])
     x0 = np.asarray(dyn.consistent(0.0, [0.3, 0.4, 0.5, 0.6], None, r=r))
     sol = dyn.simulate((0.0, 0.1), x0, inputs={"s": signal}, sensitivities=["x0"])
     assert sol.sensitivities is not None

@@ -54,7 +54,7 @@ def rows_alone(dyn: kc.CompiledModel, kernel: str, t: Any, x: Array, **values: A
     for i in range(len(x)):
         own = {name: value[i] if np.ndim(value) == 2 else value for name, value in values.items()}
         try:
-            result.append(getattr(dyn, kernel)(t if np.ndim(t) == 0 else t[i], x[i], **own))
+            result.append(dyn.kernels.method(kernel)(t if np.ndim(t) == 0 else t[i], x[i], **own))
         except (kc.SingularError, kc.NonFiniteError) as error:
             result.append(np.full_like(error.out, np.nan) if error.out is not None else np.nan)
     shape = np.broadcast_shapes(*{np.shape(each) for each in result})
@@ -87,7 +87,7 @@ def check_group(name: str, group: str) -> set[str]:
             together = method(t, x, **beyond)
         except kc.SingularError as error:
             together = error.out
-        assert_same_bits(np.asarray(together), rows_alone(dyn, name, t, x, **beyond))
+        assert_same_bits(np.asarray(together), rows_alone(dyn, kernel.name, t, x, **beyond))
     return dyn.kernels.lanes[0] & set(GROUPS[group])
 
 
