@@ -161,9 +161,8 @@ class Constraints:
                     pairs.append((a.name, b.name))
         return pairs
 
-    @property
-    def sizes(self) -> list[int]:
-        """Magnitude of the terms of each φ, then of each c: residuals are compared with these.
+    def sizes(self, tolerance: float) -> list[int]:
+        """Magnitude of the terms of each φ, then of each c: residuals are compared with ``tolerance`` times these.
 
         The effect of the rounding of coordinates and speeds is added, weighted so that `SOLVED` times the size
         covers it: far from the origin, the distance of two points is only as exact as their coordinates.  At most
@@ -179,7 +178,7 @@ class Constraints:
             for value in values:
                 slopes = accumulate(g, [(value, g.one)], symbols, level)
                 noise = g.sum(g.call(Op.ABS, g.mul(a, x)) for a, x in zip(slopes, symbols, strict=True))
-                size = terms(g, value)
+                size = terms(g, value, tolerance)
                 largest = g.mul(g.constant(FEASIBLE / SOLVED), size)
                 result.append(g.binary(Op.MIN, g.add(size, g.mul(weight, noise)), largest))
         return result

@@ -34,6 +34,7 @@ from kanecore.graph.linear_equations import solve
 from kanecore.graph.shorter_programs import brought, shorter
 from kanecore.graph.vectors import dot
 from kanecore.graph.zero_tests import equal
+from kanecore.tolerances import REACHED
 
 from .constraint_elimination import Reduced, Solving, reduced, solving, whole
 from .constraint_rows import Constraints, Row
@@ -330,7 +331,7 @@ class Derivation:
         rows = [row for row in constraints.rows if row.value >= 0]
         rates = [x for row in constraints.rates for x in row]
         jacobian = [x for row in rows for x in row.jacobian]
-        m, sizes = len(constraints.configuration), constraints.sizes
+        m, sizes = len(constraints.configuration), constraints.sizes(REACHED)
         rate_sums = [x for row in constraints.rates for x in magnitudes.sums(g, row)]
         return {
             "position": Derived((*start, *rates, *constraints.configuration, *rate_sums, *sizes[:m])),

@@ -17,7 +17,7 @@ from kanecore.graph.calculus import Tangent
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.intervals import ALL, Interval, square
 from kanecore.graph.operations import OPERATIONS
-from kanecore.tolerances import EPSILON, SOLVED
+from kanecore.tolerances import EPSILON
 
 __all__ = ["Bounds", "magnitude", "sums", "terms"]
 
@@ -101,17 +101,17 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
     return known[root]
 
 
-def terms(g: Graph, root: int) -> int:
+def terms(g: Graph, root: int, tolerance: float) -> int:
     """Sum of the magnitudes of a node's terms; products with sines and cosines count with their largest value.
 
     Sums within the terms of a sum count with their value, such as the distance of two points far from the origin; for
-    those that vanish, such as that of two points that a loop joins, rounding is counted, so that `SOLVED` times the
-    size covers it.  A function is as large as its argument makes it.
+    those that vanish, such as that of two points that a loop joins, rounding is counted, so that ``tolerance``
+    times the size covers it.  A function is as large as its argument makes it.
     """
-    return _terms(g, root, False, {})
+    return _terms(g, root, False, 8 * EPSILON / tolerance, {})
 
 
-def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
+def _terms(g: Graph, root: int, nested: bool, share: float, known: dict[tuple[int, bool], int]) -> int:
     """Magnitude of the terms of a node, within a sum (``nested``) or not; each sum once, since many may hold it."""
     if (root, nested) in known:
         return known[root, nested]
@@ -125,12 +125,12 @@ def _terms(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]
             summands.append(term)
     inner = nested or len(summands) > 1
     for term in summands:
-        total = g.add(total, _largest_product(g, term, inner, known))
+        total = g.add(total, _largest_product(g, term, inner, share, known))
     known[root, nested] = total
     return total
 
 
-def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, bool], int]) -> int:
+def _largest_product(g: Graph, root: int, nested: bool, share: float, known: dict[tuple[int, bool], int]) -> int:
     """Magnitude of a product, with 1 for sines and cosines, and `terms` for sums."""
     result, pending = g.one, [(root, False)]
     while pending:
@@ -145,16 +145,16 @@ def _largest_product(g: Graph, root: int, nested: bool, known: dict[tuple[int, b
         elif inverse:
             result = g.div(result, g.call(Op.ABS, node))
         elif op in (Op.ADD, Op.SUB) and nested:
-            rounding = g.mul(g.constant(8 * EPSILON / SOLVED), _terms(g, node, nested, known))
+            rounding = g.mul(g.constant(share), _terms(g, node, nested, share, known))
             result = g.mul(result, g.add(g.call(Op.ABS, node), rounding))
         elif op in (Op.ADD, Op.SUB):
-            result = g.mul(result, _terms(g, node, nested, known))
+            result = g.mul(result, _terms(g, node, nested, share, known))
         elif op in (Op.SYM, Op.CONST):
             result = g.mul(result, g.call(Op.ABS, node))
         elif op not in (Op.SIN, Op.COS):
             size = g.call(Op.ABS, node)
             if len(args) == 1 and not nested:  # to first order, f'(a) times the terms of a
                 slope = Tangent(g, {args[0]: g.one}).of(node)
-                size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0], nested, known)))
+                size = g.add(size, g.mul(g.call(Op.ABS, slope), _terms(g, args[0], nested, share, known)))
             result = g.mul(result, size)
     return result

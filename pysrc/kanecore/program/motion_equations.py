@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from kanecore.derive.constraint_elimination import Solving
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived
+from kanecore.tolerances import REACHED
 
 from .function_parts import Equations, Member
 from .function_store import Functions
@@ -53,7 +54,7 @@ def filled(f: Functions, kernel: str, derivation: Derivation, solving: Solving) 
 def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
     """Members that both ways to u̇ of constrained models share."""
     constraints = f.derivation.constraints
-    residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes))
+    residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes(REACHED)))
     return {
         "equations": Equations(n, len(doubt), symmetric=f.derivation.symmetric),
         "rank": f.rank,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from kanecore.derive.derivation import Derivation
 from kanecore.derive.kernel_registry import Derived, derives
 from kanecore.derive.projection_gradients import LEVELS, step_gradient
+from kanecore.tolerances import SOLVED
 
 __all__ = ["has_constraints"]
 
@@ -36,7 +37,7 @@ def _velocity_residual(d: Derivation) -> Derived:
 
 @derives("constraint_sizes", applies=has_constraints)
 def _constraint_sizes(d: Derivation) -> Derived:
-    return Derived(tuple(d.constraints.sizes))
+    return Derived(tuple(d.constraints.sizes(SOLVED)))
 
 
 @derives("constraint_jacobian", applies=has_constraints)
