@@ -23,8 +23,8 @@ from test_without_sympy import output, packages  # noqa: F401
 
 import kanecore as kc
 from kanecore.cli.commands import main
-from kanecore.export.platform_tags import platform_tag
 from kanecore.wheels.model_wheel import normal_version, tag_with
+from kanecore.wheels.platform_tags import platform_tag
 
 pytestmark = [pytest.mark.compiler, pytest.mark.skipif(shutil.which("gcc") is None, reason="compiles models with gcc")]
 X = np.array([0.1, 0.4])

@@ -31,9 +31,9 @@ from kanecore.emit.sources import version
 from kanecore.emit.sources import version as own_version
 from kanecore.errors import CompileError
 from kanecore.export.exported_library import LIBRARIES, description_of, library_of, model_of, with_values, write_archive
-from kanecore.export.platform_tags import platform_tag, suffix
 from kanecore.kernels import GROUPS
 from kanecore.prebuilt import FACTS
+from kanecore.wheels.platform_tags import platform_tag, suffix
 
 __all__ = ["REQUIREMENTS", "build_wheel", "compatible", "module_of", "normal_version", "run_time", "tag_with"]
 
