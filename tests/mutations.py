@@ -159,9 +159,12 @@ def faults_of(file: str, text: str) -> list[Fault]:
 
 def drawn(n: int, seed: int, parts: Iterable[str], native: bool) -> list[Fault]:
     """As many faults: a file is drawn, then one of its functions' faults."""
-    files = [file for file in _git("ls-files").decode().split() if file.startswith((PACKAGE, "kanecore/"))]
-    endings = (".py", ".c", ".h", ".pyx") if native else ".py"
-    files = [file for file in files if file.endswith(endings) and "/headers/" not in file]
+    endings = {".py", ".c", ".h", ".pyx"} if native else {".py"}
+    paths = (path for folder in (PACKAGE, "kanecore") for path in (ROOT / folder).rglob("*") if path.suffix in endings)
+    files = [path.relative_to(ROOT).as_posix() for path in paths]
+    copied = (f"{PACKAGE}include/", f"{PACKAGE}src/")  # from kanecore/, by an editable install
+    generated = re.compile(r"kanecore/\w+\.c|.*/headers/.*")
+    files = [file for file in files if not file.startswith(copied) and not generated.fullmatch(file)]
     files = [file for file in files if any(part in file for part in parts or [""])]
     found = {file: faults_of(file, (ROOT / file).read_text(encoding="utf-8")) for file in files}
     draw, names = random.Random(seed), sorted(file for file in found if found[file])
