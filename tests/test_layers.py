@@ -43,6 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "describe.from_sympy": {"errors", "graph", "describe", "functions", "shapes", "tolerances"},
     "describe.robots": {"errors", "graph", "describe", "shapes"},
     "describe.from_urdf": {"errors", "describe.robots"},
+    "describe.from_mjcf": {"errors", "graph", "describe", "describe.robots"},
     "describe.from_transforms": {"errors", "graph", "describe.from_sympy", "tolerances"},
     "transforms": {"describe.from_transforms"},
     "derive": {
@@ -68,7 +69,14 @@ ALLOWED: dict[str, set[str]] = {
     },
     # what a user holds: a description, and what is derived from it
     "model": {
-        *("errors", "describe", "describe.from_sympy", "describe.from_urdf", "describe.from_transforms"),
+        *(
+            "errors",
+            "describe",
+            "describe.from_sympy",
+            "describe.from_urdf",
+            "describe.from_mjcf",
+            "describe.from_transforms",
+        ),
         *("derive", "describe.robots", "functions", "program.garbage_collection", "shapes", "speed_matrices"),
     },
     # the same for those who have KanesMethod code

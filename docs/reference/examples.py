@@ -997,6 +997,26 @@ import kanecore as kc
 model = kc.Model.from_urdf(kc.gallery.robot_file("panda"))
 print(model.n_q, model.inputs[0])
 
+# %% Model.from_mjcf
+import kanecore as kc
+
+text = """
+<mujoco model="pendulum">
+  <worldbody>
+    <body name="bob">
+      <joint name="swing" axis="0 1 0" damping="0.1" armature="0.01"/>
+      <inertial pos="0 0 -0.5" mass="1" diaginertia="0.02 0.02 0.01"/>
+    </body>
+  </worldbody>
+  <actuator><motor name="motor" joint="swing" gear="2"/></actuator>
+</mujoco>
+"""
+try:
+    model = kc.Model.from_mjcf(text)
+    print(model.coordinates, model.inputs)
+except ImportError as error:
+    print(error)
+
 # %% Model.functions
 import sympy as sm
 import sympy.physics.mechanics as me

@@ -18,6 +18,7 @@ from kanecore.derive.reading_checks import checked_reading
 from kanecore.derive.reports import explanation, model_picture, printed_equations, report, symbolic_expressions
 from kanecore.derive.reports.kernel_expressions import Expressions
 from kanecore.describe.description import Description, duplicate
+from kanecore.describe.from_mjcf.mujoco_assembly import MujocoOptions, described_mujoco
 from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
 from kanecore.describe.from_sympy.reader import Reader
@@ -154,6 +155,7 @@ class Model(Expressions):
         from_lagrangian   Model of a Lagrangian and forces.
         from_transforms   Model of homogeneous transforms or Denavit-Hartenberg parameters.
         from_urdf         Model of a robot's URDF file.
+        from_mjcf         Model of a MuJoCo model, its smooth dynamics.
 
     Changed into another model::
 
@@ -575,6 +577,71 @@ class Model(Expressions):
             )
             robot = read_urdf(source, mimic, collisions=contacts is not None)
             return cls.of_reading(described_robot(robot, options))
+
+    @classmethod
+    def from_mjcf(
+        cls,
+        source: Any,
+        *,
+        parameters: bool = False,
+        actuators: bool = True,
+        equality: str = "exact",
+        friction: float | None = None,
+    ) -> Model:
+        """The smooth dynamics of a MuJoCo model: M q̈ + bias = passive + actuator forces, without contacts and limits.
+
+        The state is MuJoCo's, x = [qpos, qvel, act]: quaternions with the cosine first, the velocity of a free body in
+        the world and its angular velocity in the body.  Joint J has the coordinate ``q_J`` and the speed ``u_J``; a
+        ball joint ``q_J_e0`` ... ``q_J_e3`` and ``u_J_rx``, ``u_J_ry``, ``u_J_rz``; a free one ``q_J_x``, ... and
+        ``u_J_x``, ... before these.  Actuators are inputs by their names, their activations the states ``act_NAME``.
+        Outputs are ``"NAME force"`` of each actuator and ``"NAME length"`` of each tendon.  Bodies are points and
+        frames, sites points.  A part without a name is called by its kind and number, as ``joint3``.
+
+        Parameters
+        ----------
+        source : mujoco.MjModel, path, or str
+            A compiled model of MuJoCo 4.0 or newer, an MJCF file, or its text, which begins with ``<``; MuJoCo compiles
+            the latter two.
+        parameters : bool
+            Whether each body has parameters ``m_BODY``, ``cx_BODY``, ..., ``Ixx_BODY``, ..., in its own axes.
+        actuators : bool
+            False: in place of actuators each speed ``u_NAME`` has an input ``tau_NAME``.
+        equality : {"exact", "ignore"}
+            Equality constraints of joints, tendons, connect and weld as rows that hold exactly, where MuJoCo has stiff
+            springs, or none; a warning names them.  Those with a mocap body are left out.
+        friction : float, optional
+            The speed over which the ``frictionloss`` of joints turns, rad/s or m/s; None: there is none.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ModelError
+            A part of the smooth dynamics that is not read, by name and with the way out; MuJoCo refuses the file.
+        ImportError
+            A file or text, and MuJoCo is not installed: ``pip install 'kanecore[mjcf]'``.
+        TypeError
+            Another source.
+
+        Notes
+        -----
+        Read are joints of all four types with ``ref``, ``springref``, armature, stiffness and damping with their
+        polynomials, several on a body; ``gravcomp``; fluid forces on boxes of inertia; fixed tendons and those through
+        sites and pulleys, with springs, dampers, dead bands, fixed ones with armature; actuators on joints, tendons and
+        sites with gears, gains, biases, muscles, filters, ranges, armature and damping; flags that switch these off.
+        Not read, and refused: flex, plugins, wrapping geoms, slider-cranks, adhesion, delays, ``actearly``.
+
+        Source: the documentation of MuJoCo 4.0, "Computation", mujoco.readthedocs.io.
+
+        Examples
+        --------
+        ``dyn = kc.compile(kc.Model.from_mjcf("arm.xml"))``
+        """
+        with no_collection():
+            options = MujocoOptions(parameters, actuators, equality, friction)
+            return cls.of_reading(described_mujoco(source, options))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MODEL argument on the command line: a model of the gallery, ``file.py:variable``, or a URDF file."""
+"""The MODEL argument on the command line: a gallery model, ``file.py:variable``, a URDF file, or one of MuJoCo."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["check_floating_base", "compiled", "described", "in_gallery"]
 
+_MUJOCO = ".xml"
+
 
 def in_gallery(name: str) -> bool:
-    """Test whether a name is neither ``file.py:variable`` nor that of a URDF file."""
-    return not name.lower().endswith(".urdf") and _in_a_file(name) is None
+    """Test whether a name is neither ``file.py:variable`` nor that of a robot file."""
+    return not name.lower().endswith((".urdf", _MUJOCO)) and _in_a_file(name) is None
 
 
 def check_floating_base(name: str, floating_base: bool) -> None:
@@ -35,7 +37,7 @@ def described(name: str, floating_base: bool = False) -> Model:
     Raises
     ------
     ModelError
-        There is no such file, or no Model in it; it is a URDF file, and wrong.
+        There is no such file, or no Model in it; it is a robot file, and wrong.
     """
     place = _in_a_file(name)
     if place is None:
@@ -78,6 +80,8 @@ def _robot(name: str, floating_base: bool) -> Model:
     from kanecore.model import Model
 
     try:
+        if name.lower().endswith(_MUJOCO):
+            return Model.from_mjcf(Path(name))
         return Model.from_urdf(Path(name), floating_base=floating_base)
     except OSError as error:
         raise ModelError(f"{name} cannot be read: {error.strerror}") from None
@@ -130,6 +134,6 @@ def _of_gallery(name: str) -> CompiledModel:
     if name not in MODELS:
         raise ModelError(
             f"there is no gallery model {name!r}: give one of {', '.join(models())}, "
-            "file.py:variable that holds a kanecore.Model, or a file.urdf"
+            "file.py:variable that holds a kanecore.Model, a file.urdf, or a file.xml of MuJoCo"
         )
     return load(name)
