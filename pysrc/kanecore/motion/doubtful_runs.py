@@ -58,7 +58,8 @@ def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> No
     sudden = np.flatnonzero(change * np.sum(length) > _SUDDEN * length * np.sum(change))
     if not len(sudden):
         return
-    of_all = _scaled_rows(problem, times[:: -(-len(times) // _LOOKS)], states[:: -(-len(times) // _LOOKS)])
+    some = slice(None, None, -(-len(times) // _LOOKS))
+    of_all = _scaled_rows(problem, times[some], states[some])
     sizes = np.max(np.abs(of_all), axis=(0, 2), initial=0.0)[:, np.newaxis]
     sizes[sizes == 0.0] = 1.0
     typical = np.max(np.linalg.svd(of_all / sizes, compute_uv=False)[:, problem.rank - 1])

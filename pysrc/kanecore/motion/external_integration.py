@@ -175,7 +175,7 @@ def _brought_back(problem: InitialValueProblem, times: Array, states: Array) -> 
         return x
 
     x = normalized(np.array(states))
-    if not (problem.project and dyn.n_configuration + dyn.n_velocity) or not len(x):
+    if not problem.projects or not len(x):
         return x
     return normalized(np.array(dyn.kernels.project(times, x, r=problem.inputs(times, x), p=problem.p)))
 
@@ -191,7 +191,7 @@ class _Fields:
         self.problem = problem
         self.fault: SingularError | NonFiniteError | None = None  # the latest failure of the equations
         self._gains = baumgarte if problem.dyn.n_constraints else None
-        self._projects = problem.project and problem.dyn.n_configuration + problem.dyn.n_velocity > 0
+        self._projects = problem.projects
         self._direction = 1.0 if problem.t1 >= problem.t0 else -1.0
 
     def between(self, start: float, end: float) -> Equations:

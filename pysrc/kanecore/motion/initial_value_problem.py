@@ -58,6 +58,11 @@ class InitialValueProblem:
         """The keyword arguments that `integrate` and `interpolate` of the binding share."""
         return {"inputs": self.inputs.in_c(), "p": self.p, "rank": self.rank, "project": self.project}
 
+    @property
+    def projects(self) -> bool:
+        """Test whether there are constraints to which states are brought back."""
+        return self.project and self.dyn.n_configuration + self.dyn.n_velocity > 0
+
     def state(self, t: float, x: Array) -> ConstraintState:
         """The constraints at a state of the run."""
         return ConstraintState(self.dyn, t, x, self.inputs(t, x), self.p)

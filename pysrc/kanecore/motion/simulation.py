@@ -25,6 +25,9 @@ from kanecore.motion.prescribed_rates import warn_of_other_rates
 from kanecore.motion.progress import reporting_time
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS, Steps, require_package
 from kanecore.motion.simulation_options import (
+    ATOL,
+    METHOD,
+    RTOL,
     gains,
     longest_step,
     one_run_only,
@@ -55,9 +58,9 @@ def simulate(
     t_span: Any,
     x0: Values,
     *,
-    method: str = "dop853",
-    rtol: float = 1e-8,
-    atol: Values = 1e-8,
+    method: str = METHOD,
+    rtol: float = RTOL,
+    atol: Values = ATOL,
     dt: float | None = None,
     t_eval: npt.ArrayLike | None = None,
     events: Any = None,

@@ -181,6 +181,12 @@ def positive_count(name: str, value: int) -> int:
     return number
 
 
+METHOD = "dop853"
+"""The method of a run, unless another is asked for."""
+
+RTOL = 1e-8
+"""Its relative tolerance."""
+
 ATOL = 1e-8
 """Absolute tolerance of what has none of its own."""
 

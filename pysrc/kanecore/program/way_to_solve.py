@@ -4,7 +4,8 @@
 A program is short and has no loops, but divides by pivots that were chosen on the graph.  Where one of them is small
 beside its row, or M is not positive definite, the general way stands beside it, and is rarely called: it solves the
 original M, f, G and γ, with pivots chosen by numbers.  Rows of constraints that elimination on the graph leaves are
-solved at run time in any case, since only numbers say which are independent.
+solved at run time in any case, since only numbers say which are independent.  `recursion_choice` of
+`kanecore.derive.recursions` chooses by which recursion programs and loops solve.
 """
 
 from __future__ import annotations

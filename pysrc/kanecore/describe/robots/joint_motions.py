@@ -12,7 +12,6 @@ import numpy as np
 from kanecore.describe.builder import Builder
 from kanecore.graph.vectors import dot, neg
 
-from .joint_efforts import SingleJoints, wrench_pair
 from .number_nodes import (
     constant_matrix,
     constant_vector,
@@ -26,6 +25,7 @@ from .number_nodes import (
 from .placed_links import FramePoint, PlacedLink, PlacedLinks
 from .rigid_poses import Pose, along, joint_axes, product
 from .robot import Joint
+from .single_joints import SingleJoints, wrench_pair
 
 __all__ = ["add_floating", "add_joint", "hold_root"]
 

@@ -13,7 +13,6 @@ from kanecore.describe.reading import Reading
 
 from .forces_on_links import add_forces, add_spring, add_torques
 from .ground_contacts import add_contacts
-from .joint_efforts import SingleJoints
 from .joint_motions import add_floating, add_joint, hold_root
 from .link_masses import add_bodies, warn_of_massless
 from .loop_closures import Loops
@@ -21,6 +20,7 @@ from .placed_links import FramePoint, PlacedLinks
 from .rigid_poses import Pose
 from .robot import Robot
 from .robot_options import RobotOptions
+from .single_joints import SingleJoints
 from .velocity_rows import constrain_velocities
 
 __all__ = ["described_robot"]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Coordinates, speeds and efforts of joints: rules of mimics, springs, damping, dry friction, and pairs of wrenches."""
+"""Joints with one coordinate: names of coordinates, speeds and efforts, mimics, springs, damping, dry friction.
+
+Coordinate, speed and effort of joint J are ``q_J``, ``u_J`` and ``tau_J``; `joint_motions` names those of other joints.
+"""
 
 from __future__ import annotations
 
