@@ -127,7 +127,7 @@ def test_sizes_of_nested_sums_take_one_pass() -> None:
         sin, cos = graph.call(Op.SIN, angle), graph.call(Op.COS, angle)
         x, y = (graph.add(graph.mul(cos, x), graph.mul(sin, y)), graph.sub(graph.mul(cos, y), graph.mul(sin, x)))
     before = len(graph.nodes)
-    terms(graph, x)
+    terms(graph, x, 1e-9)
     assert len(graph.nodes) < 6 * before
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model.from_mjcf: M, forces, accelerations, activations and lengths are MuJoCo's; what is not read is refused by name.
 
-``tests/mujoco`` has what MuJoCo 4.0.0 made of three files, and its results at five states.
+``tests/mujoco_models`` has what MuJoCo 4.0.0 made of three files, and its results at five states.
 """
 
 import json
@@ -15,7 +15,7 @@ import pytest
 
 import kanecore as kc
 
-FOLDER = Path(__file__).parent / "mujoco"
+FOLDER = Path(__file__).parent / "mujoco_models"
 NAMES = ["equality", "forces", "joints"]
 
 

@@ -100,6 +100,8 @@ def test_states_in_the_order_of_pinocchio(name: str) -> None:
         names=["universe", *(joint[0] for joint in layout)],
         joints=[None, *joints],
         njoints=len(joints) + 1,
+        jointPlacements=[SimpleNamespace(rotation=np.eye(3))] * (len(joints) + 1),
+        parents=[0] * (len(joints) + 1),
         nq=sum(joint.nq for joint in joints),
         nv=sum(joint.nv for joint in joints),
     )
@@ -744,3 +746,51 @@ def test_reactions_where_rows_of_a_loop_vanish(parameters: bool) -> None:
     pushed = free.reactions(0.0, x, r=[0.0, 0.0, 0.0, *-force, *force])
     assert np.max(np.abs(held)) > 0.1
     assert_allclose(held, pushed, rtol=0, atol=1e-9)
+
+
+# ------------------------------------------------------------------------------------- orientations and planar axes
+def test_quaternions_of_origins() -> None:
+    """URDF 1.2: <origin quat_xyzw="x y z w">, of any norm, is the rotation that roll, pitch and yaw say."""
+    text = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="0 0 1"/><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="1 2 3" {turned}/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    half = 0.35
+    by_quaternion, by_angle = (
+        kc.compile(kc.Model.from_urdf(text.format(turned=turned)), cc="none")
+        for turned in (f'quat_xyzw="{2 * np.sin(half)} 0 0 {2 * np.cos(half)}"', f'rpy="{2 * half} 0 0"')
+    )
+    x = [0.4, 0.3]
+    assert_allclose(by_quaternion.positions(0.0, x), by_angle.positions(0.0, x), atol=1e-15)
+    with pytest.raises(kc.ModelError, match="rpy and quat_xyzw: give one of the two"):
+        kc.Model.from_urdf(text.format(turned='rpy="0 0 1" quat_xyzw="0 0 0 1"'))
+    with pytest.raises(kc.ModelError, match="quat_xyzw of <origin> is 0 0 0 0"):
+        kc.Model.from_urdf(text.format(turned='quat_xyzw="0 0 0 0"'))
+
+
+@pytest.mark.parametrize("axis", ["0 0 1", "0 0 -1", "0 1 0"])
+def test_planar_axes_that_pinocchio_ignores(axis: str) -> None:
+    text = f"""<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+    <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="slide" type="planar"><parent link="a"/><child link="b"/><axis xyz="{axis}"/></joint></robot>"""
+    dyn = kc.compile(kc.Model.from_urdf(text), cc="none")
+    model = SimpleNamespace(
+        names=["universe", "slide"],
+        joints=[None, SimpleNamespace(idx_q=0, nq=4, idx_v=0, nv=3)],
+        jointPlacements=[None, SimpleNamespace(rotation=np.eye(3))],
+        parents=[0, 0],
+        njoints=2,
+        nq=4,
+        nv=3,
+    )
+    if axis == "0 0 1":
+        q, v = kc.robots.to_pinocchio(dyn, [1.0, 2.0, 0.5, 0.1, 0.2, 0.3], model)
+        assert_allclose(q, [1.0, 2.0, np.cos(0.5), np.sin(0.5)])
+        assert_allclose(kc.robots.from_pinocchio(dyn, q, v, model), [1.0, 2.0, 0.5, 0.1, 0.2, 0.3])
+        return
+    with pytest.raises(
+        kc.ModelError, match=r"planar joint 'slide' turns about .* in Pinocchio, which ignores the axis"
+    ):
+        kc.robots.to_pinocchio(dyn, np.zeros(6), model)
+    with pytest.raises(kc.ModelError, match="another mechanism"):
+        kc.robots.from_pinocchio(dyn, [0.0, 0.0, 1.0, 0.0], np.zeros(3), model)

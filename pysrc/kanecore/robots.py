@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import unknown_name
+from kanecore.errors import ModelError, unknown_name
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -47,6 +47,8 @@ def to_pinocchio(dyn: Evaluator, x: npt.ArrayLike, model: Any) -> tuple[Array, A
     ------
     KeyError
         The two have different joints.
+    ModelError
+        A planar joint has another axis than z: Pinocchio ignores it, and its model is another mechanism.
     """
     state = np.asarray(x, dtype=np.float64)
     q, v = np.zeros((*state.shape[:-1], model.nq)), np.zeros((*state.shape[:-1], model.nv))
@@ -93,6 +95,25 @@ def _joints(dyn: Evaluator, model: Any) -> Iterator[tuple[Any, list[int], list[i
                 found([f"u_{name}_{k}" for k in _FREE]),
             )
         elif joint.nv == 3:
+            _refuse_turned_plane(dyn, model, number, places[f"u_{name}_r"] - dyn.n_q if f"u_{name}_r" in places else -1)
             yield joint, found([f"q_{name}_{k}" for k in "xyr"]), found([f"u_{name}_{k}" for k in "xyr"])
         else:
             yield joint, found([f"q_{name}"]), found([f"u_{name}"])
+
+
+def _refuse_turned_plane(dyn: Evaluator, model: Any, number: int, speed: int) -> None:
+    """Raise ModelError for a planar joint whose axis is not z; other joints are at 0 where the axes are compared."""
+    if speed < 0:
+        return
+    axis, joint = np.array([0.0, 0.0, 1.0]), number
+    while joint > 0:
+        axis, joint = np.asarray(model.jointPlacements[joint].rotation) @ axis, int(model.parents[joint])
+    turned = np.asarray(dyn.partial_angular_velocities(0.0, dyn.names.state({})))[:, speed]
+    moving = turned[np.any(turned != 0.0, axis=-1)]
+    if len(moving) and not np.allclose(moving[0], axis, rtol=0, atol=1e-9):
+        here, there = (x.round(6).tolist() for x in (moving[0], axis))
+        raise ModelError(
+            f"planar joint {model.names[number]!r} turns about {here} in {dyn.name!r}, and about {there} in Pinocchio, "
+            "which ignores the axis of planar joints: its model is another mechanism; write <axis xyz='0 0 1'/> in the "
+            "file, and turn the <origin>"
+        )

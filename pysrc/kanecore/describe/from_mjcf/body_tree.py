@@ -27,28 +27,14 @@ from kanecore.describe.robots.number_nodes import (
     turn_quaternion,
 )
 from kanecore.describe.robots.placed_links import PlacedLink, PlacedLinks
-from kanecore.describe.robots.rigid_poses import Pose, along, cleaned, joint_axes, product
+from kanecore.describe.robots.rigid_poses import Pose, along, cleaned, from_unit_quaternion, joint_axes, product
 from kanecore.graph.vectors import neg
 
 from .mujoco_source import BALL, FREE, HINGE, SLIDE, Names
 
-__all__ = ["BodyTree", "rotation_of"]
+__all__ = ["BodyTree"]
 
 Array = npt.NDArray[np.float64]
-
-
-def rotation_of(quaternion: Array) -> Array:
-    """The rotation (3, 3) of a quaternion, cosine first."""
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
-    return cleaned(
-        np.array(
-            [
-                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-            ]
-        )
-    )
 
 
 @dataclass
@@ -96,7 +82,7 @@ class BodyTree:
     def _add(self, body: int) -> None:
         m, name = self.m, self.name(body)
         parent = self.placed(int(m.body_parentid[body]))
-        at = parent.pose @ Pose(rotation_of(m.body_quat[body]), np.array(m.body_pos[body]))
+        at = parent.pose @ Pose(from_unit_quaternion(m.body_quat[body]), np.array(m.body_pos[body]))
         place = PlacedLink(parent.frame, parent.point, at, parent.carrier)
         first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
         for j in range(first, first + count):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from kanecore.describe.robots.number_nodes import constant_matrix, from_quaternion, number, product_with, triple, turn
-from kanecore.describe.robots.rigid_poses import along, cleaned, joint_axes, product
+from kanecore.describe.robots.rigid_poses import along, cleaned, from_unit_quaternion, joint_axes, product
 from kanecore.graph.vectors import Components, Matrix, add, cross, dot
 
-from .body_tree import BodyTree, rotation_of
+from .body_tree import BodyTree
 from .mujoco_source import BALL, FREE, HINGE, SLIDE
 
 __all__ = ["BodyVelocities"]
@@ -50,7 +50,7 @@ class BodyVelocities:
 
     def _carried_on(self, body: int, v: Components, w: Components) -> tuple[Components, Components]:
         m, b, g = self._m, self._builder, self._builder.graph
-        fixed = constant_matrix(b, rotation_of(m.body_quat[body]))
+        fixed = constant_matrix(b, from_unit_quaternion(m.body_quat[body]))
         v = self._turned(fixed, add(g, v, cross(g, w, self._numbers(m.body_pos[body]))))
         w = self._turned(fixed, w)
         first = int(m.body_jntadr[body])

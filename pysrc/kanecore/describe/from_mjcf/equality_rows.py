@@ -9,11 +9,11 @@ import numpy as np
 
 from kanecore.describe.robots.loop_closures import Loops
 from kanecore.describe.robots.number_nodes import number
-from kanecore.describe.robots.rigid_poses import Pose
+from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion
 from kanecore.describe.robots.robot import Closure
 from kanecore.errors import ModelError, warn
 
-from .body_tree import BodyTree, rotation_of
+from .body_tree import BodyTree
 from .sites import Sites
 from .tendon_lengths import Tendon
 
@@ -87,6 +87,6 @@ def _ends(tree: BodyTree, sites: Sites, i: int) -> list[tuple[int, Pose]]:
         return [(sites.body(s), sites.pose(s)) for s in objects]
     if int(m.eq_type[i]) == _CONNECT:
         return [(body, Pose(np.eye(3), data[3 * k : 3 * k + 3])) for k, body in enumerate(objects)]
-    relative = Pose(rotation_of(data[6:10]), data[3:6])
+    relative = Pose(from_unit_quaternion(data[6:10]), data[3:6])
     anchor = Pose(np.eye(3), data[0:3])
     return [(objects[0], relative @ anchor), (objects[1], anchor)]

@@ -17,13 +17,13 @@ from kanecore.describe.description import Description
 from kanecore.describe.reading import Reading
 from kanecore.describe.robots.link_masses import add_bodies
 from kanecore.describe.robots.placed_links import PlacedLinks
-from kanecore.describe.robots.rigid_poses import Pose, product
+from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, product
 from kanecore.describe.robots.robot import Inertial, Link, Robot, Solid
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Op
 
 from .actuators import add_actuators
-from .body_tree import BodyTree, rotation_of
+from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .equality_rows import add_equality
 from .mujoco_source import Names, compiled, refuse_unread
@@ -92,7 +92,7 @@ def _robot(tree: BodyTree) -> Robot:
     for body in range(m.nbody):
         inertial = None
         if m.body_mass[body] > 0.0 and body:
-            axes = rotation_of(m.body_iquat[body])
+            axes = from_unit_quaternion(m.body_iquat[body])
             tensor = product(product(axes, np.diag(m.body_inertia[body])), axes.T)
             inertial = Inertial(float(m.body_mass[body]), np.array(m.body_ipos[body]), 0.5 * (tensor + tensor.T))
         links[tree.name(body)] = Link(tree.name(body), "", inertial, tuple(_shapes(m, body)))
@@ -102,7 +102,7 @@ def _robot(tree: BodyTree) -> Robot:
 def _shapes(m: Any, body: int) -> Iterator[Solid]:
     for k in range(int(m.body_geomadr[body]), int(m.body_geomadr[body]) + int(m.body_geomnum[body])):
         size, kind = [float(x) for x in m.geom_size[k]], int(m.geom_type[k])
-        pose = Pose(rotation_of(m.geom_quat[k]), np.array(m.geom_pos[k]))
+        pose = Pose(from_unit_quaternion(m.geom_quat[k]), np.array(m.geom_pos[k]))
         if kind == _SPHERE:
             yield Solid("sphere", (size[0],), pose)
         elif kind == _BOX:

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from kanecore.describe.robots.number_nodes import number, triple
-from kanecore.describe.robots.rigid_poses import Pose
+from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.vectors import Components, dot
 
-from .body_tree import BodyTree, rotation_of
+from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .mujoco_source import FREE, HINGE, SLIDE
 
@@ -146,7 +146,7 @@ def _add_fluid(tree: BodyTree, velocities: BodyVelocities, body: int) -> None:
     others = np.roll(inertia, -1) + np.roll(inertia, -2) - inertia
     s = np.sqrt(np.maximum(_MASSLESS, others) / mass * 6)  # as MuJoCo rounds it: of flat bodies the root magnifies that
     density, viscosity, diameter = float(m.opt.density), float(m.opt.viscosity), float(s.mean())
-    centre, axes = np.array(m.body_ipos[body]), rotation_of(m.body_iquat[body])
+    centre, axes = np.array(m.body_ipos[body]), from_unit_quaternion(m.body_iquat[body])
     end = tree.links.end(tree.name(body), Pose(axes, centre), "fluid")
     place = triple([number(b, float(x)) for x in centre])
     v, (_, w) = velocities.at(body, place), velocities.of(body)

@@ -7,10 +7,10 @@ import numpy as np
 
 from kanecore.describe.robots.number_nodes import constant_vector, number, triple
 from kanecore.describe.robots.placed_links import FramePoint
-from kanecore.describe.robots.rigid_poses import Pose
+from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion
 from kanecore.graph.vectors import Components, Matrix, dot
 
-from .body_tree import BodyTree, rotation_of
+from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 
 __all__ = ["Sites"]
@@ -45,13 +45,13 @@ class Sites:
         """Point and axes of a site."""
         if site not in self._frames:
             tree = self._tree
-            own, turned = tree.placed(self.body(site)).own_frame, rotation_of(self._m.site_quat[site])
+            own, turned = tree.placed(self.body(site)).own_frame, from_unit_quaternion(self._m.site_quat[site])
             self._frames[site] = tree.links.turned(own, turned, tree.names("site", site))
         return FramePoint(self._frames[site], self.point(site))
 
     def pose(self, site: int) -> Pose:
         """Pose of a site in the axes of its body."""
-        return Pose(rotation_of(self._m.site_quat[site]), np.array(self._m.site_pos[site]))
+        return Pose(from_unit_quaternion(self._m.site_quat[site]), np.array(self._m.site_pos[site]))
 
     def position(self, site: int) -> Components:
         """Position in the world."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from kanecore.describe.robots.rigid_poses import Pose, roll_pitch_yaw
+from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, roll_pitch_yaw
 from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
 from kanecore.errors import ModelError, unknown_name
 
@@ -90,8 +90,15 @@ class ElementValues:
         if element is None:
             return Pose.same()
         zero = (0.0, 0.0, 0.0)
-        rotation = roll_pitch_yaw(self.numbers(element, "rpy", 3, zero))
-        return Pose(rotation, np.array(self.numbers(element, "xyz", 3, zero)))
+        position = np.array(self.numbers(element, "xyz", 3, zero))
+        if "quat_xyzw" not in element.attributes:
+            return Pose(roll_pitch_yaw(self.numbers(element, "rpy", 3, zero)), position)
+        if "rpy" in element.attributes:
+            raise self.fault(element, f"<{element.tag}> has rpy and quat_xyzw: give one of the two")
+        x, y, z, w = self.numbers(element, "quat_xyzw", 4)
+        if not any((x, y, z, w)):
+            raise self.fault(element, f"quat_xyzw of <{element.tag}> is 0 0 0 0, and turns nothing: write 0 0 0 1")
+        return Pose(from_unit_quaternion(np.array([w, x, y, z])), position)
 
 
 def parsed(text: str) -> list[float]:

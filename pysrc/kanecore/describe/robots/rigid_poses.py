@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Pose", "along", "cleaned", "joint_axes", "product", "roll_pitch_yaw"]
+__all__ = ["Pose", "along", "cleaned", "from_unit_quaternion", "joint_axes", "product", "roll_pitch_yaw"]
 
 Array = npt.NDArray[np.float64]
 
@@ -61,6 +61,20 @@ def roll_pitch_yaw(rpy: Sequence[float]) -> Array:
                 [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
                 [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
                 [-sp, cp * sr, cp * cr],
+            ]
+        )
+    )
+
+
+def from_unit_quaternion(quaternion: Array) -> Array:
+    """Rotation of a quaternion that is not zero, cosine first, by its direction: v_parent = R v."""
+    w, x, y, z = quaternion / math.sqrt(product(quaternion, quaternion))
+    return cleaned(
+        np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
             ]
         )
     )

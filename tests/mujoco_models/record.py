@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what MuJoCo makes of the models beside this file: the numbers that kanecore reads, and results at five states.
 
-``python tests/mujoco/record.py`` with mujoco==4.0.0; tests read the JSON files, without MuJoCo.
+``python tests/mujoco_models/record.py`` with mujoco==4.0.0; tests read the JSON files, without MuJoCo.
 """
 
 import json
