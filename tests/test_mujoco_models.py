@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model.from_mjcf: M, forces, accelerations, activations and lengths are MuJoCo's; what is not read is refused by name.
 
-``tests/mujoco_models`` has what MuJoCo 4.0.0 made of three files, and its results at five states.
+``tests/mujoco_models`` has what MuJoCo 4.0.0 made of four files, and its results at five states.
 """
 
 import json
@@ -16,7 +16,7 @@ import pytest
 import kanecore as kc
 
 FOLDER = Path(__file__).parent / "mujoco_models"
-NAMES = ["equality", "forces", "joints"]
+NAMES = ["branches", "equality", "forces", "joints"]
 
 
 @cache
@@ -42,6 +42,7 @@ def model(name: str, **options: Any) -> kc.CompiledModel:
     return kc.compile(kc.Model.from_mjcf(compiled_model(name), **options), cc="none")
 
 
+@pytest.mark.filterwarnings("ignore:armature of")
 @pytest.mark.parametrize("name", NAMES)
 def test_numbers_of_mujoco(name: str) -> None:
     dyn = model(name, equality="ignore")
@@ -109,6 +110,15 @@ def test_equality_holds_exactly() -> None:
     gear = x[list(dyn.coordinate_names).index("q_gear")]
     assert gear == pytest.approx(0.1 - 2 * turned + 0.3 * turned**2, abs=1e-12)
     assert dyn.simulate((0.0, 1.0), x).energy_drift < 1e-6
+
+
+def test_armature_that_joins_branches_is_told() -> None:
+    with pytest.warns(kc.KanecoreWarning, match="joins two branches of the tree, by u_left and u_right") as caught:
+        kc.Model.from_mjcf(compiled_model("branches"))
+    assert [str(each.message).split(" joins")[0] for each in caught] == [
+        "armature of tendon 'belt'",
+        "armature of actuator 'belt motor'",
+    ]
 
 
 def test_masses_are_parameters() -> None:

@@ -23,7 +23,7 @@ from .mujoco_source import BALL, FREE
 from .muscle_curves import activation_rate, active_force, passive_force
 from .passive_forces import Flags, damper, rotation_vector
 from .sites import Sites
-from .tendon_lengths import Tendon, second_rate
+from .tendon_lengths import Tendon, add_armature
 
 __all__ = ["add_actuators"]
 
@@ -36,13 +36,17 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 @dataclass
 class _Transmission:
-    """Length and rate of an actuator, its second derivative where that is asked for, and what its force does."""
+    """Length and rate of an actuator, what its force does, a force that no limit clamps, and inertia of its length."""
 
     length: int
     rate: int
     push: Callable[[int], None]
     passive: Callable[[int], None]
-    second_rate: int = 0
+    armature: Callable[[float], None]
+
+
+def _no_armature(inertia: float) -> None:
+    """An actuator on sites has none: `mujoco_source` refuses it."""
 
 
 class _Actuators:
@@ -86,10 +90,11 @@ class _Actuators:
             for c, each in enumerate(gears):
                 tree.efforts[first + c].append(g.mul(each, force))
 
-        second = dot(g, gears, [self.b.acceleration(u) for u in speeds]) if m.actuator_armature[i] else 0
-        return _Transmission(
-            length, g.sum([g.mul(x, u) for x, u in zip(gears, speeds, strict=True)]), push, passive, second
-        )
+        def armature(inertia: float) -> None:
+            passive(g.neg(g.mul(g.constant(inertia), dot(g, gears, [self.b.acceleration(u) for u in speeds]))))
+
+        rate = g.sum([g.mul(x, u) for x, u in zip(gears, speeds, strict=True)])
+        return _Transmission(length, rate, push, passive, armature)
 
     def _on_tendon(self, i: int) -> _Transmission:
         g, tendon = self.g, self.tendons[int(self.m.actuator_trnid[i, 0])]
@@ -104,8 +109,11 @@ class _Actuators:
         def passive(force: int) -> None:
             tendon.forces.append(g.mul(gear, force))
 
-        second = g.mul(gear, second_rate(self.tree, tendon)) if self.m.actuator_armature[i] else 0
-        return _Transmission(g.mul(gear, tendon.length), g.mul(gear, tendon.rate), push, passive, second)
+        def armature(inertia: float) -> None:
+            squared = float(self.m.actuator_gear[i, 0]) ** 2
+            add_armature(self.tree, tendon, inertia * squared, f"actuator {self.tree.names('actuator', i)!r}")
+
+        return _Transmission(g.mul(gear, tendon.length), g.mul(gear, tendon.rate), push, passive, armature)
 
     def _on_site(self, i: int) -> _Transmission:
         """A wrench at a site, in its axes, or in those of a reference site, on the motion between the two."""
@@ -133,7 +141,7 @@ class _Actuators:
             if reference >= 0:
                 self._wrench(reference, home, g.neg(force), f, t)
 
-        return _Transmission(length, g.add(dot(g, f, v), dot(g, t, w)), push, push)
+        return _Transmission(length, g.add(dot(g, f, v), dot(g, t, w)), push, push, _no_armature)
 
     def _common(self, first: int, second: int) -> int:
         """The nearest body that carries both, or is one of them."""
@@ -187,7 +195,7 @@ class _Actuators:
         if "damper" not in self.flags.off and (m.actuator_damping[i] or np.any(m.actuator_dampingpoly[i])):
             through.passive(g.neg(damper(g, m.actuator_damping[i], m.actuator_dampingpoly[i], through.rate)))
         if m.actuator_armature[i]:
-            through.passive(g.neg(g.mul(number(b, float(m.actuator_armature[i])), through.second_rate)))
+            through.armature(float(m.actuator_armature[i]))
 
     def _force(self, i: int, y: int, through: _Transmission) -> int:
         m, g = self.m, self.g

@@ -10,10 +10,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from kanecore.describe.robots.number_nodes import number, triple
+from kanecore.errors import warn
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import dot
 
@@ -22,7 +24,7 @@ from .body_velocities import BodyVelocities
 from .passive_forces import Flags, damper, spring
 from .sites import Sites
 
-__all__ = ["Tendon", "add_tendons"]
+__all__ = ["Tendon", "add_armature", "add_tendons"]
 
 _JOINT, _PULLEY = 1, 2  # of ``wrap_type``
 
@@ -80,15 +82,39 @@ def add_tendons(tree: BodyTree, sites: Sites, velocities: BodyVelocities, flags:
         if "damper" not in flags.off and (m.tendon_damping[t] or np.any(m.tendon_dampingpoly[t])):
             tendon.forces.append(g.neg(damper(g, m.tendon_damping[t], m.tendon_dampingpoly[t], tendon.rate)))
         if m.tendon_armature[t]:
-            tendon.forces.append(g.neg(g.mul(number(b, float(m.tendon_armature[t])), second_rate(tree, tendon))))
+            add_armature(tree, tendon, float(m.tendon_armature[t]), f"tendon {tree.names('tendon', t)!r}")
         tendons.append(tendon)
     return tendons
 
 
-def second_rate(tree: BodyTree, tendon: Tendon) -> int:
-    """The second derivative of the length of a fixed tendon."""
-    b, g = tree.builder, tree.builder.graph
-    return g.sum([g.mul(g.constant(c), b.acceleration(tree.u[i])) for i, c in tendon.coefficients.items()])
+def add_armature(tree: BodyTree, tendon: Tendon, armature: float, what: str) -> None:
+    """Add the inertia a Jᵀ J u̇ of the length of a fixed tendon, as MuJoCo has it.
+
+    Entries of M stand only between a speed and those before it on its chain of bodies.  So MuJoCo leaves out what
+    joins two branches, and this model does, since states and gains are exchanged; a warning says so.
+    """
+    b, g, apart = tree.builder, tree.builder.graph, list[str]()
+    for i, c in tendon.coefficients.items():
+        pulled = []
+        for j, other in tendon.coefficients.items():
+            if _on_one_chain(tree.m, i, j):
+                pulled.append(g.mul(g.constant(other), b.acceleration(tree.u[j])))
+            elif i < j:
+                apart.append(f"{b.speeds[tree.u[i]]} and {b.speeds[tree.u[j]]}")
+        tree.efforts[i].append(g.neg(g.mul(g.constant(armature * c), g.sum(pulled))))
+    if apart:
+        warn(
+            f"armature of {what} joins two branches of the tree, by {', '.join(apart)}: MuJoCo leaves this out of its "
+            "mass matrix, and so does this model, that the two have the same accelerations"
+        )
+
+
+def _on_one_chain(m: Any, i: int, j: int) -> bool:
+    """Test whether of two speeds one is that of a body that carries the other's, or of the same joint."""
+    low, high = sorted((i, j))
+    while high > low:
+        high = int(m.dof_parentid[high])
+    return high == low
 
 
 def _fixed(tree: BodyTree, wraps: Sequence[int]) -> Tendon:
