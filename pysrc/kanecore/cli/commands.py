@@ -210,10 +210,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _on_model(
-    commands: Any, name: str, what: str, command: Callable[[argparse.Namespace], int | None]
+    commands: Any, name: str, help_text: str, command: Callable[[argparse.Namespace], int | None]
 ) -> argparse.ArgumentParser:
     """A command on a model."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=what)
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=help_text)
     parser.add_argument(
         "model",
         metavar="MODEL",

@@ -227,11 +227,11 @@ class Kinematics(Rotations):
             self._inertial_velocity[j], i = total, j
         return self._inertial_velocity[i]
 
-    def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
+    def _is_shorter(self, velocity: Components, total: Components, point: Point) -> bool:
         """Test whether the velocity as given takes fewer operations than that from the position and the parent."""
         known = [*self.velocity[point.parent], *(x for f, _ in point.position for x in self.omega[f])]
         shared = set(self.graph.below(known))
-        return count(self.graph, given)["total"] < count(self.graph, total, shared)["total"]
+        return count(self.graph, velocity)["total"] < count(self.graph, total, shared)["total"]
 
     def _agree(self, a: Components, b: Components, summands: Sequence[int]) -> bool:
         """Test whether two velocities are equal at random states, to the rounding of their summands."""

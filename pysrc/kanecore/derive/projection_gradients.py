@@ -36,7 +36,7 @@ class StepGradient:
 
     Attributes
     ----------
-    given : tuple of int
+    symbols : tuple of int
         The symbols of κ, μ, ν and l.
     sides : tuple of int
         y⁺_aᵀ l.
@@ -44,7 +44,7 @@ class StepGradient:
         By y, r and p, at given a, κ, μ, ν and l.
     """
 
-    given: tuple[int, ...]
+    symbols: tuple[int, ...]
     sides: tuple[int, ...]
     gradient: tuple[int, ...]
 

@@ -134,8 +134,8 @@ class _Writer:
     def __init__(self, splines: Mapping[Spline, int], functions: Mapping[str, int], library: Library) -> None:
         self.splines, self.functions, self.library = splines, functions, library
 
-    def function(self, of: Function) -> CodedFunction:
-        return self._program(of.parts) if isinstance(of, Straight) else self._solved(of)
+    def function(self, function: Function) -> CodedFunction:
+        return self._program(function.parts) if isinstance(function, Straight) else self._solved(function)
 
     def _program(self, parts: Parts) -> CodedFunction:
         coded = tuple(_Part(part, self.splines).coded() for part in parts.parts)
@@ -154,11 +154,11 @@ class _Writer:
                 members[name] = self.functions[member]
             elif member != ():
                 members[name] = np.array(member, dtype=np.int32) if isinstance(member, tuple) else member
-        if solved.way == "closure":
+        if solved.solver == "closure":
             members["guess"] = np.array(self.library.guess, dtype=np.float64)
         instead = [solved.members[name] for name in ("otherwise", "shortly") if name in solved.members]
         return CodedFunction(
-            way=solved.way,
+            solver=solved.solver,
             members=members,
             equations=equations,
             sizes=solved.sizes,

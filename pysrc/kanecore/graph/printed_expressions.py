@@ -450,7 +450,7 @@ def _of_nodes(graph: Graph, roots: Sequence[int]) -> _Listed | None:
         dropped = {k for k, form in definitions.items() if uses[k] < 2 or not _worth_a_name(forms.atoms, form, 1)}
         if not dropped:
             return _Listed(forms, definitions, results)
-        named = {forms.atoms[k].of for k in definitions.keys() - dropped}
+        named = {forms.atoms[k].content for k in definitions.keys() - dropped}
     return None
 
 

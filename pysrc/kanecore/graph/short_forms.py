@@ -273,7 +273,7 @@ class Writer:
                 accumulate_term(found, mono, x)
             else:
                 rest = product(mono, ((k, -2),))
-                left += [(rest, x), (product(rest, ((self.atoms.wave(kept, atoms[k].of), 2),)), -x)]
+                left += [(rest, x), (product(rest, ((self.atoms.wave(kept, atoms[k].content), 2),)), -x)]
         return found
 
     # ------------------------------------------------------------------------------------- factors of polynomials

@@ -61,16 +61,18 @@ class Sensitivities:
     after: list[Array] | None
 
 
-def wanted_sensitivities(given: Any) -> tuple[str, ...]:
+def wanted_sensitivities(sensitivities: Any) -> tuple[str, ...]:
     """Check the variables of wanted sensitivities, in the order that was given."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TypeError(f"sensitivities is {given!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
-    for kind in given:
+    if isinstance(sensitivities, str) or not isinstance(sensitivities, Sequence):
+        raise TypeError(f"sensitivities is {sensitivities!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
+    for kind in sensitivities:
         if kind not in _KINDS:
             raise ValueError(f"sensitivities holds {kind!r}; it must hold only {', '.join(map(repr, _KINDS))}")
-    if not given or len(set(given)) != len(given):
-        raise ValueError(f"sensitivities is {given!r}; name each of {', '.join(map(repr, _KINDS))} at most once")
-    return tuple(given)
+    if not sensitivities or len(set(sensitivities)) != len(sensitivities):
+        raise ValueError(
+            f"sensitivities is {sensitivities!r}; name each of {', '.join(map(repr, _KINDS))} at most once"
+        )
+    return tuple(sensitivities)
 
 
 def require_derivatives(
