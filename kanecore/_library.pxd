@@ -58,7 +58,7 @@ cdef extern from *:
 
 
 cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
-    """Pointer to n numbers of ``item`` bytes behind ``a``."""
+    """Pointer to the number n places after ``a``; each number has ``item`` bytes."""
     return <double *>(<char *>a + n * item)
 
 

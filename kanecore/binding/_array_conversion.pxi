@@ -128,7 +128,7 @@ cdef Block new_block(const double *numbers, Py_ssize_t n, Py_ssize_t n_values):
 
 
 cdef Block in_floats(Block block, Py_ssize_t n, Py_ssize_t n_values):
-    """The same block, of which kernels read ``n_values`` floats, the last ``n`` of which are its values."""
+    """The same block in single precision: kernels read ``n_values`` floats, of which the last ``n`` are its values."""
     cdef float *floats
     cdef Py_ssize_t i
     block.read = allocate(n_values)

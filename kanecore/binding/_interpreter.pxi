@@ -201,7 +201,7 @@ cdef class Machine:
         return self.functions + i
 
     cdef int fill_functions(self, object code) except -1:
-        """All of them, each after those that it calls, and the scratch of each."""
+        """Fill all functions, each after the functions that it calls, and note how much scratch each takes."""
         cdef const void *splines = self.splines(code.splines)
         cdef kc_coded_function *f
         self.functions = <kc_coded_function *>self.room(len(code.functions) * sizeof(kc_coded_function))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of the functions of code for the machine: what they read and write lies within what is there.
+"""Checks of the functions of code for the machine: all that they read and write lies within its arrays.
 
 A program says by itself how far it reads and writes.  A way that solves calls functions, which write into its arrays:
 `WAYS` says how many numbers each may write, how long lists of places are, and how much the way itself reads and writes,
@@ -43,7 +43,7 @@ _ALL = "all"
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to solve: what it reads and writes, the functions that it calls, and its lists of places.
+    """A way to solve: how many numbers it reads and writes, the functions that it calls, and its lists of places.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class _Way:
     holds : str
         What else is true of its numbers.
     beside : str
-        How much scratch, behind the way's own, it uses where functions have theirs.
+        Numbers of scratch that it uses after its own arrays, in the place where functions have theirs.
     """
 
     sizes: str = ""
@@ -273,9 +273,9 @@ def _compiled(formula: str) -> CodeType:
 
 
 def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
-    """The reach of a function that solves, and how much scratch it takes behind its own, where functions have theirs.
+    """The reach of a function that solves, and the numbers of scratch that it uses where functions have theirs.
 
-    ``reaches`` are those of the functions before it.  ValueError for what no function has.
+    ``reaches`` are those of the functions before this one.  ValueError for a size, member or list that no function has.
     """
     name, way = function.solver, WAYS[function.solver]
     members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
@@ -450,7 +450,7 @@ def check_preparing(code: Any, reaches: Sequence[Reach], room: int) -> None:
 
 
 def _keeps_address(part: Any) -> bool:
-    """Test whether what a part stores first in c is what stood there."""
+    """Test whether a part leaves the first number of c, an address, as it was."""
     kept = set[int]()
     for array, pairs in _runs(part.stores, 2):
         if array == _OUT:

@@ -158,7 +158,7 @@ class Names:
     def _by_place(
         self, kind: str, items: Iterable[tuple[Any, Any]], argument: str
     ) -> tuple[dict[int, Any], dict[str, Any]]:
-        """Values by number, and those of names that no kernel can read, by name; each of them once.
+        """Values by number, and values by name for names that no kernel can read; ValueError for a name twice.
 
         ``items`` are pairs of a name or symbol and a value; in messages they stand in ``argument``.
         """
@@ -377,7 +377,7 @@ class Names:
 
 
 def _items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Pairs of a mapping, or of kind has keys but iterates over values, such as a series of pandas."""
+    """Pairs (key, value) of a mapping, or of an object with keys that iterates over values, as a series of pandas."""
     return [(key, mapping[key]) for key in mapping.keys()]  # noqa: SIM118
 
 

@@ -227,7 +227,7 @@ def _on_model(
 
 
 def _with_traceback(parser: argparse.ArgumentParser) -> None:
-    """Accept the global option behind the command as well; if absent there, it keeps its earlier value."""
+    """Accept the global option after the command as well; if it is absent there, its earlier value stays."""
     parser.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 

@@ -100,7 +100,7 @@ def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
 
 
 def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and the text behind the last ``=``."""
+    """Names, each with the text after the last ``=``."""
     result = {}
     for item in items:
         name, equals, text = item.rpartition("=")

@@ -265,7 +265,7 @@ def _direction(dyn: Evaluator, x: Values, dx: Values, dr: Values | None) -> Arra
 
 
 def _behind_solution(dyn: Evaluator, x: Values, **vector: Array) -> Array:
-    """A vector behind the places of udot and the multipliers, which the kernel finds itself."""
+    """What x goes on with: zeros in the places of udot and the multipliers, which the kernel finds, then the vector."""
     leading(x=dyn.names.rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
     return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 

@@ -267,7 +267,7 @@ class _Equations:
     units: Array
 
     def solve(self, udot: dict[int, float], tau: dict[int, float]) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """[u̇, τ, λ], and which of λ are not unique; ModelError if something else is not, or nothing agrees."""
+        """[u̇, τ, λ], and which of λ are not unique; ModelError if u̇ or τ is not unique, or no solution exists."""
         matrix, right, scale = self._scaled
         n = len(self.units)
         solution = np.zeros(len(scale))

@@ -129,7 +129,7 @@ class Kinematics(Rotations):
         return x, y, z
 
     def relative_omega(self, g: Graph, i: int) -> Components:
-        """Angular velocity of a frame in the one from which it is oriented, from the set ω, in its own axes."""
+        """Angular velocity of a frame relative to its parent frame, from the set ω, in the frame's own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
             return sub(g, self.omega[i], matvec(g, self.from_parent[i], self.omega[frame.parent]))

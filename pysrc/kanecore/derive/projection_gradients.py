@@ -54,7 +54,7 @@ def step_gradient(d: Derivation, level: str) -> StepGradient:
     g, description = d.graph, d.description
     rows, values = _rows(d, level)
     n, m, n_x = len(description.speeds), len(rows), description.n_x
-    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # behind those of the kernel's own weights
+    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # the first n_x are the kernel's own weights
     forces, rest = symbols[:m], symbols[m:]
     mu, nu, weights = rest[:n], rest[n : n + m], rest[n + m :]
     change = description.accelerations

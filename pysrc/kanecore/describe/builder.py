@@ -466,7 +466,7 @@ class Builder(Variables):
         self._shown_frames += frames
 
     def origin(self, point: int) -> None:
-        """Set the point from which positions are measured; default: the one at rest from which most bodies start."""
+        """Set the point from which positions are measured; default: the point at rest from which most bodies start."""
         self._check_point(point, "the origin")
         self._origin = point
 

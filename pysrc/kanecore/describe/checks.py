@@ -4,8 +4,8 @@
 One function holds one rule.  The rules give a mechanism the form that Kane's method needs: constraints must determine
 the dependent coordinates and speeds, and every symbol must have a value, since the emitted C reads it.
 
-Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
-may have written; the rules of mechanics rely on them.
+Each raises ModelError with ``subject`` as the subject of its message.  First come the rules of form, which expect
+nothing of the caller; the rules of mechanics rely on them.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def code(library: Library, *, with_facts: bool = True) -> Code:
 
 
 def _preparing(library: Library) -> Straight:
-    """Program that writes all of c: what is there, the parameters, what follows from them, and the count of rows."""
+    """Program that writes all of c: addresses as they are, parameters, constants made of these, the count of rows."""
     program = library.preparing
     n_p, first = len(library.d.parameters), FIRST + len(library.d.parameters)
     there = [Operand(Entry("c", i)) for i in range(FIRST)]
@@ -173,7 +173,7 @@ class _Step:
     operation: int
     reads: tuple[Any, ...]
     targets: tuple[Any, ...] = ()
-    before: tuple[int, ...] = ()  # in the code, in front of the registers
+    before: tuple[int, ...] = ()  # in the code, before the registers
     behind: tuple[int, ...] = ()
 
 

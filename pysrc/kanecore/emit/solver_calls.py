@@ -141,7 +141,7 @@ def _own_headers(target: C, function: Function) -> tuple[str, ...]:
 
 
 def function(target: C, function: Function, functions: Mapping[str, Function]) -> str:
-    """Text of a function; that of a solver has the size of its scratch, from those of the functions that it calls."""
+    """C text of a function.  The text of a solver ends with the size of its scratch, called functions included."""
     if isinstance(function, Straight):
         writer = Along(function.directions) if function.directions is not None and target.side_by_side else target
         return writer.function(function.name, function.parts)

@@ -63,7 +63,7 @@ _HEADERS = (
     "chatter",
     "events",
     "zeros",
-)  # each behind those that it includes
+)  # each after the headers that it includes
 _INSIDE = "kc_quaternions.h"  # which a source includes for a type of its own
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
 _PUBLIC = re.compile(r"^(?:extern )?(?:const )?[a-z_0-9]+ [a-z_ ]*\*?(?:const )?(kc_\w+)(?=\(|\[)", re.MULTILINE)
@@ -81,7 +81,7 @@ def headers() -> list[Path]:
 
 
 def in_one_file(prefix: str) -> str:
-    """All C of the integrators, behind the text of a model that has ``kc_status`` and ``kc_kernel``.
+    """All C of the integrators; it follows the text of a model, which has ``kc_status`` and ``kc_kernel``.
 
     Functions that one file of C cannot keep to itself get the prefix.
     """

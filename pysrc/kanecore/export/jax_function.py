@@ -180,7 +180,7 @@ _of_this_process: WeakKeyDictionary[Evaluator, str] = WeakKeyDictionary()
 
 
 def identity_of(dyn: Evaluator, contents: Sequence[Any] | None) -> str:
-    """Name under which XLA finds the compiled kernel: the same in each process, or that of this one alone."""
+    """Name under which XLA finds the compiled kernel: the same in each process, or good in this process alone."""
     if contents is None:
         return _of_this_process.setdefault(dyn, f"{dyn.name} {uuid.uuid4().hex}")
     digest = hashlib.sha256(str(dyn.dtype).encode())

@@ -72,7 +72,7 @@ def _is_shorter(g: Graph, found: Sequence[int], original: Sequence[int]) -> bool
 
 
 def _angles(g: Graph, roots: Sequence[int]) -> set[int]:
-    """Those of which sines and cosines are computed in a call."""
+    """Angles whose sines and cosines are computed in each call."""
     nodes = (g.nodes[i] for i in g.below(roots) if g.depends[i] & ~PARAMETER)
     return {operands[0] for op, *operands in nodes if op in WAVES}
 

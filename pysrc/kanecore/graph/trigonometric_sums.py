@@ -575,7 +575,7 @@ def _spread(a: Exponentials, i: int) -> int:
 
 
 def _modular(a: Exponentials, at: list[int], kept: int) -> list[int]:
-    """Coefficients by the powers of what is kept, the lowest first."""
+    """Coefficients by the powers of the kept atom, the lowest first."""
     lowest = min(key[kept] for key in a)
     found = [0] * (_spread(a, kept) + 1)
     for key, (real, imaginary) in a.items():

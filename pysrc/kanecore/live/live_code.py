@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Code of one model for the player of a page: the bytecode of some kernels as words, which the player reads once.
 
-``kanecore/player/kc_player.c`` reads what this writes: 32-bit numbers, arrays behind their lengths, those of doubles at
-multiples of eight bytes; all little-endian.
+``kanecore/player/kc_player.c`` reads the words: 32-bit numbers, and arrays, each after its length.  Arrays of doubles
+begin at multiples of eight bytes; all is little-endian.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _write_way(words: _Words, function: CodedFunction) -> None:
 
 
 class _Words:
-    """Words, one behind the other."""
+    """A list of 32-bit words that grows at its end."""
 
     def __init__(self) -> None:
         self.written = bytearray()

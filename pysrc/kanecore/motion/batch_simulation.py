@@ -247,7 +247,7 @@ def _results(run: _motion.RowsRun) -> tuple[npt.NDArray[Any], ...]:
 def _values(
     dyn: Evaluator, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
 ) -> dict[str, Callable[[], Any]]:
-    """Functions that compute inputs, outputs and energies when first asked; NaN behind the end of a row."""
+    """Functions that compute inputs, outputs and energies when first asked; NaN after the end of a row."""
     p = p[..., np.newaxis, :] if p.ndim > 1 else p
 
     def r() -> Array:

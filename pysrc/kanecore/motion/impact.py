@@ -537,7 +537,7 @@ def _warn_of_pulling(contacts: _Contacts, friction: Friction, told: bool, found:
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Impulses of least norm in the rows as written, from those of rows of equal size; and those not unique."""
+    """Impulses of least norm in the rows as written, from impulses in rows of equal size; and which are not unique."""
     if not len(size):
         return np.zeros(0), np.zeros(0, dtype=bool)
     impulses, directions = scaled / size, free / size[:, np.newaxis]

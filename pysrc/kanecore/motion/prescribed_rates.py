@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check of prescribed motions: rates that were given beside them, and contradict them."""
+"""Check of prescribed motions: the user gave rates as well, and these contradict the motions."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 
 class _State:
-    """Calls of a model's kernels at given states, which all of them share, with results in one frame."""
+    """Calls of a model's kernels at the same states, with results in one frame."""
 
     def __init__(self, dyn: Evaluator, t: npt.ArrayLike, x: Values, frame: Any, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}

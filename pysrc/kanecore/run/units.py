@@ -173,7 +173,7 @@ def _factor(base: str, power: float) -> str:
 def unit_of(name: str) -> Unit:
     """The unit of a name as FMI writes it, ``"kg.m2/s2"``, ``"N.m"``, ``"deg"``, or as Python does, ``"kg*m**2"``.
 
-    All factors behind a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
+    All factors after a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
     Any other name is a unit of its own.
     """
     factor, powers = 1.0, Counter[str]()

@@ -155,7 +155,7 @@ class Springs:
         return found
 
     def _ways(self, node: int) -> Ways:
-        """Nodes below each moving factor, and those of them through which alone it depends on coordinates."""
+        """Nodes below each moving factor, and of these the ones through which alone it depends on coordinates."""
         g = self._graph
         moving = [i for i in factors(g, node) if g.depends[i] & COORDINATE]
         return {i: (set(g.below([i])), set(_necks(g, i))) for i in moving}

@@ -30,7 +30,7 @@ def brings_states(item: Any) -> bool:
 
 
 def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -> dict[Any, Any]:
-    """The states in order, each with its rate: those of the list, then those that loads bring.
+    """The states in order, each with its rate: first the states of the list, then the states of loads.
 
     A muscle brings the states of its activation: a state that comes twice has one rate.  ``known`` are symbols that
     the user listed in other roles, as the coordinate that a state may be.

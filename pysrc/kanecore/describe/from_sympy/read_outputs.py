@@ -47,7 +47,7 @@ def output_points(outputs: Mapping[Any, Any]) -> list[Any]:
 
 
 def _shown_in(e: Any) -> tuple[Any, Any]:
-    """Object of an output, and the frame in which it is to be shown; None if none is given."""
+    """Object of an output, and the frame in which it is shown; None for the frame if the user gave none."""
     pair = isinstance(e, tuple) and len(e) == 2 and isinstance(e[0], (SymVector, SymPoint))
     return e if pair else (e, None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points as the user located them; SymPy does not say which point is located from which, so that is worked out.
+"""Points as the user located them.  SymPy does not say from which point another one is located: it is worked out here.
 
 Only positions and velocities that the user set are read; nothing is queried by ``vel`` or ``pos_from``.
 """

@@ -76,7 +76,7 @@ def warn_of_unread(top: Element, where: str, joints: Mapping[str, str]) -> None:
 
 
 def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, str, str]]:
-    """Elements, what they are, and what to write instead."""
+    """Elements that are not read, each with its description and the advice what to write instead."""
     yield from _strangers(top, "robot", "the robot")
     for block in top.children:
         name = block.attributes.get("name") or block.attributes.get("reference") or ""
@@ -100,7 +100,7 @@ def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, 
 
 
 def _strangers(element: Element, kind: str, owner: str) -> Iterator[tuple[Element, str, str]]:
-    """Children that are not known, and not those of a rotor, which are found at any depth."""
+    """Children of unknown kinds, but for rotors, which `_rotors` finds at any depth."""
     known = _PARTS[kind].split()
     for child in element.children:
         if child.tag not in known and not _is_rotor(child.tag):

@@ -252,7 +252,7 @@ class _Chain:
         self._of_zeros[number] = self._total(zero, directions, flow_of)
 
     def _serve(self, s: Array, t: float, jumped: Array | None) -> Array:
-        """S behind the zeros at one time: all that are left, or those up to one at which x jumped."""
+        """S after the zeros at one time: after all that are left, or after the first ones up to a jump of x."""
         while self._served < len(self._zeros):
             zero = self._zeros[self._served]
             assert self._events is not None
@@ -268,7 +268,7 @@ class _Chain:
         return s
 
     def _behind(self, number: int, s: Array) -> Array:
-        """S behind a zero where a step ended."""
+        """S after a zero where a step ended."""
         zero, n = self._zeros[number], self._flow.n
         directions, flow_of = self._directions(zero, s)
         found = self._of_zeros[number] = self._total(zero, directions, flow_of)

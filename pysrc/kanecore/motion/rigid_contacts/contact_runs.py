@@ -338,7 +338,7 @@ class _Leg:
         self.watched = [*self._watched()]
 
     def begin(self, t: float, x: Array) -> None:
-        """Find the ways in which slips begin: those of their accelerations, against the friction that held before."""
+        """Find the directions in which slips begin: of their accelerations, against the friction that held before."""
         owner, slow = self._owner, self._owner._slow(x)
         begins = [i for i in self._closed if self.modes[i] == SLIDE and np.linalg.norm(self._slip(t, x, i)) <= slow]
         if not begins:
@@ -465,7 +465,7 @@ class _Leg:
 
 
 def _refuse(dyn: Any) -> None:
-    """Raise ModelError for what the forces of contacts would have to be solved for with."""
+    """Raise ModelError for constraints, loads or rates of states that forces of contacts would change."""
     if dyn.n_constraints:
         raise ModelError(
             f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
