@@ -58,7 +58,7 @@ cdef extern from *:
 
 
 cdef inline double *behind(const double *a, Py_ssize_t n, Py_ssize_t item) noexcept nogil:
-    """Pointer to n numbers of ``item`` bytes behind ``a``."""
+    """Pointer to the number n places after ``a``; each number has ``item`` bytes."""
     return <double *>(<char *>a + n * item)
 
 
@@ -205,8 +205,8 @@ cdef class Parametrized(Libraries):
     cdef int add_kernels(self, const kc_model *m) except -1
     cdef void note_served(self, const double *p, bint *served) noexcept nogil
     cdef bint wanted(self, Py_ssize_t i, int k) noexcept nogil
-    cdef object current(self, str what)
-    cdef int replace(self, str what, dict numbered) except -1
+    cdef object current(self, str kind)
+    cdef int replace(self, str kind, dict numbered) except -1
     cdef Py_ssize_t count(self, object p) except -1
     cdef void set_parameters(self, Block block) noexcept
     cdef void set_inputs(self, Block block) noexcept
@@ -217,7 +217,7 @@ cdef class Parametrized(Libraries):
     cdef Block new_inputs(self, const double *r)
     cdef Block resolve_parameters(self, object p, int k=*)
     cdef Block resolve_inputs(self, object r)
-    cdef Block resolve(self, str what, object given, int k)
+    cdef Block resolve(self, str kind, object settings, int k)
     cdef object prepared_rows(self, object p)
 
 

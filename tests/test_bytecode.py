@@ -312,10 +312,10 @@ def test_altered_programs_are_refused(list_name: str, place: int, value: int, wo
 
 def test_altered_ways_are_refused() -> None:
     of = code_of(four_bar)
-    number = next(i for i, function in enumerate(of.functions) if function.way == "motion")
+    number = next(i for i, function in enumerate(of.functions) if function.solver == "motion")
     function = of.functions[number]
     for changes, words in (
-        ({"way": "guessing"}, "no machine solves by 'guessing'"),
+        ({"solver": "guessing"}, "no machine solves by 'guessing'"),
         ({"members": {**function.members, "pace": 1}}, "motion has no member 'pace'"),
         ({"members": {**function.members, "fill": number}}, f"function {number} is called before it is there"),
         ({"equations": None}, "motion has no equations"),

@@ -55,7 +55,7 @@ def altered(of: Code, number: int, **changes: Any) -> dict[str, Any]:
 
 def wrong_members(function: CodedFunction) -> Iterator[tuple[str, dict[str, Any]]]:
     """Members of a way with one that is wrong: no function, a list that is shorter or names what is not there."""
-    members, way = function.members, WAYS[function.way]
+    members, way = function.members, WAYS[function.solver]
     for member, value in members.items():
         name = member.rpartition(".")[2]
         if name in way.functions and way.functions[name][1] == "True":
@@ -75,18 +75,18 @@ def test_functions_stay_within_what_there_is(name: str, group: str) -> None:
     of = code_of(name, group)
     opened(of)
     for i, function in enumerate(of.functions):
-        if not function.way:
+        if not function.solver:
             refuses(of, f"zeros beyond the result of {i}", **altered(of, i, clear=FAR))
             refuses(of, f"scratch of {i} without end", **altered(of, i, width=1 << 25))
             continue
         for what, members in wrong_members(function):
-            refuses(of, f"{what} of {i}, {function.way}", **altered(of, i, members=members))
+            refuses(of, f"{what} of {i}, {function.solver}", **altered(of, i, members=members))
         for k in range(len(function.sizes)):
             sizes = [*function.sizes[:k], function.sizes[k] - 1, *function.sizes[k + 1 :]]
-            refuses(of, f"size {k} of {i}, {function.way}", **altered(of, i, sizes=tuple(sizes)))
+            refuses(of, f"size {k} of {i}, {function.solver}", **altered(of, i, sizes=tuple(sizes)))
         if function.equations is not None:
             n, *rest = function.equations
-            refuses(of, f"equations of {i}, {function.way}", **altered(of, i, equations=(n - 1, *rest)))
+            refuses(of, f"equations of {i}, {function.solver}", **altered(of, i, equations=(n - 1, *rest)))
         if function.instead:
             refuses(of, f"another way in place of {i}", **altered(of, i, instead=()))
 
@@ -112,7 +112,7 @@ def test_what_prepares_constants() -> None:
     of = code_of("four_bar")
     assert of.prepare is not None
     assert of.counting is not None
-    straight = next(i for i, function in enumerate(of.functions) if not function.way and i != of.prepare)
+    straight = next(i for i, function in enumerate(of.functions) if not function.solver and i != of.prepare)
     refuses(of, "another function that prepares", prepare=straight)
     refuses(of, "another function that counts", counting=straight)
     (part,) = of.functions[of.prepare].parts

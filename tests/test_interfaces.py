@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import kanecore as kc
@@ -24,11 +25,15 @@ OF_SYMPY = {"vector_internals.py", "method_internals.py"}
 OF_OTHERS = ("._replace", "self._initialize_vectors", "sys._getframe", "argparse._ActionsContainer")
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def private_reads(path: Path) -> list[str]:
     """Private attributes that a file reads and nothing in it defines: those of another file's objects."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     own, read = set[str](), list[ast.Attribute]()
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             own.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -39,6 +44,36 @@ def private_reads(path: Path) -> list[str]:
             else:
                 read.append(node)
     return [f"{path.name}: {ast.unparse(node)}" for node in read if node.attr not in own]
+
+
+HIDING_NAMES = {"of", "what", "whose", "given", "way", "one", "each"}  # a reader cannot tell what they hold
+
+
+def names_of_arguments(path: Path) -> list[str]:
+    """Names of the parameters of functions, and of the fields of classes; lambdas say in place what they take."""
+    found = []
+    for node in nodes(path):
+        if isinstance(node, ast.FunctionDef):
+            found += [argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)]
+        elif isinstance(node, ast.ClassDef):
+            fields = (statement.target for statement in node.body if isinstance(statement, ast.AnnAssign))
+            found += [field.id for field in fields if isinstance(field, ast.Name)]
+    return found
+
+
+def names_in_cython(path: Path) -> list[str]:
+    """Names of the parameters of functions of Cython; each function's stand on one line, or on the first of two."""
+    heads = re.findall(r"^ *(?:cdef|cpdef|def) [^=\n]*?\((.*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return [name for head in heads for name in re.findall(r"(\w+) *(?:=[^,)]*)?[,)]", head)]
+
+
+def test_parameters_and_fields_are_nouns(root: Path) -> None:
+    python = [path for path in (root / "pysrc/kanecore").rglob("*.py*") if path.suffix in {".py", ".pyi"}]
+    cython = [path for path in (root / "kanecore").rglob("*.p*") if path.suffix in {".pyx", ".pxi", ".pxd"}]
+    found = [(path.name, name) for path in python for name in names_of_arguments(path)]
+    found += [(path.name, name) for path in cython for name in names_in_cython(path)]
+    assert {("call_arguments.py", "values"), ("_xla.pxi", "settings")} <= {*found}
+    assert {pair for pair in found if pair[1] in HIDING_NAMES} <= {("equality_rows.py", "what")}
 
 
 def test_private_names_are_read_where_they_are_defined(root: Path) -> None:

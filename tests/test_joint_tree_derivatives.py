@@ -339,7 +339,7 @@ def test_products_where_masses_are_negative(monkeypatch: pytest.MonkeyPatch) -> 
         for kernel in ("tangent", "gradient"):
             library = Groups(model.description).library(kernel)
             library.of_kernel  # noqa: B018 (which makes the functions)
-            assert library.functions.by_name[f"general_rhs_{kernel}"].way == way
+            assert library.functions.by_name[f"general_rhs_{kernel}"].solver == way
         dyn = kc.compile(model, cache=False)
         found.append([dyn.rhs_jvp(0.0, x, v, dr=dr), *dyn.rhs_vjp(0.0, x, weights, full=True)])
     for each, other in zip(*found, strict=True):

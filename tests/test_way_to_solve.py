@@ -51,4 +51,4 @@ def test_ways(
     assert way_of_second_derivatives(derivation) is second
     library = Groups(described.description).library("core")
     library.of_kernel  # noqa: B018 (which makes the functions)
-    assert library.functions.by_name["compute_udot"].way == solver
+    assert library.functions.by_name["compute_udot"].solver == solver

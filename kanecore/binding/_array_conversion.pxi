@@ -113,22 +113,22 @@ cdef class Block:
         PyMem_Free(self.values)
 
 
-cdef Block new_block(const double *given, Py_ssize_t n, Py_ssize_t n_values):
+cdef Block new_block(const double *numbers, Py_ssize_t n, Py_ssize_t n_values):
     """``n`` values in room for ``n_values``."""
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
     block.values = block.read = allocate(n_values)
     if n:       # else the table may give no address
-        memcpy(block.values, given, n * sizeof(double))
+        memcpy(block.values, numbers, n * sizeof(double))
     block.complete = True
     for i in range(n):
-        if isnan(given[i]):
+        if isnan(numbers[i]):
             block.complete = False
     return block
 
 
 cdef Block in_floats(Block block, Py_ssize_t n, Py_ssize_t n_values):
-    """The same block, of which kernels read ``n_values`` floats, the last ``n`` of which are its values."""
+    """The same block in single precision: kernels read ``n_values`` floats, of which the last ``n`` are its values."""
     cdef float *floats
     cdef Py_ssize_t i
     block.read = allocate(n_values)

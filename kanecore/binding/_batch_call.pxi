@@ -527,22 +527,22 @@ cdef class Evaluation:
         self.shape = leading_axes(self.operands, "udot" if n_beyond(m, self.k) == m.n_u else "direction or weights")
         return 0
 
-    cdef object rows(self, str what, str argument, object given, Py_ssize_t n):
+    cdef object rows(self, str kind, str argument, object values, Py_ssize_t n):
         """Rows of n numbers, as `Names.rows` has them; many that lie in columns, which lanes read, stay so."""
         cdef Model m = self.model
         cdef int last
-        if type(given) is list:
-            given = real_array(argument, given, m.dtype)
-        last = cnp.PyArray_NDIM(given) - 1 if cnp.PyArray_CheckExact(given) else -1
-        if last < 0 or cnp.PyArray_DIM(given, last) != n:
-            return m.names.rows(what, given)     # others, and the errors
-        if is_ready(given, m.dtype):
-            return given
-        if (last == 1 and cnp.PyArray_STRIDE(given, 0) == m.item and cnp.PyArray_DIM(given, 0) >= m.rows_for_lanes
-                and cnp.PyArray_ISBEHAVED_RO(given) and given.dtype == m.dtype):
+        if type(values) is list:
+            values = real_array(argument, values, m.dtype)
+        last = cnp.PyArray_NDIM(values) - 1 if cnp.PyArray_CheckExact(values) else -1
+        if last < 0 or cnp.PyArray_DIM(values, last) != n:
+            return m.names.rows(kind, values)     # others, and the errors
+        if is_ready(values, m.dtype):
+            return values
+        if (last == 1 and cnp.PyArray_STRIDE(values, 0) == m.item and cnp.PyArray_DIM(values, 0) >= m.rows_for_lanes
+                and cnp.PyArray_ISBEHAVED_RO(values) and values.dtype == m.dtype):
             self.in_columns = True
-            return given
-        return m.names.rows(what, given)
+            return values
+        return m.names.rows(kind, values)
 
     cdef int write_to(self, object out) except -1:
         """Results go to ``out``, after it has been checked, or for None to a new array."""

@@ -165,7 +165,7 @@ cdef void fill_nan(double *to, Py_ssize_t n) noexcept nogil:
 def integrate_rows(Model model, str method, t0, t1, x, Inputs inputs not None, *, double rtol, atol,
                    double step, double max_step, uint64_t max_steps, constants, times, out, bint project, baumgarte,
                    threads):
-    """The states of many runs at chosen times, ``out`` (rows, n_times, n_x); NaN behind the end of one that fails.
+    """The states of many runs at chosen times, ``out`` (rows, n_times, n_x); NaN after the end of one that fails.
 
     Parameters
     ----------

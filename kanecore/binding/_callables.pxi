@@ -40,7 +40,7 @@ cdef void of_state(double t, double *x, double *out, void *held) noexcept nogil:
         free(work)
 
 
-cdef double of_some(int n, double *given, void *held) noexcept nogil:
+cdef double of_some(int n, double *values, void *held) noexcept nogil:
     """An entry of the result, where some of t, x, r, p are given."""
     cdef const Fixed *fixed = <const Fixed *>held
     cdef double stack[ON_STACK]
@@ -54,13 +54,13 @@ cdef double of_some(int n, double *given, void *held) noexcept nogil:
         memory = <double *>malloc(room * sizeof(double))
         if memory == NULL:
             return NAN
-    result = entry(fixed, given, memory)
+    result = entry(fixed, values, memory)
     if memory != &stack[0]:
         free(memory)
     return result
 
 
-cdef double entry(const Fixed *fixed, const double *given, double *memory) noexcept nogil:
+cdef double entry(const Fixed *fixed, const double *values, double *memory) noexcept nogil:
     cdef double t = fixed.t
     cdef double *x = memory
     cdef double *r = x + fixed.n_x
@@ -75,13 +75,13 @@ cdef double entry(const Fixed *fixed, const double *given, double *memory) noexc
     memcpy(p, fixed.p, fixed.n_p * sizeof(double))
     for i in range(fixed.n_over):
         if fixed.over[i].operand == OF_T:
-            t = given[i]
+            t = values[i]
         elif fixed.over[i].operand == OF_X:
-            x[fixed.over[i].number] = given[i]
+            x[fixed.over[i].number] = values[i]
         elif fixed.over[i].operand == OF_R:
-            r[fixed.over[i].number] = given[i]
+            r[fixed.over[i].number] = values[i]
         else:
-            p[fixed.over[i].number] = given[i]
+            p[fixed.over[i].number] = values[i]
     if fixed.prepares:
         memcpy(own, fixed.c, fixed.n_prepared * sizeof(double))     # the addresses in it
         fixed.prepare(p, own)

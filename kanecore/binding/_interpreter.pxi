@@ -130,13 +130,14 @@ cdef class Machine:
             raise ValueError("it calls functions of C, and names none")
         return m
 
-    cdef int check_kernels(self, object code, Libraries of) except -1:
+    cdef int check_kernels(self, object code, Libraries libraries) except -1:
         """Raise ImportError for a kernel that would not stay within its arguments and its result."""
         cdef int k
         try:
             for name, kernel in code.kernels.items():
                 k = kernel_number(name)
-                check_kernel(name, self.reaches, kernel, of.size[k], of.n_x + n_beyond(of, k), of.n_r)
+                n_x = libraries.n_x + n_beyond(libraries, k)
+                check_kernel(name, self.reaches, kernel, libraries.size[k], n_x, libraries.n_r)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise ImportError(f"the code of a model cannot be right: {error}: compile the model again") from error
         return 0
@@ -200,7 +201,7 @@ cdef class Machine:
         return self.functions + i
 
     cdef int fill_functions(self, object code) except -1:
-        """All of them, each after those that it calls, and the scratch of each."""
+        """Fill all functions, each after the functions that it calls, and note how much scratch each takes."""
         cdef const void *splines = self.splines(code.splines)
         cdef kc_coded_function *f
         self.functions = <kc_coded_function *>self.room(len(code.functions) * sizeof(kc_coded_function))
@@ -209,7 +210,7 @@ cdef class Machine:
         for i, function in enumerate(code.functions):
             f = self.functions + <Py_ssize_t>i
             f.splines = splines
-            if function.way:
+            if function.solver:
                 room, reach = self.fill_way(f, function, code.sizes)
             else:
                 room, reach = self.fill_program(f, function, code.sizes, n_axes), reach_of_program(function)
@@ -258,35 +259,35 @@ cdef class Machine:
 
     cdef tuple fill_way(self, kc_coded_function *f, object function, object model):
         """A function that solves; how much scratch it takes, and its reach."""
-        cdef const kc_coded_way *way = self.kind.ways
+        cdef const kc_coded_way *solver = self.kind.ways
         cdef void *equations
         cdef int sizes[8]
         f.way = 0
-        while way.name != NULL and way.name.decode() != function.way:
-            way, f.way = way + 1, f.way + 1
-        if way.name == NULL:
-            raise ValueError(f"no machine solves by {function.way!r}")
+        while solver.name != NULL and solver.name.decode() != function.solver:
+            solver, f.way = solver + 1, f.way + 1
+        if solver.name == NULL:
+            raise ValueError(f"no machine solves by {function.solver!r}")
         if function.equations is not None:
             equations = self.room(self.kind.equations)
             n, m, k, symmetric, correction = function.equations
             self.kind.fill_equations(equations, n, m, k, symmetric, correction)
             f.equations = equations
-        called = self.fill_members(f, way, function.members)
-        if len(function.sizes) < way.n_sizes or way.n_sizes > 8:
-            raise ValueError(f"{function.way} has {len(function.sizes)} sizes")
+        called = self.fill_members(f, solver, function.members)
+        if len(function.sizes) < solver.n_sizes or solver.n_sizes > 8:
+            raise ValueError(f"{function.solver} has {len(function.sizes)} sizes")
         reach, beside = check_way(function, self.reaches, model)
-        for i in range(way.n_sizes):
+        for i in range(solver.n_sizes):
             sizes[<int>i] = function.sizes[i]
         behind = [self.rooms[i] for i in called if i not in function.instead]
         instead = [self.rooms[i] for i in called if i in function.instead]
-        return max([way.room(sizes) + max(behind + [beside])] + instead), reach
+        return max([solver.room(sizes) + max(behind + [beside])] + instead), reach
 
-    cdef list fill_members(self, kc_coded_function *f, const kc_coded_way *way, object values):
-        """The structure of a way; the functions that it calls."""
-        cdef const kc_coded_member *member = way.members
+    cdef list fill_members(self, kc_coded_function *f, const kc_coded_way *solver, object values):
+        """The structure of a solver; the functions that it calls."""
+        cdef const kc_coded_member *member = solver.members
         cdef char *at
         cdef const void *address
-        cdef char *structure = <char *>self.room(way.size)
+        cdef char *structure = <char *>self.room(solver.size)
         f.structure = structure
         unknown, called = dict(values), []
         while member.name != NULL:
@@ -303,10 +304,10 @@ cdef class Machine:
                         address = self.array(value, np.float64 if member.kind == KC_REALS else np.int32)
                     memcpy(at, &address, sizeof(address))
             elif member.kind == KC_EQUATIONS and f.equations == NULL:
-                raise ValueError(f"{way.name.decode()} has no equations")
+                raise ValueError(f"{solver.name.decode()} has no equations")
             member += 1
         if unknown:
-            raise ValueError(f"{way.name.decode()} has no member {next(iter(unknown))!r}")
+            raise ValueError(f"{solver.name.decode()} has no member {next(iter(unknown))!r}")
         return called
 
     cdef const void *callable(self, Py_ssize_t i) except NULL:

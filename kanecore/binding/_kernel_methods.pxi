@@ -28,7 +28,7 @@ cdef class KernelMethod:
     cdef readonly object __wrapped__
     cdef int k
     cdef int n_positional           # t, x, and udot where the kernel reads it
-    cdef bint multipliers           # behind them, which models without constraints need not give
+    cdef bint multipliers           # after them; models without constraints need not give these
     cdef tuple words                # names of the arguments
     cdef PyObject *names[N_GIVEN]   # which these hold; NULL for one that it does not take
 

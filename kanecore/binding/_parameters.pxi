@@ -54,20 +54,20 @@ cdef class Parametrized(Libraries):
         self.input_block = block
         self.r = block.read if block.complete else NULL
 
-    cdef object current(self, str what):
-        if what == "parameter":
+    cdef object current(self, str kind):
+        if kind == "parameter":
             return vector_of(self.parameter_block.values + self.first, self.n_p)
         return vector_of(self.input_block.values, self.n_r)
 
-    cdef int replace(self, str what, dict numbered) except -1:
+    cdef int replace(self, str kind, dict numbered) except -1:
         """Set finite numbers in the places of some parameters or inputs.
 
         No Python code runs in it: threads that set different values do not undo each other's.
         """
-        merged = self.current(what)
+        merged = self.current(kind)
         for i, value in numbered.items():
             data(merged)[<Py_ssize_t>i] = value
-        if what == "parameter":
+        if kind == "parameter":
             self.set_parameters(self.new_parameters(data(merged)))
         else:
             self.set_inputs(self.new_inputs(data(merged)))
@@ -129,21 +129,21 @@ cdef class Parametrized(Libraries):
         """The inputs of one call: for None the current ones, else an array or a mapping."""
         return self.resolve("input", r, ANY)
 
-    cdef Block resolve(self, str what, object given, int k):
+    cdef Block resolve(self, str kind, object settings, int k):
         cdef Block block
-        parameter = what == "parameter"
-        if given is None:
+        parameter = kind == "parameter"
+        if settings is None:
             block = self.parameter_block if parameter else self.input_block
             if not block.complete:
-                lost = np.flatnonzero(np.isnan(self.current(what))).tolist()
+                lost = np.flatnonzero(np.isnan(self.current(kind))).tolist()
                 lost = [i for i in lost if not parameter or self.wanted(i, k)]
                 if lost:
-                    raise self.names.missing(what, lost)
+                    raise self.names.missing(kind, lost)
             return block
-        array = np.ascontiguousarray(self.names.rows(what, given, None, k), dtype=DOUBLE)
+        array = np.ascontiguousarray(self.names.rows(kind, settings, None, k), dtype=DOUBLE)
         if array.ndim != 1:
             n = array.shape[array.ndim - 1]
-            raise ValueError(f"{'p' if parameter else 'r'} has shape {array.shape}, expected ({n},): one set of {what}s")
+            raise ValueError(f"{'p' if parameter else 'r'} has shape {array.shape}, expected ({n},): one set of {kind}s")
         if parameter:
             return self.new_parameters(data(array))
         return self.new_inputs(data(array))
@@ -173,11 +173,11 @@ cdef class Parametrized(Libraries):
     cdef object prepared_rows(self, object p):
         """The constants of parameters (..., n_p)."""
         cdef Py_ssize_t i
-        given = np.ascontiguousarray(p, dtype=self.dtype)
-        result = np.empty(given.shape[:given.ndim - 1] + (self.n_prepared,), dtype=self.dtype)
+        values = np.ascontiguousarray(p, dtype=self.dtype)
+        result = np.empty(values.shape[:values.ndim - 1] + (self.n_prepared,), dtype=self.dtype)
         for i in range(result.size // self.n_prepared if self.n_prepared else 0):
             if i % PATIENCE == PATIENCE - 1:
                 PyErr_CheckSignals()
-            self.prepare_block(behind(data(given), i * self.n_p, self.item),
+            self.prepare_block(behind(data(values), i * self.n_p, self.item),
                                behind(data(result), i * self.n_prepared, self.item))
         return result

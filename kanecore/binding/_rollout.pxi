@@ -88,7 +88,7 @@ cdef void roll_part(void *work, int thread, int part) noexcept nogil:
 
 
 cdef object row_offsets(object array, tuple shape, int n_own):
-    """Offset in bytes of the operand of each row behind the first; ``n_own`` axes are its own, others lead."""
+    """Offset in bytes of each row's operand from the first row's; the last ``n_own`` axes are a row's own."""
     offsets = np.zeros((), dtype=np.int64)
     for length, stride in zip(array.shape[:array.ndim - n_own], array.strides):
         offsets = offsets[..., np.newaxis] + np.arange(length, dtype=np.int64) * stride

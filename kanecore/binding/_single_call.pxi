@@ -69,7 +69,7 @@ cdef inline bint is_result(Model m, int k, object out) noexcept:
 
 
 cdef inline bint put(double **to, object vector, Py_ssize_t n) noexcept:
-    """Copy a plain vector of ``n`` numbers, None for zeros, and go on behind it; False if it is no such vector."""
+    """Copy a plain vector of ``n`` numbers, None for zeros, and move ``to`` past it; False if it is no such vector."""
     if vector is None:
         memset(to[0], 0, n * sizeof(double))
     elif is_vector(vector, n):
@@ -172,7 +172,7 @@ cdef class Model(Parametrized):
         return by_x
 
     cdef object product_at_once(self, int k, object t, object x, object r, object p):
-        """Kernel ``k`` with the vectors that stand in `state` behind x; None if the arguments are not plain."""
+        """Kernel ``k`` with the vectors that follow x in `state`; None if the arguments are not plain."""
         cdef Arguments at
         if self.kernels[k] == NULL or self.single or not plain(self, k, t, x, r, p, &at):
             return None

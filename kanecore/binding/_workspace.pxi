@@ -57,10 +57,10 @@ cdef inline object without_names(object entries):
     return np.asarray(entries) if array is None else array
 
 
-cdef object named_array(Model model, str what, object array):
+cdef object named_array(Model model, str kind, object array):
     """The same memory, with the names of the model's parameters, inputs or entries of a state."""
     result = array.view(NamedArray)
-    result._model, result._what, result._plain = model, what, array
+    result._model, result._what, result._plain = model, kind, array
     return result
 
 
@@ -165,9 +165,9 @@ cdef class Buffers:
     def udot(self, value):
         self._udot[...] = self.model.names.rows("udot", value)
 
-    cdef object values(self, str what):
+    cdef object values(self, str kind):
         """A new array for an argument, whose entries have names."""
-        return named_array(self.model, what, self.array((len(self.model.names.of(what)),)))
+        return named_array(self.model, kind, self.array((len(self.model.names.of(kind)),)))
 
     cdef object array(self, tuple shape):
         """A new array of NaN. Its memory lives at least as long as this workspace."""

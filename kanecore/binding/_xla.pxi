@@ -154,13 +154,13 @@ cdef object array_of_xla(kc_xla_buffer *buffer, int n_own):
     return cnp.PyArray_SimpleNewFromData(n, lengths, kind, buffer.data)
 
 
-def operand(Model model, str what, given, str kernel):
+def operand(Model model, str kind, settings, str kernel):
     """Operand of a kernel for parameters, inputs or a state given by name; for None, the current ones.
 
     Parameters
     ----------
-    what : {"parameter", "input", "state"}
-    given : mapping or None
+    kind : {"parameter", "input", "state"}
+    settings : mapping or None
 
     Returns
     -------
@@ -172,4 +172,4 @@ def operand(Model model, str what, given, str kernel):
     KeyError, ValueError, TypeError
         As of the kernels.
     """
-    return model.names.rows(what, {} if given is None else given, None, kernel_number(kernel))
+    return model.names.rows(kind, {} if settings is None else settings, None, kernel_number(kernel))

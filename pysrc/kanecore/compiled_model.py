@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled models as users meet them: what evaluates kernels, `Evaluator`, with the functions of `dyn` as methods.
+"""Compiled models as users meet them: an `Evaluator` of kernels, with the functions of `dyn` as methods.
 
 A method is a function in the folder of its subject, with `kanecore.binding.declared_methods.method` beside it, and a
 line of the class below.

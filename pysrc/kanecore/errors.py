@@ -160,7 +160,7 @@ class WorkerError(KanecoreError):
     """Lost case of a sweep: its worker died or could not load the function."""
 
 
-def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
+def unknown_name(kind: str, name: object, names: Iterable[str]) -> KeyError:
     """KeyError for an unknown name, with similar names.
 
     The message reads ``no {what} {name}; did you mean ...``; if no name is near, it lists all names.
@@ -174,7 +174,7 @@ def unknown_name(what: str, name: object, names: Iterable[str]) -> KeyError:
         hint = "; there are " + ", ".join([*map(repr, known[:_SHOWN]), *(["..."] if len(known) > _SHOWN else [])])
     else:
         hint = "; there are none"
-    return KeyError(f"no {what} {name!r}{hint}")
+    return KeyError(f"no {kind} {name!r}{hint}")
 
 
 def plain_name(name: str) -> str:

@@ -59,9 +59,9 @@ class Kernel:
     reads_udot : bool
         x goes on with u̇.
     reads_multipliers : bool
-        x goes on with λ behind u̇.
+        x goes on with λ, after u̇.
     vectors : tuple of str
-        Lengths of what x goes on with behind u̇ and λ, for an internal kernel that reads both.
+        Lengths of the vectors in x after u̇ and λ, for an internal kernel that reads both.
     counts : bool
         It solves equations in which only those rows of G count that are independent.
     internal : bool
@@ -101,7 +101,7 @@ class Kernel:
 
     @property
     def beyond(self) -> tuple[str, ...]:
-        """Lengths of all vectors in x behind the state."""
+        """Lengths of all vectors in x after the state."""
         return ("n_u",) * self.reads_udot + ("n_constraints",) * self.reads_multipliers + self.vectors
 
     def lengths(self, sizes: Mapping[str, int]) -> tuple[int, ...]:

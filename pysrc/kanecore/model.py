@@ -80,7 +80,7 @@ class Model(Expressions):
         ``u_auxiliary``, where the motion depends on them, as by friction μ|N| (Kane & Levinson 1985, section 4.10).
         Loads and outputs may hold them. Their signs are not checked.
     states : dict of dynamicsymbol to expression, or sequence of these and of objects, optional
-        First-order states z with their rates ż, behind q and u in x = [q, u, z]: currents, integrals of controllers,
+        First-order states z with their rates ż, after q and u in x = [q, u, z]: currents, integrals of controllers,
         activations of muscles.  A rate is any function of t, q, u, z, inputs and parameters; it may hold ``u.diff()``,
         `kanecore.multiplier` and `kanecore.reaction`.  States stand in loads, masses, potentials, outputs, feedback and
         velocity constraints, not in positions.  An object with ``x``, ``r`` and ``rhs()``, such as a muscle of
@@ -1002,8 +1002,8 @@ class Model(Expressions):
         Returns
         -------
         list of Eq
-            Before them stand q̇ = Y u + z, if some q̇ is no speed, and behind them G u̇ + γ = 0 and ż = w.  The
-            symbols of λ are `kanecore.multiplier` (row).
+            First q̇ = Y u + z, if some q̇ is no speed; then the equations of ``form``; last G u̇ + γ = 0 and ż = w.
+            The symbols of λ are `kanecore.multiplier` (row).
 
         Raises
         ------
@@ -1044,7 +1044,7 @@ class Model(Expressions):
         loads: bool = True,
         view: str | Sequence[Any] | None = None,
     ) -> Any:
-        """A picture of the mechanism at a state, as that of a compiled model, which it need not be.
+        """A picture of the mechanism at a state; `CompiledModel.draw` gives the same, and compiles the model first.
 
         Parameters
         ----------

@@ -273,7 +273,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
 
 
 def _untold_row(b: Bodies, points: Array, frames: Array) -> str:
-    """A row of G that acts on what auxiliary speeds move, and does not tell what they change in it; empty for none."""
+    """Name of a row of G that acts on points moved by auxiliary speeds, without their terms; empty for none."""
     if not (untold := b.dyn.facts.untold):
         return ""
     moves = np.zeros(b.states.u.shape, dtype=bool)

@@ -55,7 +55,7 @@ class Bodies:
 
     @cached_property
     def point_names(self) -> list[str]:
-        """Label of each point: its name, with that of the body if it is a mass centre."""
+        """Label of each point: its name; for a mass centre also the name of the body."""
         names = [f"point {name}" for name in self.dyn.points]
         for body, place in zip(self.dyn.bodies, self.point, strict=True):
             names[place] = f"mass centre {self.dyn.points[place]} of body {body}"

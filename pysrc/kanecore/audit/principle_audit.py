@@ -42,7 +42,7 @@ def _known(b: Bodies) -> Bodies:
 
 
 def _gauss(name: str, b: Bodies) -> Row:
-    """Row for the u̇ of which Z = ½ Σ (m a − R)²/m is least, of those that constraints allow; of bodies likewise.
+    """Row for Gauss's principle: of all u̇ that constraints allow the motion's has the least Z = ½ Σ (m a − R)²/m.
 
     Up to a constant Z is ½ Σ m a·a − R·a.  In u̇ = u̇₀ + P z it is quadratic: momenta are linear in the speeds, so
     their derivatives by u̇ are exact.  The distance to its least value counts in the metric of the masses.

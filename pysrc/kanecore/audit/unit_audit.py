@@ -30,17 +30,17 @@ _LENGTH = np.array([1.0, 0.0, 0.0])
 _BASE = ("m", "kg", "s")
 
 
-def exponents(unit: Any, whose: str = "a variable") -> Array:
+def exponents(unit: Any, owner: str = "a variable") -> Array:
     """The exponents of (length, mass, time) of a unit in any notation."""
-    read = read_unit(unit, whose)
+    read = read_unit(unit, owner)
     if read.powers is None:
         raise ValueError(
-            f"the unit of {whose} is {unit!r}, which is not made of units of the SI: write kg, m, s, N, rad and the "
+            f"the unit of {owner} is {unit!r}, which is not made of units of the SI: write kg, m, s, N, rad and the "
             "like, 'kg.m2/s2' or 'kg*m**2/s**2', with brackets where a product divides: 'W/(m*s)'"
         )
     if strange := [base for base in read.powers if base not in (*_BASE, "rad")]:
         raise ValueError(
-            f"the unit of {whose} is {unit}, and {', '.join(strange)} is no mechanical one: kg, m and s are"
+            f"the unit of {owner} is {unit}, and {', '.join(strange)} is no mechanical one: kg, m and s are"
         )
     return np.array([float(read.powers.get(base, 0.0)) for base in _BASE])
 

@@ -24,11 +24,13 @@ def _norm(vectors: Array) -> Array:
     return np.asarray(np.linalg.norm(vectors, axis=-1))
 
 
-def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, places: Sequence[int], what: str) -> Row:
+def _located(
+    name: str, b: Bodies, velocities: Array, terms: Array, slope: Slope, places: Sequence[int], quantity: str
+) -> Row:
     """Row for velocities from partial velocities and remainders against derivatives of positions."""
-    names = b.point_names if what == "position" else [f"frame {frame}" for frame in b.dyn.frames]
-    raw = b.velocity if what == "position" else b.omega  # for the other rows
-    difference = np.maximum(_norm(given - slope.value), _norm(raw - slope.value))[:, places]
+    names = b.point_names if quantity == "position" else [f"frame {frame}" for frame in b.dyn.frames]
+    raw = b.velocity if quantity == "position" else b.omega  # for the other rows
+    difference = np.maximum(_norm(velocities - slope.value), _norm(raw - slope.value))[:, places]
     size = terms + _SLOW * np.max(terms, axis=1, keepdims=True, initial=0.0)
     row = judged(
         name,
@@ -37,11 +39,11 @@ def _located(name: str, b: Bodies, given: Array, terms: Array, slope: Slope, pla
         BY_DIFFERENCES,
         uncertainty=np.max(slope.uncertainty, axis=-1)[:, places],
         labels=[names[i] for i in places],
-        reason=f"it is not the derivative of the {what}",
+        reason=f"it is not the derivative of the {quantity}",
     )
-    silent = [names[i] for i in (b.adrift if what == "position" else b.unoriented)]
+    silent = [names[i] for i in (b.adrift if quantity == "position" else b.unoriented)]
     if row.verdict == PASSES and silent:
-        return replace(row, reason=f"no {what} tells how {', '.join(silent)} moves")
+        return replace(row, reason=f"no {quantity} tells how {', '.join(silent)} moves")
     return row
 
 
@@ -73,10 +75,10 @@ def _angular_velocities(name: str, b: Bodies) -> Row:
     return _located(name, b, given, terms, b.motion.frames, places, "orientation")
 
 
-def _rates(name: str, b: Bodies, kind: str, given: str, places: Sequence[int], names: Sequence[str]) -> Row:
+def _rates(name: str, b: Bodies, kind: str, kernel: str, places: Sequence[int], names: Sequence[str]) -> Row:
     """Row that compares a kernel at u̇ with the derivatives of (angular) velocities along the motion."""
     b.require_rotations()
-    value, slope = b.states.call(given, b.states.udot)[:, places], b.states.rate(kind, b.states.udot)
+    value, slope = b.states.call(kernel, b.states.udot)[:, places], b.states.rate(kind, b.states.udot)
     partials = b.states.call(f"partial_{kind}")[:, places]
     terms = np.einsum("npr,nr->np", _norm(partials), np.abs(b.states.udot)) + _norm(value)
     return judged(

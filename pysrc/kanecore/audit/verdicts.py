@@ -90,7 +90,7 @@ Check: TypeAlias = Callable[[str, Any], Row]
 
 @dataclass(frozen=True)
 class Verdicts(ABC):
-    """Rows, and the random states at which they were found; true if none of them fails.
+    """Rows of an audit, and its random states; true if no row fails.
 
     Attributes
     ----------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of the functions of code for the machine: what they read and write lies within what is there.
+"""Checks of the functions of code for the machine: all that they read and write lies within its arrays.
 
 A program says by itself how far it reads and writes.  A way that solves calls functions, which write into its arrays:
 `WAYS` says how many numbers each may write, how long lists of places are, and how much the way itself reads and writes,
@@ -43,7 +43,7 @@ _ALL = "all"
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to solve: what it reads and writes, the functions that it calls, and its lists of places.
+    """A way to solve: how many numbers it reads and writes, the functions that it calls, and its lists of places.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class _Way:
     holds : str
         What else is true of its numbers.
     beside : str
-        How much scratch, behind the way's own, it uses where functions have theirs.
+        Numbers of scratch that it uses after its own arrays, in the place where functions have theirs.
     """
 
     sizes: str = ""
@@ -273,11 +273,11 @@ def _compiled(formula: str) -> CodeType:
 
 
 def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
-    """The reach of a function that solves, and how much scratch it takes behind its own, where functions have theirs.
+    """The reach of a function that solves, and the numbers of scratch that it uses where functions have theirs.
 
-    ``reaches`` are those of the functions before it.  ValueError for what no function has.
+    ``reaches`` are those of the functions before this one.  ValueError for a size, member or list that no function has.
     """
-    name, way = function.way, WAYS[function.way]
+    name, way = function.solver, WAYS[function.solver]
     members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
     called = {each: members.pop(each) for each in way.functions if each in members}
     lists = {each: np.ravel(members.pop(each)) for each in way.arrays if each in members}
@@ -336,22 +336,22 @@ class _Names(dict[str, Any]):
         return 0
 
 
-def _check_places(what: str, places: Any, length: int, low: str, high: str, value: Any) -> None:
+def _check_places(label: str, places: Any, length: int, low: str, high: str, value: Any) -> None:
     """Raise ValueError unless a list has so many numbers, between bounds; ``own``: each below its own place."""
     if len(places) != length:
-        raise ValueError(f"{what} has {len(places)} numbers, and not {length}")
+        raise ValueError(f"{label} has {len(places)} numbers, and not {length}")
     if low and length:
         above = np.arange(length) if high == "own" else value(high)
         if not (np.issubdtype(places.dtype, np.integer) and np.all(places >= value(low)) and np.all(places < above)):
-            raise ValueError(f"{what} names what is not there")
+            raise ValueError(f"{label} names what is not there")
 
 
 def _check_trees(s: Mapping[str, Any]) -> None:
     """Raise ValueError where trees of joints do not go together, as ``tree_derivatives.h`` reads them."""
 
-    def right(what: str, *found: Any) -> None:
+    def right(label: str, *found: Any) -> None:
         if not all(np.all(each) for each in found):
-            raise ValueError(f"{what} of forest names what is not there")
+            raise ValueError(f"{label} of forest names what is not there")
 
     size, free, stride = s["size"], s["n_free"], -(-s["width"] // 8) * 8
     right("size", sum(size) == s["n"], free <= size, 2 * size - free <= stride)
@@ -439,18 +439,18 @@ def check_preparing(code: Any, reaches: Sequence[Reach], room: int) -> None:
     """ValueError unless what prepares constants reads parameters alone, and leaves the address of the code."""
     prepare, sizes = code.functions[code.prepare], code.sizes
     reach = reaches[code.prepare]
-    if prepare.way or reach.out > sizes["n_prepared"] or reach.x > sizes["n_p"] or reach.r:
+    if prepare.solver or reach.out > sizes["n_prepared"] or reach.x > sizes["n_p"] or reach.r:
         raise ValueError("prepare reads or writes what is not there")
     if room > _ON_STACK:
         raise ValueError(f"prepare takes {room} numbers")
     if prepare.clear or not all(_keeps_address(part) for part in prepare.parts):
         raise ValueError("prepare changes the address of the code")
-    if code.counting is not None and code.functions[code.counting].way != _AT_OWN_STATES:
+    if code.counting is not None and code.functions[code.counting].solver != _AT_OWN_STATES:
         raise ValueError("rows are counted by another way")
 
 
 def _keeps_address(part: Any) -> bool:
-    """Test whether what a part stores first in c is what stood there."""
+    """Test whether a part leaves the first number of c, an address, as it was."""
     kept = set[int]()
     for array, pairs in _runs(part.stores, 2):
         if array == _OUT:

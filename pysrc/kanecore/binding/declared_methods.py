@@ -111,7 +111,7 @@ def _is_hashable(member: Any) -> bool:
 
 
 def table_text(kind: type) -> str:
-    """Tables of names with one line each, the first sentence of what documents them, for the docstring of a class."""
+    """Tables of names for the docstring of a class: each name has a line, the first sentence of its own docstring."""
     parts = []
     for title, names in shown(kind).items():
         rows = [f"    {name:<27} {_described(kind, name)}" for name in names]

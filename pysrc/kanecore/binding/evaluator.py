@@ -34,7 +34,7 @@ _SIZES = (
 
 
 class Evaluator(KernelMethods):
-    """A compiled model as functions of the package take it; `CompiledModel`, which users hold, has those as methods.
+    """A compiled model as functions of the package take it; its subclass `CompiledModel` has the functions as methods.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def real_numbers(name: str, value: Any) -> Array:
-    """An argument, or what a function returned, as an array of doubles; TypeError where it is none of real numbers.
+    """Array of doubles from an argument or from a function's result; TypeError for values that are no real numbers.
 
     NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
     """

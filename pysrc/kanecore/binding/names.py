@@ -158,7 +158,7 @@ class Names:
     def _by_place(
         self, kind: str, items: Iterable[tuple[Any, Any]], argument: str
     ) -> tuple[dict[int, Any], dict[str, Any]]:
-        """Values by number, and those of names that no kernel can read, by name; each of them once.
+        """Values by number, and values by name for names that no kernel can read; ValueError for a name twice.
 
         ``items`` are pairs of a name or symbol and a value; in messages they stand in ``argument``.
         """
@@ -179,9 +179,9 @@ class Names:
                 numbered[where] = value
         return numbered, others
 
-    def by_number(self, kind: str, given: Mapping[Any, Any], argument: str) -> dict[int, Any]:
+    def by_number(self, kind: str, mapping: Mapping[Any, Any], argument: str) -> dict[int, Any]:
         """The values of a mapping by the numbers of their entries, without those that no kernel can read."""
-        return self._by_place(kind, _items(given), argument)[0]
+        return self._by_place(kind, _items(mapping), argument)[0]
 
     def _called(self, kind: str) -> str:
         """Owner of the names of a kind, in messages."""
@@ -262,16 +262,16 @@ class Names:
         )
 
     # --------------------------------------------------------------------------------------------- those of a call
-    def rows(self, kind: str, given: Any, argument: str | None = None, k: int = _ANY) -> Array:
+    def rows(self, kind: str, values: Any, argument: str | None = None, k: int = _ANY) -> Array:
         """Array (..., n) from an argument of one call: an array, or a mapping that overrides some current values.
 
         Its type is that which kernels take.  Parameters that kernel ``k`` does not read may be missing.
         """
         argument, names = argument or _ARGUMENT[kind], self._names[kind]
-        if hasattr(given, "keys"):
-            array = numbers(self._overridden(kind, _items(given), argument, k), self._model.dtype)
+        if hasattr(values, "keys"):
+            array = numbers(self._overridden(kind, _items(values), argument, k), self._model.dtype)
         else:
-            array = real_array(argument, given, self._model.dtype)
+            array = real_array(argument, values, self._model.dtype)
             if array.ndim == 0 or array.shape[-1] != len(names):
                 meaning = self._meaning(kind)
                 raise ValueError(f"{argument} has shape {array.shape}, expected (..., {len(names)}): {meaning}")
@@ -347,13 +347,13 @@ class Names:
             raise ValueError(f"{self._label('state', i)} is not finite")
         return state
 
-    def resolved(self, kind: str, given: Any) -> Array:
+    def resolved(self, kind: str, settings: Any) -> Array:
         """All parameters or inputs of one run: an array, or the current values with those of a mapping.
 
         Parameters
         ----------
         kind : {"parameter", "input"}
-        given : array_like (n,), or mapping
+        settings : array_like (n,), or mapping
             In messages it is ``parameters`` or ``inputs``.
 
         Returns
@@ -367,7 +367,7 @@ class Names:
             As the kernels, and for an input that is not finite.
         """
         argument = kind + "s"
-        values, names = np.array(self.rows(kind, given, argument, _RHS)), self._names[kind]
+        values, names = np.array(self.rows(kind, settings, argument, _RHS)), self._names[kind]
         if values.shape != (len(names),):
             raise ValueError(f"{argument} has shape {values.shape}, expected ({len(names)},): one set of {kind}s")
         if kind == "input" and not np.isfinite(values).all():
@@ -376,9 +376,9 @@ class Names:
         return values
 
 
-def _items(given: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Pairs of a mapping, or of kind has keys but iterates over values, such as a series of pandas."""
-    return [(key, given[key]) for key in given.keys()]  # noqa: SIM118
+def _items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Pairs (key, value) of a mapping, or of an object with keys that iterates over values, as a series of pandas."""
+    return [(key, mapping[key]) for key in mapping.keys()]  # noqa: SIM118
 
 
 def _joint_shape(argument: str, names: tuple[str, ...], columns: dict[int, Any]) -> tuple[int, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pickles of compiled models: what makes them again, their current values, and a digest of all that."""
+"""Pickles of compiled models: the source from which they are made again, their current values, and a digest of both."""
 
 from __future__ import annotations
 

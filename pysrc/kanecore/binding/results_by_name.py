@@ -34,4 +34,4 @@ def by_name(names: Sequence[str], result: npt.NDArray[np.float64], n_dims: int) 
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise KeyError(f"named=True: {names.count(twice)} are called {twice!r}: rename them, or use the array")
     rows = result if result.ndim == n_dims else np.moveaxis(result, -n_dims, 0)
-    return ResultsByName(zip(names, rows, strict=False))  # strict=True looks behind the last row, for twice the time
+    return ResultsByName(zip(names, rows, strict=False))  # strict=True looks for another row, in twice the time

@@ -69,7 +69,7 @@ def compile_player(root: Path, output: Path) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Write the file, or with ``--check`` say whether it is that of the sources; the exit status."""
+    """Write the player, or with ``--check`` say whether it was made of the present sources; the exit status."""
     root = Path.cwd()
     if not (root / _PLAYER).is_dir():
         print(f"{root} is no source folder of kanecore: it has no {_PLAYER}", file=sys.stderr)

@@ -210,10 +210,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _on_model(
-    commands: Any, name: str, what: str, command: Callable[[argparse.Namespace], int | None]
+    commands: Any, name: str, help_text: str, command: Callable[[argparse.Namespace], int | None]
 ) -> argparse.ArgumentParser:
     """A command on a model."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=what)
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=help_text)
     parser.add_argument(
         "model",
         metavar="MODEL",
@@ -227,7 +227,7 @@ def _on_model(
 
 
 def _with_traceback(parser: argparse.ArgumentParser) -> None:
-    """Accept the global option behind the command as well; if absent there, it keeps its earlier value."""
+    """Accept the global option after the command as well; if it is absent there, its earlier value stays."""
     parser.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 

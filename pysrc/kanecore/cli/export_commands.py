@@ -69,7 +69,7 @@ def export_wheel(
     inputs: Sequence[str],
     runtime: bool,
 ) -> None:
-    """Write a model wheel; without a name it is that of the model, with "-model" behind it."""
+    """Write a model wheel; without a name it is called by the model's, followed by "-model"."""
     from kanecore.wheels.model_wheel import build_wheel
 
     plain = re.sub(r"[^A-Za-z0-9]+", "-", dyn.name).strip("-")

@@ -134,7 +134,7 @@ def _file(name: str, level: str) -> str:
 
 
 def _recipes(name: str) -> tuple[Recipe, Recipe]:
-    """C text of a gallery model, with what is compiled of it, and that of the core for several states at once.
+    """C texts of a gallery model, each with how it is compiled: all kernels, and the core for several states at once.
 
     All of them take half a minute, so each is derived only where the cache does not hold its library.
     """

@@ -28,9 +28,9 @@ _REPEATS = 7
 _LONG_ENOUGH = 0.02  # s, of one measurement
 
 
-def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path | None) -> None:
+def simulate(dyn: CompiledModel, end: float, assignments: Sequence[str], output: Path | None) -> None:
     """Simulate a model from a state for some seconds, and print the outcome."""
-    x0 = named_state(dyn, given)
+    x0 = named_state(dyn, assignments)
     begin = time.perf_counter()
     sol = dyn.simulate((0.0, end), x0)
     took = time.perf_counter() - begin
@@ -52,9 +52,9 @@ def simulate(dyn: CompiledModel, end: float, given: Sequence[str], output: Path 
     print(f"saved as {output}")
 
 
-def bench(dyn: CompiledModel, given: Sequence[str]) -> None:
+def bench(dyn: CompiledModel, assignments: Sequence[str]) -> None:
     """Time calls of a model at a state, from Python: of one state, and of a batch of states on one thread."""
-    x = named_state(dyn, given)
+    x = named_state(dyn, assignments)
     states = np.tile(x, (_STATES, 1))
     print(f"{dyn.name}: {dyn.n_q} coordinates, {dyn.n_u} speeds, {dyn.n_constraints} constraints")
     print(f"{'':14}  {'one state':>12}  {f'of {_STATES}, each':>14}")
@@ -72,23 +72,23 @@ def bench(dyn: CompiledModel, given: Sequence[str]) -> None:
         print(f"{'linearize':14}  {alone * 1e9:9.0f} ns")
 
 
-def draw(dyn: CompiledModel, given: Sequence[str], output: Path) -> None:
+def draw(dyn: CompiledModel, assignments: Sequence[str], output: Path) -> None:
     """Draw a model in a state."""
-    figure = dyn.draw(named_state(dyn, given))
+    figure = dyn.draw(named_state(dyn, assignments))
     with whole_file(output) as place:
         figure.savefig(place)
     print(f"saved as {output}")
 
 
-def play(dyn: CompiledModel, given: Sequence[str], speed: float, output: Path) -> None:
+def play(dyn: CompiledModel, assignments: Sequence[str], speed: float, output: Path) -> None:
     """Write the page in which a model runs, from a state, or from where its start is chosen."""
-    dyn.play(named_state(dyn, given) if given else None, speed=speed).save(output)
+    dyn.play(named_state(dyn, assignments) if assignments else None, speed=speed).save(output)
     print(f"saved as {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
-def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
+def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
     """State on the constraints with some numbers given as NAME=VALUE; unit quaternions default to the identity."""
-    values = numbers(given, "--state", f"{dyn.coordinate_names[0]}=0.5")
+    values = numbers(assignments, "--state", f"{dyn.coordinate_names[0]}=0.5")
     try:
         x = np.array(dyn.state(values))
     except KeyError as error:
@@ -100,7 +100,7 @@ def named_state(dyn: CompiledModel, given: Sequence[str]) -> Array:
 
 
 def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names and the text behind the last ``=``."""
+    """Names, each with the text after the last ``=``."""
     result = {}
     for item in items:
         name, equals, text = item.rpartition("=")

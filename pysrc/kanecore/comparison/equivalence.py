@@ -128,12 +128,14 @@ def _with_values(model: Model | CompiledModel) -> CompiledModel:
     return dyn
 
 
-def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, Any]) -> CompiledModel:
+def _sharing(first: CompiledModel, second: CompiledModel, parameters: Mapping[Any, Any]) -> CompiledModel:
     """Second model with the parameters of the first; a copy if the user's would change."""
-    if not isinstance(given, Mapping):
-        raise TypeError(f"parameters is {given!r}; it must be a mapping of b's parameters to numbers or a's parameters")
+    if not isinstance(parameters, Mapping):
+        raise TypeError(
+            f"parameters is {parameters!r}; it must be a mapping of b's parameters to numbers or a's parameters"
+        )
     values = dict(second.parameters) | {x: v for x, v in first.parameters.items() if x in second.parameter_names}
-    for key, value in given.items():
+    for key, value in parameters.items():
         name = second.parameter_names[second.names.index("parameter", key)]
         values[name] = first.parameters[str(value)] if str(value) in first.parameter_names else float(value)
     if values == dict(second.parameters):
@@ -149,11 +151,11 @@ def _sharing(first: CompiledModel, second: CompiledModel, given: Mapping[Any, An
 class _Mapping:
     """Map from states and inputs of a to those of b."""
 
-    def __init__(self, first: CompiledModel, second: CompiledModel, given: Map | None) -> None:
+    def __init__(self, first: CompiledModel, second: CompiledModel, mapping: Map | None) -> None:
         self.first, self.second = first, second
-        self._whole = given if callable(given) else None
-        explicit = {} if callable(given) else self._explicit({} if given is None else given)
-        self._functions = {} if callable(given) else self._read(explicit)
+        self._whole = mapping if callable(mapping) else None
+        explicit = {} if callable(mapping) else self._explicit({} if mapping is None else mapping)
+        self._functions = {} if callable(mapping) else self._read(explicit)
         coordinates = [] if self._whole else [x for x in second.coordinate_names if x not in self._functions]
         for kind, names in (("coordinate", coordinates), ("input", self._missing_inputs())):
             if names:
@@ -168,14 +170,14 @@ class _Mapping:
         shared = self.first.input_names
         return [x for x in self.second.input_names if x not in self._functions and x not in shared]
 
-    def _explicit(self, given: Mapping[Any, Any]) -> dict[str, Any]:
+    def _explicit(self, mapping: Mapping[Any, Any]) -> dict[str, Any]:
         """Expressions by the names of b."""
-        if not isinstance(given, Mapping):
-            raise TypeError(f"map is {given!r}; it must be a mapping of b's coordinates and speeds, or a function")
+        if not isinstance(mapping, Mapping):
+            raise TypeError(f"map is {mapping!r}; it must be a mapping of b's coordinates and speeds, or a function")
         second = self.second
         states = second.names.x
         expressions: dict[str, Any] = {}
-        for key, value in given.items():
+        for key, value in mapping.items():
             what, i = second.names.found(("state", "input"), key)
             name = (states if what == "state" else second.input_names)[i]
             if name in expressions:
@@ -411,11 +413,11 @@ def _inertial(name: str, pair: _Pair) -> Row:
     return _powers(name, powers[0], powers[1], np.asarray(terms), reason)
 
 
-def _bodies_that_differ(pair: _Pair, works: Sequence[Array], what: str) -> str:
-    return _that_differ(works, tuple(b.body_names for b in pair.bodies), what)
+def _bodies_that_differ(pair: _Pair, works: Sequence[Array], quantity: str) -> str:
+    return _that_differ(works, tuple(b.body_names for b in pair.bodies), quantity)
 
 
-def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: str) -> str:
+def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], quantity: str) -> str:
     """Phrase that names loads or bodies of a without an equal in b, and of b without one in a; (..., n_works) each.
 
     Equal works are matched, first those with one name; among the rest, works with one name are compared.
@@ -435,19 +437,19 @@ def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], what: s
             ours.remove(i)
             theirs.remove(twin)
             there = "in b" if names[0][i] == names[1][twin] else f"in b, as {names[1][twin]},"
-            texts.append(f"the {what} of {names[0][i]} is {there} {_ratio(flat[1][:, twin], flat[0][:, i])}")
+            texts.append(f"the {quantity} of {names[0][i]} is {there} {_ratio(flat[1][:, twin], flat[0][:, i])}")
     texts += [f"{names[0][i]} of a has no equal in b" for i in ours]
     texts += [f"{names[1][j]} of b has no equal in a" for j in theirs]
     return "; ".join(texts)
 
 
-def _are_equal(one: Array, other: Array) -> bool:
-    return bool(np.linalg.norm(one - other) <= _SAME * max(np.linalg.norm(one), np.linalg.norm(other)))
+def _are_equal(first: Array, second: Array) -> bool:
+    return bool(np.linalg.norm(first - second) <= _SAME * max(np.linalg.norm(first), np.linalg.norm(second)))
 
 
-def _ratio(one: Array, other: Array) -> str:
-    factor = float(one @ other / (other @ other))
-    return f"{factor:.5g} times as large" if _are_equal(one, factor * other) else "another one"
+def _ratio(first: Array, second: Array) -> str:
+    factor = float(first @ second / (second @ second))
+    return f"{factor:.5g} times as large" if _are_equal(first, factor * second) else "another one"
 
 
 def _potential(name: str, pair: _Pair) -> Row:

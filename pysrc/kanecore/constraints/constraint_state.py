@@ -82,7 +82,7 @@ def _turning_slopes(level: Level) -> Array:
 
 
 def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
-    """State nearby, along the directions that all rows leave free, at which some of them hold: by Gauss and Newton."""
+    """State nearby at which some rows hold; Gauss-Newton steps go along the directions that all rows leave free."""
     dyn, part, units = level.at.dyn, level.part, level.units
     x = level.at.x.copy()
     free = null_space(_turning_slopes(level), units)

@@ -163,7 +163,7 @@ class _Motions:
         units = self._at.speed_units[..., self.independent]
         return np.asarray(motions @ self._inverse(motions[..., self.independent, :], units, first, "speeds"))
 
-    def _inverse(self, matrix: Array, rows: Array, of_columns: list[int], what: str) -> Array:
+    def _inverse(self, matrix: Array, rows: Array, of_columns: list[int], variables: str) -> Array:
         """Left inverse, if no column is a combination of the others.
 
         ``rows`` are the units of the rows, ``of_columns`` the numbers of the speeds that the columns belong to.
@@ -173,11 +173,11 @@ class _Motions:
         s = np.linalg.svd(scaled, compute_uv=False)
         lost = ~(s[..., -1:] > RANK * s[..., :1]).all(axis=-1)
         if lost.any():
-            chosen = self.coordinates if what == "coordinates" else self.independent
-            names = self._dyn.coordinate_names if what == "coordinates" else self._dyn.speed_names
+            chosen = self.coordinates if variables == "coordinates" else self.independent
+            names = self._dyn.coordinate_names if variables == "coordinates" else self._dyn.speed_names
             raise SingularError(
                 f"the motion of {self._dyn.name!r} does not follow from {', '.join(names[i] for i in chosen)} at "
-                f"t = {self._at.t!r}, x = {self._at.x.tolist()!r}: choose other independent {what}",
+                f"t = {self._at.t!r}, x = {self._at.x.tolist()!r}: choose other independent {variables}",
                 t=self._at.t,
                 x=self._at.x,
                 rows=np.flatnonzero(lost) if lost.ndim else None,
@@ -197,9 +197,9 @@ class _Motions:
         )
 
 
-def _places(dyn: Evaluator, what: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
+def _places(dyn: Evaluator, kind: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
     """Places of some names or symbols among all."""
-    places = [dyn.names.index(what, name) for name in chosen]
+    places = [dyn.names.index(kind, name) for name in chosen]
     if len(set(places)) < len(places):
-        raise ModelError(f"a {what} is named twice: {', '.join(map(str, chosen))}")
+        raise ModelError(f"a {kind} is named twice: {', '.join(map(str, chosen))}")
     return places

@@ -265,7 +265,7 @@ def _direction(dyn: Evaluator, x: Values, dx: Values, dr: Values | None) -> Arra
 
 
 def _behind_solution(dyn: Evaluator, x: Values, **vector: Array) -> Array:
-    """A vector behind the places of udot and the multipliers, which the kernel finds itself."""
+    """What x goes on with: zeros in the places of udot and the multipliers, which the kernel finds, then the vector."""
     leading(x=dyn.names.rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
     return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 
@@ -439,7 +439,7 @@ def _parts(gradient: Array, n: int, full: bool) -> Any:
 
 
 @method("Control and derivatives")
-def jvp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Array:
+def jvp(dyn: Evaluator, kernel: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Array:
     """The change of a kernel along a direction, Jacobian times vector.
 
     ``jvp("rhs", t, x, dx)`` is A dx + B dr of `linearize` and ∂xdot/∂p dp, (..., n_x); ``jvp("outputs", t, x, dx)`` is
@@ -448,7 +448,7 @@ def jvp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, 
 
     Parameters
     ----------
-    of : {"rhs", "outputs", "inverse_dynamics"}
+    kernel : {"rhs", "outputs", "inverse_dynamics"}
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
     dx : array_like, (..., n_x), or mapping
@@ -461,11 +461,11 @@ def jvp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, 
     ValueError, TypeError, KeyError
         Another kernel; a direction of another shape, no numbers, or no such name; other errors as for the kernel.
     """
-    return np.asarray(_product_of(_TANGENTS, of)(dyn, t, x, *vectors, **options))
+    return np.asarray(_product_of(_TANGENTS, kernel)(dyn, t, x, *vectors, **options))
 
 
 @method("Control and derivatives")
-def vjp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Any:
+def vjp(dyn: Evaluator, kernel: str, t: npt.ArrayLike, x: Values, *vectors: Values, **options: Any) -> Any:
     """The gradient of weights · kernel, vector times Jacobian, with respect to x.
 
     ``vjp("rhs", t, x, weights)`` is Aᵀ w of `linearize`; ``vjp("outputs", t, x, weights)`` is wᵀ ∂y/∂x;
@@ -473,7 +473,7 @@ def vjp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, 
 
     Parameters
     ----------
-    of : {"rhs", "outputs", "inverse_dynamics"}
+    kernel : {"rhs", "outputs", "inverse_dynamics"}
     t, x, udot, r, p
         As for the kernel; leading axes broadcast.
     weights : array_like, (..., n_x), (..., n_outputs) or (..., n_u), or mapping
@@ -492,7 +492,7 @@ def vjp(dyn: Evaluator, of: str, t: npt.ArrayLike, x: Values, *vectors: Values, 
     ValueError, TypeError, KeyError
         As for `jvp`.
     """
-    return _product_of(_GRADIENTS, of)(dyn, t, x, *vectors, **options)
+    return _product_of(_GRADIENTS, kernel)(dyn, t, x, *vectors, **options)
 
 
 _TANGENTS: Mapping[str, Callable[..., Any]] = {
@@ -507,7 +507,7 @@ _GRADIENTS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _product_of(products: Mapping[str, Callable[..., Any]], of: str) -> Callable[..., Any]:
-    if of not in products:
-        raise unknown_name("products with derivatives of", of, products)
-    return products[of]
+def _product_of(products: Mapping[str, Callable[..., Any]], kernel: str) -> Callable[..., Any]:
+    if kernel not in products:
+        raise unknown_name("products with derivatives of", kernel, products)
+    return products[kernel]

@@ -208,7 +208,7 @@ class Iterate:
 
     @property
     def _row_units(self) -> Array:
-        """Units of the equations, from those of the unknowns and the largest rate at which these change each other."""
+        """Units of the equations, from units of the unknowns and the largest rate at which these change each other."""
         units = self.unknown_units[: len(self.errors.names)]
         rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
         return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
@@ -315,7 +315,7 @@ class Iterate:
 
     @cached_property
     def sizes(self) -> Array:
-        """Reference magnitude of each error: its value plus the largest with which it is connected, in its unit.
+        """Reference magnitude of each error, in its unit: its own value plus the largest of the errors coupled with it.
 
         Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at
         least as one radian.  Where all are zero the search's first step tells how large they are.
@@ -335,7 +335,7 @@ class Iterate:
         return np.asarray(np.abs(self.unknown_units * (self.allowed @ step))[: len(self.errors.names)])
 
     def _largest(self, values: Array) -> Array:
-        """The largest of those with which each is connected, and which count beside it."""
+        """For each error the largest value among the errors that are coupled with it and count beside it."""
         n_q, end = self.errors.n_coordinates, self.errors.end_of_speeds
         counts = self.sought.together[: len(values), : len(values)].copy()
         counts[:n_q, n_q:] = counts[:, end:] = counts[end:] = False

@@ -295,8 +295,8 @@ def _chosen(dyn: Evaluator, joints: str | Sequence[str] | Mapping[str, Sequence[
     return np.array(sorted(set(places)), dtype=np.intp)
 
 
-def _prior(given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
-    return real_array("prior", given, shape, meaning="ten of each body")
+def _prior(prior: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+    return real_array("prior", prior, shape, meaning="ten of each body")
 
 
 def _combination(columns: Sequence[str], row: Array, own: int) -> str:

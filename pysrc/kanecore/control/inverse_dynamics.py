@@ -215,14 +215,14 @@ def solve_inverse(
     )
 
 
-def all_values(dyn: Evaluator, what: Literal["input", "parameter"], given: Any) -> Array:
+def all_values(dyn: Evaluator, kind: Literal["input", "parameter"], settings: Any) -> Array:
     """Copy of inputs or parameters (..., n), so that all kernels, also later calls, use the same values."""
-    current, name = np.array(dyn.kernels.values(what)), "r" if what == "input" else "p"
-    if given is None:
+    current, name = np.array(dyn.kernels.values(kind)), "r" if kind == "input" else "p"
+    if settings is None:
         return current
-    if not isinstance(given, Mapping):
-        return np.array(as_array(name, given), dtype=np.float64)
-    numbers = dyn.names.by_number(what, given, f"{what}s")
+    if not isinstance(settings, Mapping):
+        return np.array(as_array(name, settings), dtype=np.float64)
+    numbers = dyn.names.by_number(kind, settings, f"{kind}s")
     named = {i: np.asarray(as_array(f"{name}[{i}]", value), dtype=np.float64) for i, value in numbers.items()}
     values = np.empty((*broadcast_shapes(*(value.shape for value in named.values())), len(current)))
     values[...] = current
@@ -267,7 +267,7 @@ class _Equations:
     units: Array
 
     def solve(self, udot: dict[int, float], tau: dict[int, float]) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """[u̇, τ, λ], and which of λ are not unique; ModelError if something else is not, or nothing agrees."""
+        """[u̇, τ, λ], and which of λ are not unique; ModelError if u̇ or τ is not unique, or no solution exists."""
         matrix, right, scale = self._scaled
         n = len(self.units)
         solution = np.zeros(len(scale))
@@ -321,16 +321,18 @@ class _Equations:
                 f"{np.linalg.matrix_rank(free[moving], tol=EQUAL)} more of them"
             )
 
-    def _require_agreement(self, solution: Array, rows: Numbers, opposed: Array, given: Numbers) -> None:
+    def _require_agreement(self, solution: Array, rows: Numbers, opposed: Array, known_columns: Numbers) -> None:
         """Raise ModelError unless the given values agree with some equations, whose unknowns no others have."""
         matrix, right = self._scaled[0][rows], self._scaled[1][rows]
         rest, terms = matrix @ solution - right, np.abs(matrix) @ np.abs(solution) + np.abs(right)
         if not (np.abs(rest) > CONTRADICTORY * terms + NOISE * np.max(terms, initial=0.0)).any():
             return
         wrong = opposed @ (opposed.T @ rest)  # the combination of equations that no unknown can satisfy
-        parts = np.abs(wrong @ matrix[:, given])
+        parts = np.abs(wrong @ matrix[:, known_columns])
         names = [
-            self._label(int(i)) for i, part in zip(given, parts, strict=True) if part > EQUAL * np.linalg.norm(wrong)
+            self._label(int(i))
+            for i, part in zip(known_columns, parts, strict=True)
+            if part > EQUAL * np.linalg.norm(wrong)
         ]
         if names:
             raise ModelError(f"{' and '.join(names)} of {self.dyn.name!r} do not agree: leave one of them open")

@@ -64,9 +64,9 @@ def cells(matrix: Matrix) -> list[list[str]]:
     return [[name, *map(_number, row)] for name, row in zip(matrix.rows, matrix.entries, strict=True)]
 
 
-def listed(what: str, names: Sequence[str]) -> list[str]:
+def listed(title: str, names: Sequence[str]) -> list[str]:
     """Lines of names, whole; none without names."""
-    text = f"{what}: {', '.join(names)}" if names else ""
+    text = f"{title}: {', '.join(names)}" if names else ""
     return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 

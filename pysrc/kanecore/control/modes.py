@@ -60,7 +60,7 @@ class Mode:
 
 
 def balance(a: Array, units: Array, n_coordinates: int, n_first_order: int = 0) -> Array:
-    """Units of states in which coordinates and speeds change alike, from those in the metric of the masses.
+    """Units in which coordinates and speeds change alike, from the units in the metric of the masses.
 
     Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.  Those of the
     last ``n_first_order`` states are free, and make row and column of each in A equally large (Osborne 1960).

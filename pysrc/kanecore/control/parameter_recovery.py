@@ -35,7 +35,7 @@ _STATES = 8  # at which the effects of a parameter are found
 def realised(
     dyn: Evaluator, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array, weights: Array
 ) -> dict[str, float]:
-    """Values of parameters, by name, at which π is as wanted, or ``matrix @ π`` is; else of least squares.
+    """Values of parameters, by name, at which π or ``matrix @ π`` has the wanted value, else is nearest to it.
 
     Empty if π depends on no parameters, or Newton's method finds none.
 

@@ -163,7 +163,7 @@ class Equations:
 
     @cached_property
     def _terms(self) -> Array:
-        """Root mean square of these; of a speed at rest a part of those of speeds with which it shares parameters."""
+        """Root mean square of the terms; for a speed at rest a part of that of the speeds with the same parameters."""
         with np.errstate(over="ignore"):
             total = np.mean(self.terms**2, axis=0)
         if not np.isfinite(total).all():

@@ -73,8 +73,8 @@ def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
     along_v, along_y, weights = _split(direction, len(v), len(y))
     values = [*rates, *_equations(d)]
 
-    def gradient(of: Sequence[int], by_what: Sequence[int], weights: Sequence[int]) -> list[int]:
-        return accumulate(g, list(zip(of, weights, strict=True)), by_what, limits=True)
+    def gradient(nodes: Sequence[int], variables: Sequence[int], weights: Sequence[int]) -> list[int]:
+        return accumulate(g, list(zip(nodes, weights, strict=True)), variables, limits=True)
 
     dv = dict(zip(v, along_v, strict=True))
     equations = values[len(rates) :]

@@ -89,11 +89,11 @@ class BaseParameters:
         return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
 
 
-def base_parameters(derivation: Derivation, given: Mapping[Any, float] | None) -> BaseParameters:
+def base_parameters(derivation: Derivation, parameters: Mapping[Any, float] | None) -> BaseParameters:
     """See :meth:`kanecore.Model.base_parameters`."""
     regressors = _Regressors(derivation)
-    if given is not None:
-        draws = [regressors.draw(regressors.values(given), 0)]
+    if parameters is not None:
+        draws = [regressors.draw(regressors.values(parameters), 0)]
     else:
         draws = [regressors.draw({}, 1000 * k) for k in range(DRAWS if regressors.symbols else 1)]
     first = draws[0]
@@ -137,9 +137,9 @@ class _Regressors:
         self.columns = [f"{body.name}.{name}" for body in d.bodies for name in OF_BODY]
         self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY]
 
-    def values(self, given: Mapping[Any, float]) -> dict[int, float]:
+    def values(self, parameters: Mapping[Any, float]) -> dict[int, float]:
         """Values by node; KeyError, TypeError, ValueError for wrong names, and for values not finite or missing."""
-        numbers = {getattr(key, "name", str(key)): value for key, value in given.items()}
+        numbers = {getattr(key, "name", str(key)): value for key, value in parameters.items()}
         node = {name: i for i, name in self._names.items()}
         for name, value in numbers.items():
             if name not in node:
@@ -152,24 +152,24 @@ class _Regressors:
             raise ValueError(f"parameters: {', '.join(missing)} stand in the regressor, and have no value")
         return {node[name]: float(value) for name, value in numbers.items()}
 
-    def draw(self, given: dict[int, float], first: int) -> _Draw:
+    def draw(self, parameters: dict[int, float], first: int) -> _Draw:
         """The rows at random states, each of the same parameters."""
         n_columns = len(self.columns)
-        if not given and self.symbols:
+        if not parameters and self.symbols:
             sample = next(self._states({}, range(first, first + SEEDS)), None)
             if sample is None:
                 raise self._no_states()
-            given = {i: sample(i) for i in self._names}
+            parameters = {i: sample(i) for i in self._names}
         rows: list[Array] = []
         needed, count = ROWS * n_columns, 0
-        for sample in self._states(given, range(first, first + SEEDS * max(1, n_columns))):
+        for sample in self._states(parameters, range(first, first + SEEDS * max(1, n_columns))):
             rows.append(self._rows(sample))
             count += len(rows[-1])
             if count >= needed or not len(rows[-1]):
                 break
         if count < needed and not (rows and not len(rows[-1])):
             raise self._no_states()
-        return _Draw(np.vstack(rows), {self._names[i]: float(given[i]) for i in self.symbols})
+        return _Draw(np.vstack(rows), {self._names[i]: float(parameters[i]) for i in self.symbols})
 
     def _no_states(self) -> ModelError:
         return ModelError(
@@ -177,8 +177,8 @@ class _Regressors:
             "give parameters= with values at which the mechanism can be put together"
         )
 
-    def _states(self, given: Mapping[int, float], seeds: range) -> Iterator[Sample]:
-        states = states_with(self.k, given, seeds)
+    def _states(self, parameters: Mapping[int, float], seeds: range) -> Iterator[Sample]:
+        states = states_with(self.k, parameters, seeds)
         return (s for s in states if all(math.isfinite(s(i)) for i in (*self.roots, *self.jacobian)))
 
     def _rows(self, state: Sample) -> Array:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Closed forms of what is solved for: u̇, λ and the matrices of linearized equations, by Cramer's rule.
+"""Closed forms of u̇, of λ and of the matrices of linearized equations, by Cramer's rule.
 
 With the bordered matrix K of M u̇ − Gᵀλ = f and G u̇ = −γ, every unknown is a quotient of two determinants.  They are
 for people, who read them for a few unknowns; programs factorize (:mod:`.derivation`).

@@ -30,13 +30,13 @@ def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
     return list(itertools.islice(_states(k, list(_levels(k, accelerations)), range(TRIES), {}), STATES))
 
 
-def states_with(k: Kinematics, given: Mapping[int, float], seeds: Iterable[int]) -> Iterator[Sample]:
+def states_with(k: Kinematics, parameters: Mapping[int, float], seeds: Iterable[int]) -> Iterator[Sample]:
     """States at which constraints hold as positions, velocities and accelerations, with given values of parameters.
 
     Each of the seeds that leads to one; without values the parameters are drawn so that the constraints can hold.
     """
-    levels = [level.without_choice() if given else level for level in _levels(k, True)]
-    return _states(k, levels, seeds, given)
+    levels = [level.without_choice() if parameters else level for level in _levels(k, True)]
+    return _states(k, levels, seeds, parameters)
 
 
 def moving_states(k: Kinematics) -> list[Sample]:
@@ -47,9 +47,9 @@ def moving_states(k: Kinematics) -> list[Sample]:
 
 
 def _states(
-    k: Kinematics, levels: Sequence[_Level], seeds: Iterable[int], given: Mapping[int, float]
+    k: Kinematics, levels: Sequence[_Level], seeds: Iterable[int], parameters: Mapping[int, float]
 ) -> Iterator[Sample]:
-    solutions = ((seed, _solution(levels, seed, given)) for seed in seeds)
+    solutions = ((seed, _solution(levels, seed, parameters)) for seed in seeds)
     return (Sample(k.graph, seed, values) for seed, values in solutions if values is not None)
 
 
@@ -72,9 +72,9 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
         yield _Level(g, d.accelerations, [*further, *map(along, rates)])
 
 
-def _solution(levels: Sequence[_Level], seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
+def _solution(levels: Sequence[_Level], seed: int, parameters: Mapping[int, float]) -> dict[int, float] | None:
     """Values of all unknowns, level by level; None if one has no solution near random values."""
-    values = dict(given)
+    values = dict(parameters)
     for level in levels:
         solution = level.solution(seed, values)
         if solution is None:
@@ -93,19 +93,19 @@ class _Level:
     def without_choice(self) -> _Level:
         return _Level(self.graph, self._choices[0], self.rows)
 
-    def solution(self, seed: int, given: Mapping[int, float]) -> dict[int, float] | None:
+    def solution(self, seed: int, known_values: Mapping[int, float]) -> dict[int, float] | None:
         """Values of all symbols, given and unknown; None if there is no solution."""
-        solutions = (self._newton(seed, given, unknowns) for unknowns in self._choices)
+        solutions = (self._newton(seed, known_values, unknowns) for unknowns in self._choices)
         return next((values for values in solutions if values is not None), None)
 
-    def _newton(self, seed: int, given: Mapping[int, float], unknowns: Sequence[int]) -> dict[int, float] | None:
+    def _newton(self, seed: int, known_values: Mapping[int, float], unknowns: Sequence[int]) -> dict[int, float] | None:
         """Values of the unknowns for given ones, with the least change from random values."""
         g, rows = self.graph, self.rows
         slopes = [accumulate(g, [(row, g.one)], unknowns) for row in rows]
-        x = np.array(Sample(g, seed, given).values(unknowns))
+        x = np.array(Sample(g, seed, known_values).values(unknowns))
         stalled, before = 0, np.full(len(rows), np.inf)
         while stalled < STEPS:
-            values = {**given, **dict(zip(unknowns, x.tolist(), strict=True))}
+            values = {**known_values, **dict(zip(unknowns, x.tolist(), strict=True))}
             state = Sample(g, seed, values)
             residual = np.array(state.values(rows))
             jacobian = np.array([state.values(row) for row in slopes]).reshape(len(rows), len(unknowns))

@@ -91,7 +91,7 @@ class Derivation:
         return "it has no bodies, whose masses M is made of: its forces move nothing"
 
     def _lacks(self, name: str) -> str:
-        """Message about what a kernel needs and is not given, such as a derivative of a function in C; else empty."""
+        """Message that names a missing part of a kernel, such as a derivative of a function in C; empty if none is."""
         if self.description.found_with_motion and name in ("inverse_dynamics", "forward_dynamics"):
             return (
                 "its loads depend on reactions, which are found for the motion under the loads of forcelist alone: "
@@ -305,7 +305,7 @@ class Derivation:
         return [self.graph.symbol(("λ", i), ACCELERATION) for i in range(len(self.rows))]
 
     def vector_symbols(self, n: int) -> list[int]:
-        """Nodes of the first n entries of x behind u̇ and λ."""
+        """Nodes of the first n entries of x after u̇ and λ."""
         return [self.graph.symbol(("w", i), ACCELERATION) for i in range(n)]
 
     def sums(self, rows: Sequence[Row]) -> list[int]:

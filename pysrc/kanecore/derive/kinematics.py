@@ -129,7 +129,7 @@ class Kinematics(Rotations):
         return x, y, z
 
     def relative_omega(self, g: Graph, i: int) -> Components:
-        """Angular velocity of a frame in the one from which it is oriented, from the set ω, in its own axes."""
+        """Angular velocity of a frame relative to its parent frame, from the set ω, in the frame's own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
             return sub(g, self.omega[i], matvec(g, self.from_parent[i], self.omega[frame.parent]))
@@ -227,11 +227,11 @@ class Kinematics(Rotations):
             self._inertial_velocity[j], i = total, j
         return self._inertial_velocity[i]
 
-    def _is_shorter(self, given: Components, total: Components, point: Point) -> bool:
+    def _is_shorter(self, velocity: Components, total: Components, point: Point) -> bool:
         """Test whether the velocity as given takes fewer operations than that from the position and the parent."""
         known = [*self.velocity[point.parent], *(x for f, _ in point.position for x in self.omega[f])]
         shared = set(self.graph.below(known))
-        return count(self.graph, given)["total"] < count(self.graph, total, shared)["total"]
+        return count(self.graph, velocity)["total"] < count(self.graph, total, shared)["total"]
 
     def _agree(self, a: Components, b: Components, summands: Sequence[int]) -> bool:
         """Test whether two velocities are equal at random states, to the rounding of their summands."""

@@ -36,7 +36,7 @@ class StepGradient:
 
     Attributes
     ----------
-    given : tuple of int
+    symbols : tuple of int
         The symbols of κ, μ, ν and l.
     sides : tuple of int
         y⁺_aᵀ l.
@@ -44,7 +44,7 @@ class StepGradient:
         By y, r and p, at given a, κ, μ, ν and l.
     """
 
-    given: tuple[int, ...]
+    symbols: tuple[int, ...]
     sides: tuple[int, ...]
     gradient: tuple[int, ...]
 
@@ -54,7 +54,7 @@ def step_gradient(d: Derivation, level: str) -> StepGradient:
     g, description = d.graph, d.description
     rows, values = _rows(d, level)
     n, m, n_x = len(description.speeds), len(rows), description.n_x
-    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # behind those of the kernel's own weights
+    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # the first n_x are the kernel's own weights
     forces, rest = symbols[:m], symbols[m:]
     mu, nu, weights = rest[:n], rest[n : n + m], rest[n + m :]
     change = description.accelerations

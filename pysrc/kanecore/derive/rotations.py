@@ -140,6 +140,6 @@ def _without_rounding(g: Graph, turned: Components, v: Components) -> Components
 
 
 def _size(g: Graph, entry: int) -> float:
-    """Magnitude of a number; 0 of what is none."""
+    """Magnitude of a node that is a number; 0 for any other node."""
     value = g.value(entry)
     return abs(float(value)) if isinstance(value, int | float) else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sparsity patterns: entries of matrices that can be nonzero, by what their expressions depend on.
+"""Sparsity patterns: entries of matrices that can be nonzero, by the symbols that their expressions depend on.
 
 The pattern of a solution at run time follows from its equations: speeds that M or G connect, directly or not, depend on
 all that any of their equations depends on.  Each row of a pattern is an integer whose bits are the columns.
@@ -67,9 +67,9 @@ def mass_matrix_pattern(derivation: Derivation) -> list[int]:
 def elimination_tree(rows: Sequence[int]) -> tuple[int, ...]:
     """The parents of rows of a symmetric matrix that is factored from its last row to its first, −1 of roots.
 
-    A row's parent is the last in front of it with which it is connected, then or because rows behind it were
-    eliminated.  All with which it is connected are its ancestors (Liu, *SIAM Journal on Matrix Analysis and
-    Applications* 11, 1990).
+    The parent of a row is the last earlier row that is connected with it, from the start or because later rows were
+    eliminated.  All earlier rows that are connected with a row are its ancestors (Liu, *SIAM Journal on Matrix Analysis
+    and Applications* 11, 1990).
     """
     rows, parents = list(rows), [-1] * len(rows)
     for d in reversed(range(len(rows))):

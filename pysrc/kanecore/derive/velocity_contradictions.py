@@ -58,8 +58,8 @@ class Contradiction:
 
     kind: str  # "point" or "frame"
     at: int
-    what: str  # "velocity", "angular velocity", "acceleration", "angular acceleration"
-    given: str
+    quantity: str  # "velocity", "angular velocity", "acceleration", "angular acceleration"
+    written: str
     derived: str
 
     def message(self, name: str) -> str:
@@ -69,16 +69,16 @@ class Contradiction:
             "angular velocity": "its orientation gives",
             "acceleration": "the velocity that is used gives",
             "angular acceleration": "the angular velocity that is used gives",
-        }[self.what]
-        used = "the former is used" if self.what.endswith("velocity") else "the latter is used"
+        }[self.quantity]
+        used = "the former is used" if self.quantity.endswith("velocity") else "the latter is used"
         setter = {
             "velocity": "set_vel",
             "angular velocity": "set_ang_vel",
             "acceleration": "set_acc",
             "angular acceleration": "set_ang_acc",
-        }[self.what]
+        }[self.quantity]
         return (
-            f"{self.kind} {name}: its {self.what} was set to {self.given}, and {source} {self.derived}; {used}. "
+            f"{self.kind} {name}: its {self.quantity} was set to {self.written}, and {source} {self.derived}; {used}. "
             f"Correct {setter} or leave it out; report() says so beside {self.kind} {name}"
         )
 
@@ -193,8 +193,8 @@ class _Search:
         """Test whether a vector holds auxiliary speeds."""
         return not self._auxiliary.isdisjoint(self.g.below([i for _, v in vector for i in v]))
 
-    def _add(self, kind: str, at: int, what: str, given: Vector, derived: Vector) -> None:
-        self.contradictions.append(Contradiction(kind, at, what, self._text(given), self._text(derived)))
+    def _add(self, kind: str, at: int, quantity: str, written: Vector, derived: Vector) -> None:
+        self.contradictions.append(Contradiction(kind, at, quantity, self._text(written), self._text(derived)))
 
     def _text(self, vector: Vector) -> str:
         from sympy import Symbol, trigsimp

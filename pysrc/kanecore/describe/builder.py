@@ -142,17 +142,17 @@ class Builder(Variables):
         self._ranges: list[Range] = []
 
     # ------------------------------------------------------------------ places
-    def _check_frame(self, number: int, what: str, least: int = 0) -> None:
-        check_number(number, self.frames, "frame", what, least)
+    def _check_frame(self, number: int, subject: str, least: int = 0) -> None:
+        check_number(number, self.frames, "frame", subject, least)
 
-    def _check_point(self, number: int, what: str, least: int = 0) -> None:
-        check_number(number, self.points, "point", what, least)
+    def _check_point(self, number: int, subject: str, least: int = 0) -> None:
+        check_number(number, self.points, "point", subject, least)
 
-    def _check_body(self, number: int, what: str, least: int = 0) -> None:
-        check_number(number, self.bodies, "body", what, least)
+    def _check_body(self, number: int, subject: str, least: int = 0) -> None:
+        check_number(number, self.bodies, "body", subject, least)
 
-    def _components(self, vector: Vector, what: str) -> list[int]:
-        check_vector(self.graph, vector, self.frames, what)
+    def _components(self, vector: Vector, subject: str) -> list[int]:
+        check_vector(self.graph, vector, self.frames, subject)
         return [node for _, components in vector for node in components]
 
     def frame(
@@ -257,12 +257,12 @@ class Builder(Variables):
         """Declare that there are no bodies: only forces and kinematics are needed, and no motion."""
         self._needs_bodies = False
 
-    def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], what: str) -> None:
+    def _check_tensors(self, inertia: Sequence[tuple[int, Matrix]], subject: str) -> None:
         for tensor in inertia:
-            check_pair(tensor, f"a tensor of {what}", "(frame, 3×3 matrix)")
-            self._check_frame(tensor[0], f"a frame of {what}")
-            check_matrix(self.graph, tensor[1], f"a tensor of {what}")
-        check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], what)
+            check_pair(tensor, f"a tensor of {subject}", "(frame, 3×3 matrix)")
+            self._check_frame(tensor[0], f"a frame of {subject}")
+            check_matrix(self.graph, tensor[1], f"a tensor of {subject}")
+        check_inertia(self.graph, [(self.frames[f].name, m) for f, m in inertia], subject)
 
     def joint(self, name: str, parent: int, child: int, point: int, *, free: bool = False) -> None:
         """Add a joint that holds a body on another or on the ground (−1); other joints follow from the points."""
@@ -466,7 +466,7 @@ class Builder(Variables):
         self._shown_frames += frames
 
     def origin(self, point: int) -> None:
-        """Set the point from which positions are measured; default: the one at rest from which most bodies start."""
+        """Set the point from which positions are measured; default: the point at rest from which most bodies start."""
         self._check_point(point, "the origin")
         self._origin = point
 

@@ -4,8 +4,8 @@
 One function holds one rule.  The rules give a mechanism the form that Kane's method needs: constraints must determine
 the dependent coordinates and speeds, and every symbol must have a value, since the emitted C reads it.
 
-Each raises ModelError with ``what`` as the subject of its message.  First come the rules of form, for whatever a caller
-may have written; the rules of mechanics rely on them.
+Each raises ModelError with ``subject`` as the subject of its message.  First come the rules of form, which expect
+nothing of the caller; the rules of mechanics rely on them.
 """
 
 from __future__ import annotations
@@ -183,10 +183,10 @@ def check_name(name: Any) -> None:
         raise ModelError(f"the name {name!r} holds a NUL or half a surrogate pair: choose another")
 
 
-def check_unused(name: str, others: Iterable[str], what: str) -> None:
+def check_unused(name: str, others: Iterable[str], kind: str) -> None:
     """Raise ModelError if a name is taken: things are found by their names."""
     if name in others:
-        raise ModelError(f"two {what} are named {name!r}: give each a name of its own")
+        raise ModelError(f"two {kind} are named {name!r}: give each a name of its own")
 
 
 def check_constant(value: Any) -> None:
@@ -199,63 +199,63 @@ def check_constant(value: Any) -> None:
         raise ModelError(f"the constant {value!r} is no finite number: write a finite int, Fraction or float")
 
 
-def check_count(number: Any, what: str) -> None:
+def check_count(number: Any, subject: str) -> None:
     """A place in a list."""
     if not _is_integer(number) or number < 0:
-        raise ModelError(f"{what} is {number!r}: write an int, 0 or greater")
+        raise ModelError(f"{subject} is {number!r}: write an int, 0 or greater")
 
 
-def check_number(number: Any, items: Sequence[object], kind: str, what: str, least: int = 0) -> None:
+def check_number(number: Any, items: Sequence[object], kind: str, subject: str, least: int = 0) -> None:
     """Check the number of a frame, point or body, which the builder gave."""
     if not _is_integer(number):
-        raise ModelError(f"{what} is {number!r}, which is no int: write the number that {kind}() returned")
+        raise ModelError(f"{subject} is {number!r}, which is no int: write the number that {kind}() returned")
     if not least <= number < len(items):
-        raise ModelError(f"{what} is {number}, and there is no {kind} {number}: add it first")
+        raise ModelError(f"{subject} is {number}, and there is no {kind} {number}: add it first")
 
 
-def check_nodes(g: Graph, nodes: Iterable[Any], what: object) -> None:
+def check_nodes(g: Graph, nodes: Iterable[Any], subject: object) -> None:
     """A scalar is named by its number in the graph."""
     for node in nodes:
         if not _is_integer(node) or not 0 <= node < len(g.nodes):
             raise ModelError(
-                f"{what} holds {node!r}, which is no node of the graph: write a symbol of the builder, "
+                f"{subject} holds {node!r}, which is no node of the graph: write a symbol of the builder, "
                 "constant(number), or what its graph makes of them"
             )
 
 
-def check_pair(pair: Any, what: str, form: str) -> None:
+def check_pair(pair: Any, subject: str, form: str) -> None:
     if not _has_length(pair, 2):
-        raise ModelError(f"{what} is {pair!r}: write {form}")
+        raise ModelError(f"{subject} is {pair!r}: write {form}")
 
 
-def check_vector(g: Graph, vector: Any, frames: Sequence[object], what: str) -> None:
+def check_vector(g: Graph, vector: Any, frames: Sequence[object], subject: str) -> None:
     """Check a vector: a sum of components, each in the axes of an existing frame."""
     if not isinstance(vector, Sequence) or not all(map(_is_term, vector)):
-        raise ModelError(f"{what} is {vector!r}: write a vector as ((frame, (x, y, z)), ...)")
+        raise ModelError(f"{subject} is {vector!r}: write a vector as ((frame, (x, y, z)), ...)")
     for frame, components in vector:
-        check_number(frame, frames, "frame", f"a frame in {what}")
-        check_nodes(g, components, what)
+        check_number(frame, frames, "frame", f"a frame in {subject}")
+        check_nodes(g, components, subject)
 
 
-def check_matrix(g: Graph, rows: Any, what: str) -> None:
+def check_matrix(g: Graph, rows: Any, subject: str) -> None:
     """Three rows of three scalars."""
     if not _has_length(rows, 3) or not all(_has_length(row, 3) for row in rows):
-        raise ModelError(f"{what} is {rows!r}: write three rows of three nodes, ((xx, xy, xz), ...)")
-    check_nodes(g, [i for row in rows for i in row], what)
+        raise ModelError(f"{subject} is {rows!r}: write three rows of three nodes, ((xx, xy, xz), ...)")
+    check_nodes(g, [i for row in rows for i in row], subject)
 
 
 # -------------------------------------------------------------- mechanics
-def check_rotation(g: Graph, rows: Matrix, what: str) -> None:
+def check_rotation(g: Graph, rows: Matrix, subject: str) -> None:
     """Check R Rᵀ = 1 and det R = 1, if R is constant and has no parameters, to the rounding of its entries."""
     if any(g.depends[i] for row in rows for i in row):
         return
     if not is_rotation(g, rows):
         raise ModelError(
-            f"{what} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
+            f"{subject} is no rotation: its rows must be unit vectors, perpendicular to each other and right-handed"
         )
 
 
-def check_still(g: Graph, nodes: Sequence[int], what: object) -> None:
+def check_still(g: Graph, nodes: Sequence[int], subject: object) -> None:
     """Check that what moves points and frames holds no first-order state."""
     if not any(g.depends[i] & STATE for i in nodes):
         return
@@ -263,35 +263,35 @@ def check_still(g: Graph, nodes: Sequence[int], what: object) -> None:
     names = ", ".join(dict.fromkeys(str(node[1][-1]) for node in held))
     first = names.partition(",")[0]
     raise ModelError(
-        f"{what} holds the state {names}, which then moves points or frames: what moves these is a coordinate; list "
+        f"{subject} holds the state {names}, which then moves points or frames: what moves these is a coordinate; list "
         f"{first} in q_ind, and its equation, {first}.diff() - rate, in kd_eqs, instead of in states"
     )
 
 
-def check_place(g: Graph, nodes: Sequence[int], what: str) -> None:
+def check_place(g: Graph, nodes: Sequence[int], subject: str) -> None:
     """Check that positions or orientations hold neither speeds nor states."""
-    check_energy(g, nodes, what)
-    check_still(g, nodes, what)
+    check_energy(g, nodes, subject)
+    check_still(g, nodes, subject)
 
 
-def check_energy(g: Graph, nodes: Iterable[int], what: str) -> None:
+def check_energy(g: Graph, nodes: Iterable[int], subject: str) -> None:
     """Check that masses or potentials hold no speeds."""
     if any(g.depends[i] & (SPEED | ACCELERATION) for i in nodes):
-        raise ModelError(f"{what} holds speeds: it may hold coordinates, inputs, parameters and time")
+        raise ModelError(f"{subject} holds speeds: it may hold coordinates, inputs, parameters and time")
 
 
-def check_velocity(g: Graph, nodes: Sequence[int], what: str) -> None:
+def check_velocity(g: Graph, nodes: Sequence[int], subject: str) -> None:
     """Check that a velocity is linear in the speeds, so that partial velocities exist, and holds no state."""
-    check_still(g, nodes, what)
+    check_still(g, nodes, subject)
     if not is_affine(g, nodes, lambda i: g.depends[i] & (SPEED | ACCELERATION)):
-        raise ModelError(f"{what} is not linear in the speeds: choose speeds in which it is")
+        raise ModelError(f"{subject} is not linear in the speeds: choose speeds in which it is")
 
 
-def check_rate(g: Graph, node: int, what: str) -> None:
+def check_rate(g: Graph, node: int, subject: str) -> None:
     """Check that the rate of a coordinate holds neither derivatives of speeds nor first-order states."""
-    check_still(g, [node], what)
+    check_still(g, [node], subject)
     if g.depends[node] & ACCELERATION:
-        raise ModelError(f"{what} holds derivatives of speeds: it is a function of coordinates, speeds and time")
+        raise ModelError(f"{subject} holds derivatives of speeds: it is a function of coordinates, speeds and time")
 
 
 def check_lagrangian(g: Graph, node: int, speeds: Iterable[int]) -> None:
@@ -319,7 +319,7 @@ def check_dissipation(g: Graph, node: int, speeds: Iterable[int]) -> None:
         )
 
 
-def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
+def check_load(g: Graph, nodes: Iterable[int], subject: str) -> None:
     """Raise ModelError unless a load is affine in u̇: linear terms join the mass matrix; nothing else can.
 
     Multipliers and reactions may stand in it in any way.
@@ -332,45 +332,47 @@ def check_load(g: Graph, nodes: Iterable[int], what: str) -> None:
             moving.add(i)
     if not is_affine(g, nodes, moving.__contains__):
         raise ModelError(
-            f"{what} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
+            f"{subject} is not affine in the derivatives of the speeds, which are solved from linear equations: write "
             "it as a + b*u1.diff() + ..., a and b without derivatives of speeds, or make it an input"
         )
 
 
-def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], what: str) -> None:
+def check_inertia(g: Graph, tensors: Sequence[tuple[str, Matrix]], subject: str) -> None:
     """Check tensors, each with the name of its frame: symmetric, by structure or by numbers, and constant."""
     for frame, m in tensors:
         pairs = [(m[i][j], m[j][i]) for i, j in ((0, 1), (1, 2), (2, 0))]
         if not equal(g, pairs, [i for row in m for i in row], otherwise=True):
-            raise ModelError(f"{what} is not symmetric in frame {frame}: make it with sympy.physics.mechanics.inertia")
+            raise ModelError(
+                f"{subject} is not symmetric in frame {frame}: make it with sympy.physics.mechanics.inertia"
+            )
     if any(g.depends[i] & ~PARAMETER for _, m in tensors for row in m for i in row):
         raise ModelError(
-            f"{what} must be constant in the axes it is written in, and holds coordinates, speeds, inputs or time: "
+            f"{subject} must be constant in the axes it is written in, and holds coordinates, speeds, inputs or time: "
             "model what moves within the body as a body of its own"
         )
 
 
-def check_constraint(g: Graph, kind: str, node: int, what: object) -> None:
+def check_constraint(g: Graph, kind: str, node: int, subject: object) -> None:
     """Check that a constraint holds the highest derivative of its kind, and no higher one."""
     depends = g.depends[node]
     if node == g.zero:  # a component of a planar loop across its plane: a row of zeros
         return
     if kind == "configuration":
-        check_still(g, [node], what)
+        check_still(g, [node], subject)
         if depends & (SPEED | ACCELERATION):
-            raise ModelError(f"{what} holds speeds: it is a velocity constraint")
+            raise ModelError(f"{subject} holds speeds: it is a velocity constraint")
         if not depends & COORDINATE:
-            raise ModelError(f"{what} holds no coordinate: nothing that moves can satisfy it")
+            raise ModelError(f"{subject} holds no coordinate: nothing that moves can satisfy it")
     elif kind == "velocity":
         if depends & ACCELERATION:
-            raise ModelError(f"{what} holds derivatives of speeds: it is an acceleration constraint")
+            raise ModelError(f"{subject} holds derivatives of speeds: it is an acceleration constraint")
         if not depends & SPEED:
             where = "it is a configuration constraint" if depends & COORDINATE else "nothing that moves can satisfy it"
-            raise ModelError(f"{what} holds no speed: {where}")
+            raise ModelError(f"{subject} holds no speed: {where}")
     elif not depends & ACCELERATION:
-        raise ModelError(f"{what} holds no derivative of a speed: it is a velocity constraint")
+        raise ModelError(f"{subject} holds no derivative of a speed: it is a velocity constraint")
     elif not is_affine(g, [node], lambda i: g.depends[i] & ACCELERATION):
-        raise ModelError(f"{what} is not linear in the derivatives of the speeds")
+        raise ModelError(f"{subject} is not linear in the derivatives of the speeds")
 
 
 def check_ring(joints: Sequence[Joint]) -> None:

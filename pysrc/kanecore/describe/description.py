@@ -362,7 +362,7 @@ class Description:
         Equations by which they are found.
     frictions : tuple of load_makers.JointFriction
     states : tuple of int
-        Nodes of z, which stand behind q and u in x.
+        Nodes of z; x = [q, u, z].
     state_rates : tuple of int
         Nodes of ż, in t, x, r, u̇ and multipliers.
     state_names : tuple of str

@@ -130,7 +130,7 @@ class Attachments:
         return total % 2**BITS, constant
 
     def _find_positions(self) -> None:
-        """Find what each point is fixed in, by fingerprints of positions, which also tell trees of points apart.
+        """Find the frames in which each point is fixed, by fingerprints of positions, which also tell trees apart.
 
         The vector between two points is constant in a piece if their positions, less the parts constant in it, are
         equal.  Bodies of one piece that are fixed in each other are one group.
@@ -226,7 +226,7 @@ class Attachments:
         return False
 
     def _owner(self, point: int, owners: Sequence[int]) -> int | None:
-        """Choose, of several owners of a point, the one whose mass centre it is, or with which it was made to move."""
+        """The owner of a point among several: the body whose mass centre it is, or with which it was made to move."""
         for i in owners:
             if self.bodies[i].point == point:
                 return i

@@ -107,7 +107,7 @@ def code(library: Library, *, with_facts: bool = True) -> Code:
 
 
 def _preparing(library: Library) -> Straight:
-    """Program that writes all of c: what is there, the parameters, what follows from them, and the count of rows."""
+    """Program that writes all of c: addresses as they are, parameters, constants made of these, the count of rows."""
     program = library.preparing
     n_p, first = len(library.d.parameters), FIRST + len(library.d.parameters)
     there = [Operand(Entry("c", i)) for i in range(FIRST)]
@@ -134,8 +134,8 @@ class _Writer:
     def __init__(self, splines: Mapping[Spline, int], functions: Mapping[str, int], library: Library) -> None:
         self.splines, self.functions, self.library = splines, functions, library
 
-    def function(self, of: Function) -> CodedFunction:
-        return self._program(of.parts) if isinstance(of, Straight) else self._solved(of)
+    def function(self, function: Function) -> CodedFunction:
+        return self._program(function.parts) if isinstance(function, Straight) else self._solved(function)
 
     def _program(self, parts: Parts) -> CodedFunction:
         coded = tuple(_Part(part, self.splines).coded() for part in parts.parts)
@@ -154,11 +154,11 @@ class _Writer:
                 members[name] = self.functions[member]
             elif member != ():
                 members[name] = np.array(member, dtype=np.int32) if isinstance(member, tuple) else member
-        if solved.way == "closure":
+        if solved.solver == "closure":
             members["guess"] = np.array(self.library.guess, dtype=np.float64)
         instead = [solved.members[name] for name in ("otherwise", "shortly") if name in solved.members]
         return CodedFunction(
-            way=solved.way,
+            solver=solved.solver,
             members=members,
             equations=equations,
             sizes=solved.sizes,
@@ -173,7 +173,7 @@ class _Step:
     operation: int
     reads: tuple[Any, ...]
     targets: tuple[Any, ...] = ()
-    before: tuple[int, ...] = ()  # in the code, in front of the registers
+    before: tuple[int, ...] = ()  # in the code, before the registers
     behind: tuple[int, ...] = ()
 
 

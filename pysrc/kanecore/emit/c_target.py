@@ -137,9 +137,9 @@ class C(Target):
         function = _INLINE.get(op) or self.library(op)
         return f"{function}({', '.join(map(self.operand, operands))})"
 
-    def choice(self, condition: str, one: str, other: str) -> str:
+    def choice(self, condition: str, if_true: str, if_false: str) -> str:
         """Expression that selects one of two numbers by a condition."""
-        return f"{condition} ? {one} : {other}"
+        return f"{condition} ? {if_true} : {if_false}"
 
     def sine_cosine(self, instruction: SineCosine) -> str:
         sine, cosine = self.value(instruction.sine), self.value(instruction.cosine)

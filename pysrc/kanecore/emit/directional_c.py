@@ -106,15 +106,15 @@ class Along(C):
         self._packs.add(target)
         return f"const kc_pack {self.value(target)} = {self._of_packs(operation, given)};"
 
-    def _of_packs(self, operation: str, given: Sequence[Operand]) -> str:
+    def _of_packs(self, operation: str, operands: Sequence[Operand]) -> str:
         if operation in _OF_PACKS:
-            return f"{_OF_PACKS[operation]}({', '.join(map(self._as_pack, given))})"
+            return f"{_OF_PACKS[operation]}({', '.join(map(self._as_pack, operands))})"
         if operation is Op.SELECT:
-            condition, one, other = map(self._of_one_type, given)
-            if self._is_pack(given[0]):
+            condition, one, other = map(self._of_one_type, operands)
+            if self._is_pack(operands[0]):
                 return f"KC_PICK_ALONG({condition} != KC_ALONG(0.0), {one}, {other})"
-            return self.choice(f"{self.operand(given[0])} != 0.0", one, other)
-        one, other = map(self._as_pack, given)
+            return self.choice(f"{self.operand(operands[0])} != 0.0", one, other)
+        one, other = map(self._as_pack, operands)
         text = f"{one} {OPERATIONS[operation].c} {f'({other})' if other.startswith('-') else other}"
         # with 0, which meets no infinity in a direction
         return text if operation is not Op.EQ else f"KC_PICK_ALONG({text}, KC_ALONG(1.0), KC_ALONG(0.0))"

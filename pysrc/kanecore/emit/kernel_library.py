@@ -104,7 +104,7 @@ class Library:
         return {**places, **self._addresses()}
 
     def _addresses(self) -> dict[int, Operand]:
-        """Places of the addresses of C functions: in c behind the parameters, where they are put before ``prepare``."""
+        """Places of the addresses of C functions: in c after the parameters, set before ``prepare`` is called."""
         symbols = [address(self.g, name, order) for name in self.d.functions for order in range(N_ADDRESSES)]
         return {node: Operand(Entry("c", i)) for i, node in enumerate(symbols, self.first + len(self.d.parameters))}
 
@@ -138,9 +138,9 @@ class Library:
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
-        """Functions that compute the kernels with elements; that of ``rhs`` computes u̇, and ż behind it.
+        """Functions that compute the kernels with elements; the function of ``rhs`` computes u̇, then ż.
 
-        Where loads depend on reactions they name the fault of these; lanes leave such states to them.
+        Where loads depend on reactions the functions name the fault of these; lanes leave such states to the functions.
         """
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:

@@ -2,7 +2,7 @@
 """Tables of a C text: ``kc_model`` and the splines.
 
 ``kc_model``, at the end of the text, holds sizes, names, defaults, facts, and the kernels.  Each spline that some
-programs need has a table, behind the header of the runtime that evaluates splines.
+programs need has a table, after the header of the runtime that evaluates splines.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ class Lanes(C):
     def library(self, op: str) -> str:
         return _OF_PACKS.get(op) or f"kc_each_{super().library(op)}"
 
-    def choice(self, condition: str, one: str, other: str) -> str:
-        return f"kc_pick((kc_mask)({condition}), {one}, {other})"
+    def choice(self, condition: str, if_true: str, if_false: str) -> str:
+        return f"kc_pick((kc_mask)({condition}), {if_true}, {if_false})"
 
     def end_unless(self, condition: str, fault: str) -> str:
         return f"failed |= ~(kc_mask)({condition});"
@@ -93,7 +93,7 @@ def of_several(functions: Mapping[str, Function]) -> dict[str, Function]:
 
 def _without_others(solved: Solved) -> Solved:
     members = {name: value for name, value in solved.members.items() if name not in _OTHERS}
-    if solved.way == "motion" and "otherwise" in solved.members:
+    if solved.solver == "motion" and "otherwise" in solved.members:
         members["clear"] = 1
     return replace(solved, members=members)
 
@@ -109,7 +109,7 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
         if each.directions is not None and sum(map(len, each.parts.parts)) > BRIEF:
             return False
         return not any(isinstance(instruction, (Apply, Call)) for part in each.parts.parts for instruction in part)
-    return each.way in _WAYS and all(in_lanes(called, functions) for called in each.calls)
+    return each.solver in _WAYS and all(in_lanes(called, functions) for called in each.calls)
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
@@ -121,7 +121,7 @@ def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
 
 def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]:
     """Names of the functions called in turn for a function: the parts of its program, if it has several."""
-    if isinstance(function, Solved) and function.way == "short_way":
+    if isinstance(function, Solved) and function.solver == "short_way":
         return in_parts(functions[str(function.members["shortly"])], functions)
     if isinstance(function, Straight) and len(function.parts.parts) > 1:
         return part_names(function.name, function.parts)

@@ -137,21 +137,21 @@ def _own_headers(target: C, function: Function) -> tuple[str, ...]:
     if isinstance(function, Straight):
         packs = ("directions.h",) if target.side_by_side and function.directions is not None else ()
         return (*packs, *(("vector_loops.h",) if function.parts.clear else ()))
-    return WAYS[function.way].headers if function.way in WAYS else ()
+    return WAYS[function.solver].headers if function.solver in WAYS else ()
 
 
-def function(target: C, of: Function, functions: Mapping[str, Function]) -> str:
-    """Text of a function; that of a solver has the size of its scratch, from those of the functions that it calls."""
-    if isinstance(of, Straight):
-        writer = Along(of.directions) if of.directions is not None and target.side_by_side else target
-        return writer.function(of.name, of.parts)
-    head = f"static {target.outcome} {of.name}({target.arguments}, {target.real} *w, {target.real} *out)"
-    if of.way in _CALLING:
-        lines = _CALLING[of.way](target, of)
+def function(target: C, function: Function, functions: Mapping[str, Function]) -> str:
+    """C text of a function.  The text of a solver ends with the size of its scratch, called functions included."""
+    if isinstance(function, Straight):
+        writer = Along(function.directions) if function.directions is not None and target.side_by_side else target
+        return writer.function(function.name, function.parts)
+    head = f"static {target.outcome} {function.name}({target.arguments}, {target.real} *w, {target.real} *out)"
+    if function.solver in _CALLING:
+        lines = _CALLING[function.solver](target, function)
     else:
-        lines = [*structure(target, of), f"return {WAYS[of.way].function}(&s, t, x, r, c, w, out);"]
+        lines = [*structure(target, function), f"return {WAYS[function.solver].function}(&s, t, x, r, c, w, out);"]
     text = "".join(f"    {line}\n" for line in lines)
-    return f"{head}\n{{\n{text}}}\n\n{_own_room(of, functions)}"
+    return f"{head}\n{{\n{text}}}\n\n{_own_room(function, functions)}"
 
 
 def structure(target: C, solved: Solved) -> list[str]:
@@ -169,11 +169,11 @@ def structure(target: C, solved: Solved) -> list[str]:
             f"{target.real} peak[{m}], peak_at[{m}];",
             f"kc_saddle equations = {_equations(equations)};",
         ]
-    all_members = {**solved.members, **WAYS[solved.way].members}
+    all_members = {**solved.members, **WAYS[solved.solver].members}
     members = [f".{name} = {_member(name, value)}," for name, value in all_members.items() if value != ()]
     return [
         *lines,
-        f"{WAYS[solved.way].structure} s = {{",
+        f"{WAYS[solved.solver].structure} s = {{",
         *(f"    {member}" for member in members),
         "};",
     ]
@@ -266,6 +266,6 @@ def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
 
 
 def _arrays(solved: Solved) -> str:
-    if solved.way in WAYS:
-        return f"{WAYS[solved.way].room}({', '.join(map(str, solved.sizes))})"
+    if solved.solver in WAYS:
+        return f"{WAYS[solved.solver].room}({', '.join(map(str, solved.sizes))})"
     return str(sum(solved.sizes))

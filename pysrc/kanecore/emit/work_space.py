@@ -45,7 +45,7 @@ def taken(functions: Mapping[str, Function]) -> dict[str, int]:
 
 def arrays(function: Solved) -> int:
     """Size of a function's own arrays, in numbers."""
-    return _value(WAYS[function.way].room, function.sizes) if function.way in WAYS else sum(function.sizes)
+    return _value(WAYS[function.solver].room, function.sizes) if function.solver in WAYS else sum(function.sizes)
 
 
 def _value(macro: str, sizes: tuple[int, ...]) -> int:

@@ -26,7 +26,7 @@ _WORDS = {
     *("operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_cast"),
     *("template", "this", "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq"),
 }
-# Functions of <math.h>, each also with f and l behind it; and others that compilers know without a header.
+# Functions of <math.h>, each also with the suffixes f and l; and others that compilers know without a header.
 _MATH = {
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
     *(

@@ -44,7 +44,7 @@ _LISTS = {
 
 
 def outcomes(integrates: bool) -> dict[str, tuple[int, str]]:
-    """Number and meaning of what the functions of a library return, by name; those of integrators at the end."""
+    """Number and meaning of the outcomes of a library's functions, by name; outcomes of integrators at the end."""
     found = {s.name.lower(): (s.code, s.meaning) for s in STATUSES if s.of_kernels}
     if integrates:
         found |= {s.name.lower(): (s.code, s.meaning) for s in STATUSES if not s.of_kernels}
@@ -109,7 +109,7 @@ class Source:
         counts = {name: int(n) for name, n in sizes(self._contents).items() if name != "n_work"}
         n_x = self.library.sizes["n_x"]
         first = {name: counts.pop(name) for name in ("n_q", "n_u", "n_z") if name in counts}
-        beside = [0]  # scratch of functions that call kernels, behind that of the kernels
+        beside = [0]  # scratch of functions that call kernels, after the scratch of the kernels
         if self.steps:
             beside.append(3 * n_x)
         if self.step_slopes:

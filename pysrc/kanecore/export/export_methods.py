@@ -26,7 +26,7 @@ def export_c(
     prefix: str | None = None,
     integrators: bool = False,
 ) -> None:
-    """Write the model as C99 that depends on nothing: one file, one header, and what tests and builds them.
+    """Write the model as C99 that depends on nothing: one file, one header, a test of both, and files that build them.
 
     The current parameters and inputs become the defaults.  No function allocates memory or keeps anything, every
     loop is bounded, and no library but libm is needed.  Beside the kernels there are ``PREFIX_step``, one step of

@@ -63,7 +63,7 @@ _HEADERS = (
     "chatter",
     "events",
     "zeros",
-)  # each behind those that it includes
+)  # each after the headers that it includes
 _INSIDE = "kc_quaternions.h"  # which a source includes for a type of its own
 _INCLUDE = re.compile(r'^#include "(\w+\.h)"\n', re.MULTILINE)
 _PUBLIC = re.compile(r"^(?:extern )?(?:const )?[a-z_0-9]+ [a-z_ ]*\*?(?:const )?(kc_\w+)(?=\(|\[)", re.MULTILINE)
@@ -81,7 +81,7 @@ def headers() -> list[Path]:
 
 
 def in_one_file(prefix: str) -> str:
-    """All C of the integrators, behind the text of a model that has ``kc_status`` and ``kc_kernel``.
+    """All C of the integrators; it follows the text of a model, which has ``kc_status`` and ``kc_kernel``.
 
     Functions that one file of C cannot keep to itself get the prefix.
     """
@@ -93,13 +93,13 @@ def in_one_file(prefix: str) -> str:
     return f"/* Names that other files could meet. */\n{renamed}\n{_INCLUDE.sub('', body)}"
 
 
-def library_of(dyn: Evaluator, what: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
+def library_of(dyn: Evaluator, product: str, kernels: Sequence[str] | None = None, real: str = "double") -> Library:
     """Library that holds all kernels, or some, with the current parameters as defaults.
 
     Parameters
     ----------
     dyn : Evaluator
-    what : str
+    product : str
         Name of the export, for messages: "a C library".
 
     Raises
@@ -107,19 +107,19 @@ def library_of(dyn: Evaluator, what: str, kernels: Sequence[str] | None = None, 
     ModelError
         The model calls functions of this process by their addresses, or its description is not known.
     """
-    return whole(description_of(dyn, what), with_values(dyn.parameters), kernels=kernels, real=real)
+    return whole(description_of(dyn, product), with_values(dyn.parameters), kernels=kernels, real=real)
 
 
-def description_of(dyn: Evaluator, what: str) -> Description:
+def description_of(dyn: Evaluator, product: str) -> Description:
     """Description from which the model was derived; ModelError as `library_of` raises it."""
     if dyn.libraries.functions:
         raise ModelError(
-            f"{dyn.name!r} cannot become {what}: it calls {', '.join(dyn.libraries.functions)} by address, "
+            f"{dyn.name!r} cannot become {product}: it calls {', '.join(dyn.libraries.functions)} by address, "
             "kc.CFunction, and an address belongs to this process; describe the function by data, kc.Spline"
         )
     if dyn.libraries.describe is None:
         raise ModelError(
-            f"{dyn.name!r} cannot become {what}: it comes from a wheel, without its description; export it where it "
+            f"{dyn.name!r} cannot become {product}: it comes from a wheel, without its description; export it where it "
             "was compiled"
         )
     description: Description = dyn.libraries.describe()

@@ -180,7 +180,7 @@ _of_this_process: WeakKeyDictionary[Evaluator, str] = WeakKeyDictionary()
 
 
 def identity_of(dyn: Evaluator, contents: Sequence[Any] | None) -> str:
-    """Name under which XLA finds the compiled kernel: the same in each process, or that of this one alone."""
+    """Name under which XLA finds the compiled kernel: the same in each process, or good in this process alone."""
     if contents is None:
         return _of_this_process.setdefault(dyn, f"{dyn.name} {uuid.uuid4().hex}")
     digest = hashlib.sha256(str(dyn.dtype).encode())
@@ -314,16 +314,16 @@ def _vector(name: str, value: Any, n: int, dtype: Any) -> Any:
     return array
 
 
-def _by_name(dyn: Evaluator, what: Any, name: str, given: Any, kernel: str) -> Any:
+def _by_name(dyn: Evaluator, kind: Any, name: str, argument: Any, kernel: str) -> Any:
     """Array for a mapping, or for None if the current values serve; other arguments stay as they are."""
     import jax.numpy as jnp
 
-    if given is None and what != "state":
-        return _motion.operand(dyn, what, None, kernel)
-    if not hasattr(given, "keys"):
-        return given
-    values = dyn.names.by_number(what, given, name)
-    base = _motion.operand(dyn, what, dict.fromkeys(given, 0.0), kernel)  # of those that are not named
+    if argument is None and kind != "state":
+        return _motion.operand(dyn, kind, None, kernel)
+    if not hasattr(argument, "keys"):
+        return argument
+    values = dyn.names.by_number(kind, argument, name)
+    base = _motion.operand(dyn, kind, dict.fromkeys(argument, 0.0), kernel)  # of those that are not named
     columns = jnp.broadcast_arrays(*[_real(f"{name}[{key}]", value, dyn.dtype) for key, value in values.items()])
     if not columns:
         return base

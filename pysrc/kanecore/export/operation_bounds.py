@@ -59,7 +59,7 @@ class Bounds:
                 total = sum(_cost(each) for part in function.parts.parts for each in part)
             else:
                 called = sum(self.operations(name) * _each(function, name) for name in self._called(function))
-                total = _TIMES.get(function.way, 1) * (called + _own(function))
+                total = _TIMES.get(function.solver, 1) * (called + _own(function))
             self._operations[name] = total
         return self._operations[name]
 
@@ -137,22 +137,22 @@ def _solution(n: int, m: int, k: int) -> int:
 
 def _passes(function: Solved) -> int:
     members: Mapping[str, Any] = function.members
-    if function.way == "forest":  # every pair of joints, with screws and inertias; then a solution for each column
+    if function.solver == "forest":  # every pair of joints, with screws and inertias; then a solution for each column
         n, columns = int(members["n"]), int(members["columns"])
         return 400 * n * n + 400 * n + 8 * n * n * columns
-    if function.way == "composites":  # every pair of rates, and zeros
+    if function.solver == "composites":  # every pair of rates, and zeros
         return 16 * int(members["n"]) ** 2 + 32 * int(members["n"])
-    if function.way == "inverse":  # factors, then each row from all before it, in eights
+    if function.solver == "inverse":  # factors, then each row from all before it, in eights
         return 4 * int(members["n"]) * (int(members["n"]) + 8) ** 2
-    if function.way == "reduced_linearization":  # two solutions, one of them of k columns
+    if function.solver == "reduced_linearization":  # two solutions, one of them of k columns
         n, m, k = (function.sizes[i] for i in (0, 1, 5))
         return _solution(n, m, k) + 8 * sum(function.sizes) ** 2 + 100
     if "n_inner" in members:  # entries, and where the equations are solved two more solutions, then two along each unit
         e = members.get("equations")
         return 2 * int(members["n"]) ** 2 + (2 * int(members["n_inner"] + 1) * _solution(e.n, e.m, 1) if e else 0)
-    if function.way == "chain":
+    if function.solver == "chain":
         return 2 * int(members["n_y"] * members["n"] * members["k"])
-    if function.way == "state_rows":
+    if function.solver == "state_rows":
         return 2 * int(members["n_z"] * (members["n"] + 1) * members["k"])
     return 8 * sum(function.sizes) ** 2 + 100
 

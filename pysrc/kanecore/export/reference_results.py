@@ -187,7 +187,7 @@ class Vectors:
 
 
 def _step(dyn: Evaluator, h: float, slopes: bool, t: Array, x: Array, r: Array, p: Array) -> Array:
-    """Results of `step` and `step_jacobian` of exported C (``c_files/step.c``), (..., n_x) or flat behind."""
+    """Results of `step`, (..., n_x), or of `step_jacobian`, with flat rows, of exported C (``c_files/step.c``)."""
     n, sides = dyn.n_x, dyn.n_x + dyn.n_r
     start = np.eye(n, sides)
     inputs = np.broadcast_to(np.eye(dyn.n_r, sides, n), (*x.shape[:-1], dyn.n_r, sides))

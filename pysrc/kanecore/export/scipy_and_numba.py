@@ -134,20 +134,20 @@ def _places(dyn: Evaluator, over: Any) -> list[tuple[str, int]]:
     return places
 
 
-def _fixed(dyn: Evaluator, what: Any, given: Any, places: Any, kernel: str) -> Array:
+def _fixed(dyn: Evaluator, kind: Any, settings: Any, places: Any, kernel: str) -> Array:
     """All numbers of a kind; those that each call gives need no value."""
-    argument = _ARGUMENTS[what]
+    argument = _ARGUMENTS[kind]
     names = {
         "state": dyn.names.x,
         "input": dyn.input_names,
         "parameter": dyn.parameter_names,
-    }[what]
-    if given is None or hasattr(given, "keys"):
-        by_name = {names[i]: value for i, value in dyn.names.by_number(what, given or {}, argument).items()}
+    }[kind]
+    if settings is None or hasattr(settings, "keys"):
+        by_name = {names[i]: value for i, value in dyn.names.by_number(kind, settings or {}, argument).items()}
         free = {names[number]: 0.0 for where, number in places or () if where == argument}
-        array = operand(dyn, what, {**free, **by_name}, kernel)
+        array = operand(dyn, kind, {**free, **by_name}, kernel)
     else:
-        array = dyn.names.rows(what, given, argument)
+        array = dyn.names.rows(kind, settings, argument)
     if array.shape != (len(names),):
         raise ValueError(f"{argument} has shape {array.shape}, expected ({len(names)},): one set of values")
     return np.asarray(array, dtype=np.float64)

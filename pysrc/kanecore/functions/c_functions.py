@@ -80,14 +80,14 @@ class CFunction:
         return sum(map(bool, self.addresses)) - 1
 
 
-def _address(name: str, given: Any) -> int:
-    if hasattr(given, "argtypes"):  # one of ctypes
-        if given.argtypes is not None and tuple(given.argtypes) != (ctypes.c_double,):
-            raise TypeError(f"{name} takes {given.argtypes}; it must be a function double f(double)")
-        given = ctypes.cast(given, ctypes.c_void_p).value or 0
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        raise TypeError(f"{name} is {given!r}; it must be the address of a function double f(double), an int")
-    address = int(given.__index__())
+def _address(name: str, function: Any) -> int:
+    if hasattr(function, "argtypes"):  # one of ctypes
+        if function.argtypes is not None and tuple(function.argtypes) != (ctypes.c_double,):
+            raise TypeError(f"{name} takes {function.argtypes}; it must be a function double f(double)")
+        function = ctypes.cast(function, ctypes.c_void_p).value or 0
+    if isinstance(function, bool) or not hasattr(function, "__index__"):
+        raise TypeError(f"{name} is {function!r}; it must be the address of a function double f(double), an int")
+    address = int(function.__index__())
     if not 0 < address < EXACT:
         raise ValueError(f"{name} is {address}, which is no address of a function")
     return address

@@ -282,9 +282,9 @@ def _fingerprint(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _telling(name: str, what: str) -> Iterator[None]:
+def _telling(name: str, reason: str) -> Iterator[None]:
     """Print a line on stderr if deriving and compiling takes more than a second."""
-    line = f"kanecore: compiling {name!r} ({what}), once; from then on it comes from the cache"
+    line = f"kanecore: compiling {name!r} ({reason}), once; from then on it comes from the cache"
     timer = threading.Timer(1.0, print, [line], {"file": sys.stderr, "flush": True})
     timer.daemon = True
     timer.start()

@@ -3,7 +3,7 @@
 
 Source: P. Corke & B. Armstrong-Hélouvry, "A search for consensus among model parameters reported for the PUMA 560
 robot", ICRA 1994, as in the Robotics Toolbox (Puma560.py), without the inertia of the rotors and without friction.  The
-published numbers belong to Denavit and Hartenberg's frames, behind the fixed twist and offset of each link; here the
+published numbers belong to Denavit and Hartenberg's frames, after the fixed twist and offset of each link; here the
 axes of a body are those of the joint that carries it, so that components change places, and mass centres are counted
 from that joint.  Link 1 has no mass, since nothing but its inertia about its axis is known, and the inertia of link 3
 violates the triangle inequality, 0.066 + 0.0125 < 0.086: no solid body has such inertias, and they are kept as they

@@ -287,7 +287,7 @@ class Graph:
         return self._make((Op.SQRT, a), self.depends[a]) if size is None else size
 
     def _root_of_square(self, a: int) -> int | None:
-        """The root |x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None of what is no square.
+        """The root |x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None for other nodes.
 
         √(x²) itself would form 0/0 where it is differentiated at x = 0.
         """

@@ -63,7 +63,7 @@ def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> l
 
 
 def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any | None]:
-    """SymPy's expressions of the roots in their short forms; None for what is too long for that.
+    """SymPy's expressions of the roots in their short forms; None for a root that is too long for it.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _in_order(definitions: Mapping[int, Form], results: Iterable[Form]) -> list[
 
 
 def _of_short_forms(graph: Graph, roots: Sequence[int]) -> _Listed | None:
-    """Short forms of the roots, and variables for what they have in common."""
+    """Short forms of the roots, and variables for their common parts."""
     forms = _Forms(graph, EFFORT)
     found = [form for form in map(forms, roots) if form is not None]
     if len(found) < len(roots):
@@ -427,7 +427,7 @@ def _holds_symbols(atoms: Atoms, form: Form) -> bool:
 
 
 def _of_nodes(graph: Graph, roots: Sequence[int]) -> _Listed | None:
-    """Variables for what is computed once and used several times, in short forms."""
+    """Variables for nodes that are used several times, in short forms."""
     named = _used_often(graph, roots)
     for _ in range(ROUNDS):
         forms = _Forms(graph, EFFORT // 8, named)
@@ -450,7 +450,7 @@ def _of_nodes(graph: Graph, roots: Sequence[int]) -> _Listed | None:
         dropped = {k for k, form in definitions.items() if uses[k] < 2 or not _worth_a_name(forms.atoms, form, 1)}
         if not dropped:
             return _Listed(forms, definitions, results)
-        named = {forms.atoms[k].of for k in definitions.keys() - dropped}
+        named = {forms.atoms[k].content for k in definitions.keys() - dropped}
     return None
 
 

@@ -38,16 +38,16 @@ class Sample:
 
     Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
     the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
-    norm.  ``given`` are the values of some nodes.
+    norm.  ``values`` are those of nodes that are not drawn.
 
     A function that is given by data is replaced by an analytic one, drawn at random: so decisions hold for any data.
     """
 
-    def __init__(self, g: Graph, seed: int = 0, given: Mapping[int, float] | None = None, ctx: Any = math) -> None:
+    def __init__(self, g: Graph, seed: int = 0, values: Mapping[int, float] | None = None, ctx: Any = math) -> None:
         self.graph = g
-        self._seed, self._given, self._ctx = seed, given, ctx
+        self._seed, self._fixed, self._ctx = seed, values, ctx
         self._unit = EPSILON / 2 if ctx is math else ctx.eps  # rounding of one operation, relative to its result
-        self._value: dict[int, Any] = dict(given or {})
+        self._value: dict[int, Any] = dict(values or {})
         self._error: dict[int, Any] = {}
         self._precise: Sample | None = None
         for group in g.unit:
@@ -105,7 +105,7 @@ class Sample:
         """
         if abs(self(i)) > ROUNDING * self.rounding(i):
             return False
-        if self._given is not None or self._ctx is not math or HIDING.isdisjoint(self._operations(i)):
+        if self._fixed is not None or self._ctx is not math or HIDING.isdisjoint(self._operations(i)):
             return True
         if self._precise is None:
             self._precise = Sample(self.graph, self._seed, ctx=PRECISE)

@@ -190,7 +190,7 @@ class Writer:
         return found
 
     def _grouped(self, a: Sum, choices: Iterable[Set[int]], write: Callable[[Sum], Form]) -> Iterator[Form]:
-        """Σ outer · inner for each choice of what is outer."""
+        """Σ outer · inner for each choice of the outer factors."""
         seen = set()
         for outside in choices:
             groups = _groups(a, outside)
@@ -273,7 +273,7 @@ class Writer:
                 accumulate_term(found, mono, x)
             else:
                 rest = product(mono, ((k, -2),))
-                left += [(rest, x), (product(rest, ((self.atoms.wave(kept, atoms[k].of), 2),)), -x)]
+                left += [(rest, x), (product(rest, ((self.atoms.wave(kept, atoms[k].content), 2),)), -x)]
         return found
 
     # ------------------------------------------------------------------------------------- factors of polynomials
@@ -414,7 +414,7 @@ def _groups(a: Sum, outside: Set[int]) -> list[tuple[Sum, Sum]]:
 
 
 def _in_coprime_numbers(a: Sum) -> tuple[Any, Sum]:
-    """The number that all terms share, and the rest, of which the least term is positive."""
+    """The number that all terms share, and the remaining sum, whose least term is positive."""
     if len(a) == 1:
         [(term, x)] = a.items()
         return x, {term: 1}

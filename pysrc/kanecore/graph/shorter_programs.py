@@ -65,14 +65,14 @@ def brought(g: Graph, clone: Graph, roots: Sequence[int]) -> list[int]:
     return g.copy(clone, roots, {i: i for i in clone.below(roots) if i < len(g.nodes)})
 
 
-def _is_shorter(g: Graph, found: Sequence[int], given: Sequence[int]) -> bool:
-    if count_in_call(g, found) >= count_in_call(g, given):
+def _is_shorter(g: Graph, found: Sequence[int], original: Sequence[int]) -> bool:
+    if count_in_call(g, found) >= count_in_call(g, original):
         return False
-    return _angles(g, found) <= _angles(g, given) and _functions(g, found) <= _functions(g, given)
+    return _angles(g, found) <= _angles(g, original) and _functions(g, found) <= _functions(g, original)
 
 
 def _angles(g: Graph, roots: Sequence[int]) -> set[int]:
-    """Those of which sines and cosines are computed in a call."""
+    """Angles whose sines and cosines are computed in each call."""
     nodes = (g.nodes[i] for i in g.below(roots) if g.depends[i] & ~PARAMETER)
     return {operands[0] for op, *operands in nodes if op in WAVES}
 
@@ -85,16 +85,16 @@ def _functions(g: Graph, roots: Sequence[int]) -> int:
 # ----------------------------------------------------------------------------------------------------------- rounding
 
 
-def rounding_ratio(g: Graph, found: Sequence[int], given: Sequence[int]) -> float:
+def rounding_ratio(g: Graph, found: Sequence[int], original: Sequence[int]) -> float:
     """The largest ratio of the bounds of rounding errors of two programs, at all states; 0 where none is finite.
 
     Infinite, if results differ by more than rounding.  Bounds are running ones
     (:meth:`.random_samples.Sample.rounding`), but at least the rounding of the result itself.
     """
-    worst, order = 0.0, g.below([*found, *given])
+    worst, order = 0.0, g.below([*found, *original])
     for state in _states(g, order):
         state.follow(order)
-        for a, b in zip(found, given, strict=True):
+        for a, b in zip(found, original, strict=True):
             new, old = state.rounding(a), max(state.rounding(b), EPSILON / 2 * abs(state(b)))
             if not math.isfinite(state(b)) or math.isnan(old):
                 continue

@@ -96,7 +96,7 @@ class FromSympy:
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:
-        """Place of what is read within, for messages."""
+        """Name the place of the expressions that are read within, for messages."""
         before, self.where = self.where, where
         try:
             yield

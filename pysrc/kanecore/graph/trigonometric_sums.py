@@ -69,14 +69,14 @@ class Atom(NamedTuple):
     Attributes
     ----------
     kind : {"symbol", "number", "pi", "sin", "cos", "tan", "sum", "call"}
-    of : hashable
+    content : hashable
         A node, a float, a phase, the terms of a sum, or an operation with the terms of its arguments.
     rank : int
         0: a parameter; 1: a coordinate, or time; 2: a speed, an acceleration or an input; 3: a wave; 4: others.
     """
 
     kind: str
-    of: Any
+    content: Any
     rank: int
 
 
@@ -223,19 +223,19 @@ class Atoms:
     def __getitem__(self, k: int) -> Atom:
         return self.all[k]
 
-    def number(self, kind: str, of: Any, rank: int) -> int:
+    def number(self, kind: str, content: Any, rank: int) -> int:
         """The number of an atom, a new one where it has none."""
-        found = self._numbers.get((kind, of))
+        found = self._numbers.get((kind, content))
         if found is None:
-            found = self._numbers[kind, of] = len(self.all)
-            self.all.append(Atom(kind, of, rank))
+            found = self._numbers[kind, content] = len(self.all)
+            self.all.append(Atom(kind, content, rank))
         return found
 
     def wave(self, kind: str, phase: Phase) -> int:
         return self.number(kind, phase, 3)
 
-    def known(self, kind: str, of: Any) -> int | None:
-        return self._numbers.get((kind, of))
+    def known(self, kind: str, content: Any) -> int | None:
+        return self._numbers.get((kind, content))
 
 
 class Sums:
@@ -291,8 +291,8 @@ class Sums:
             return None
         return found if len(found) <= MOST else None
 
-    def _of(self, kind: str, of: Any, rank: int, exponent: int = 1) -> Sum:
-        return {(((self.atoms.number(kind, of, rank), exponent),), COSINE, ()): 1}
+    def _of(self, kind: str, content: Any, rank: int, exponent: int = 1) -> Sum:
+        return {(((self.atoms.number(kind, content, rank), exponent),), COSINE, ()): 1}
 
     def _read(self, i: int) -> Sum:
         op, *operands = self.graph.nodes[i]
@@ -575,7 +575,7 @@ def _spread(a: Exponentials, i: int) -> int:
 
 
 def _modular(a: Exponentials, at: list[int], kept: int) -> list[int]:
-    """Coefficients by the powers of what is kept, the lowest first."""
+    """Coefficients by the powers of the kept atom, the lowest first."""
     lowest = min(key[kept] for key in a)
     found = [0] * (_spread(a, kept) + 1)
     for key, (real, imaginary) in a.items():

@@ -2,7 +2,7 @@
 """Written forms of expressions, and the number of operations that a reader counts in each.
 
 A :class:`Form` is a tree of sums, products, powers, functions and symbols.  Operations are counted as
-`sympy.count_ops` counts them: a − b is one, as a / b is, and a minus sign in front of all.
+`sympy.count_ops` counts them: a − b is one, as a / b is, and a minus sign before all.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Meaning:
         return getattr(sm, kind)(*parts)
 
     def node(self, form: Form) -> int:
-        """The node of the graph; what holds parameters alone stands together, as it is computed once for all calls."""
+        """The node of the graph.  Factors of parameters alone stand together: they are computed once for all calls."""
         g = self._graph
         if form.kind == "number":
             return g.constant(form.factor)

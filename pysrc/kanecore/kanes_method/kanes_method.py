@@ -244,7 +244,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         )
 
     def _as_written(self, bodies: Sequence[Any], loads: Any) -> tuple[Model, tuple[Any, ...]]:
-        """Model in which all unknown forces stay symbols, as in SymPy's F_r; and those on which the motion depends."""
+        """Model in which all unknown forces stay symbols, as in SymPy's F_r; and the forces that move it."""
         return Model.as_written(replace(self._arguments, bodies=bodies, forcelist=loads))
 
     @cached_property

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Code of one model for the player of a page: the bytecode of some kernels as words, which the player reads once.
 
-``kanecore/player/kc_player.c`` reads what this writes: 32-bit numbers, arrays behind their lengths, those of doubles at
-multiples of eight bytes; all little-endian.
+``kanecore/player/kc_player.c`` reads the words: 32-bit numbers, and arrays, each after its length.  Arrays of doubles
+begin at multiples of eight bytes; all is little-endian.
 """
 
 from __future__ import annotations
@@ -63,27 +63,27 @@ def _operations() -> str:
     return "".join(f"{name} " for name in OPERATIONS)
 
 
-def _written(of: Code) -> bytes:
+def _written(code: Code) -> bytes:
     words = _Words()
     words.text(_operations())
-    words.numbers(*(of.sizes.get(name, 0) for name in _SIZES))
-    words.array(of.numbers["unit"], np.uint32)
-    words.numbers(len(of.splines))
-    for knots, hermite, outside in of.splines:
+    words.numbers(*(code.sizes.get(name, 0) for name in _SIZES))
+    words.array(code.numbers["unit"], np.uint32)
+    words.numbers(len(code.splines))
+    for knots, hermite, outside in code.splines:
         words.numbers(len(knots))
         for axis in knots:
             words.array(axis, np.float64)
         words.array(hermite, np.float64)
         words.numbers(outside)
-    words.numbers(len(of.functions))
-    for function in of.functions:
-        words.text(function.way)
-        (_write_way if function.way else _write_program)(words, function)
-    kernels = {name: row for name, row in of.kernels.items() if name in KERNELS}
+    words.numbers(len(code.functions))
+    for function in code.functions:
+        words.text(function.solver)
+        (_write_way if function.solver else _write_program)(words, function)
+    kernels = {name: row for name, row in code.kernels.items() if name in KERNELS}
     words.numbers(len(kernels))
     for name, (number, before, offset, length) in kernels.items():
         words.numbers(KERNELS.index(name), number, _NONE if before < 0 else before, offset, length)
-    for special in (of.prepare, of.counting):
+    for special in (code.prepare, code.counting):
         words.numbers(_NONE if special is None else special)
     return bytes(words.written)
 
@@ -111,7 +111,7 @@ def _write_way(words: _Words, function: CodedFunction) -> None:
 
 
 class _Words:
-    """Words, one behind the other."""
+    """A list of 32-bit words that grows at its end."""
 
     def __init__(self) -> None:
         self.written = bytearray()

@@ -16,7 +16,7 @@ __all__ = ["with_events"]
 
 
 def with_events(dyn: Any, description: Description, events: Any) -> tuple[Description, list[dict[str, Any]]]:
-    """Description with the values of the events, then of their resets, behind its outputs; and the events as data.
+    """Description whose outputs are followed by the values of the events, then of the resets; and the events as data.
 
     Raises
     ------

@@ -119,7 +119,7 @@ def _last(t0: float, inputs: Any) -> float:
 
 
 def _going_on(dyn: Any, knots: Array, coefficients: Array) -> tuple[Array, Array]:
-    """Cubics with one more piece behind the last: inputs are held, prescribed motions go on at their last rate."""
+    """Cubics with one more piece after the last: inputs are held, prescribed motions go on at their last rate."""
     last, h = coefficients[-1], knots[-1] - knots[-2]
     value, rate = last @ h ** np.arange(4), last[:, 1:] @ (np.arange(1, 4) * h ** np.arange(3))
     piece = np.zeros_like(last)
@@ -195,7 +195,7 @@ def _independent(dyn: Any, errors: ErrorStates) -> Array:
 
 
 def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, Feedback] | None:
-    """Start at which a page holds a robot, or what the gallery says is held, and the law that does; None for others.
+    """Start of a robot, or of another model that the gallery holds, and the law that holds it; None for others.
 
     Parameters
     ----------

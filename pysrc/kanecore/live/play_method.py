@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A live page as a method of a compiled model, which imports what makes it when it is called."""
+"""A live page as a method of a compiled model; the writer of pages is imported when the method is called."""
 
 from __future__ import annotations
 

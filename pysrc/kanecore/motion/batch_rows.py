@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a batch of runs: their starts, inputs and parameters, what runs again, and the error of those that fail."""
+"""Rows of a batch of runs: their starts, inputs and parameters, the rows to run again, and the error of failed ones."""
 
 from __future__ import annotations
 

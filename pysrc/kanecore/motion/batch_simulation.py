@@ -115,13 +115,13 @@ class Control:
     baumgarte: tuple[float, float] | None
 
 
-def by_row(given: Any) -> bool:
+def by_row(argument: Any) -> bool:
     """Test whether a state, inputs or parameters have leading axes."""
-    if given is None or callable(given) or isinstance(given, Signal) or hasattr(given, "address"):
+    if argument is None or callable(argument) or isinstance(argument, Signal) or hasattr(argument, "address"):
         return False
-    if isinstance(given, Mapping):
-        return any(np.ndim(value) > 0 for value in given.values() if not isinstance(value, Signal))
-    return np.ndim(given) > 1
+    if isinstance(argument, Mapping):
+        return any(np.ndim(value) > 0 for value in argument.values() if not isinstance(value, Signal))
+    return np.ndim(argument) > 1
 
 
 def simulate_rows(
@@ -231,9 +231,9 @@ def _integrate(
     if dyn.n_constraints:
         states = out.reshape(n, t.shape[-1], dyn.n_x)
 
-        def again(i: int, one: Rows) -> tuple[npt.NDArray[Any], ...]:
+        def again(i: int, case: Rows) -> tuple[npt.NDArray[Any], ...]:
             own = None if coefficients is None else coefficients[i : i + 1]
-            return _results(run(x[i : i + 1], own, one.c[np.newaxis], states[i], slice(i, i + 1)))
+            return _results(run(x[i : i + 1], own, case.c[np.newaxis], states[i], slice(i, i + 1)))
 
         lost = np.flatnonzero((result.codes == NUMBER_OF["lost"]) & (result.ends == t0))
         count_again(rows, lost, again, *_results(result))
@@ -247,7 +247,7 @@ def _results(run: _motion.RowsRun) -> tuple[npt.NDArray[Any], ...]:
 def _values(
     dyn: Evaluator, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
 ) -> dict[str, Callable[[], Any]]:
-    """Functions that compute inputs, outputs and energies when first asked; NaN behind the end of a row."""
+    """Functions that compute inputs, outputs and energies when first asked; NaN after the end of a row."""
     p = p[..., np.newaxis, :] if p.ndim > 1 else p
 
     def r() -> Array:

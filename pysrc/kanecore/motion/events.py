@@ -97,9 +97,9 @@ _SINGLE = ("compiled", "address", "free_symbols")  # these tell an event, a C fu
 
 @dataclass(frozen=True)
 class WatchedEvent:
-    """One event: as given, with the source of its value, and the effect of its zeros."""
+    """One event: the object of the user, with the source of its value, and the effect of its zeros."""
 
-    given: Any
+    user_event: Any
     source: tuple[str, Any]
     terminal: int  # after how many zeros it ends the run; 0: never
     direction: int
@@ -122,7 +122,7 @@ class Events:
     Parameters
     ----------
     problem : InitialValueProblem
-    given
+    events
         As for `simulate`.
 
     Attributes
@@ -133,9 +133,9 @@ class Events:
         Zeros of all events, in the order of the run.
     """
 
-    def __init__(self, problem: InitialValueProblem, given: Any) -> None:
+    def __init__(self, problem: InitialValueProblem, events: Any) -> None:
         self._problem = problem
-        listed = as_list(given)
+        listed = as_list(events)
         self._changes = [_Changes(problem.t0) for _ in listed]
         expressions: list[Any] = []
         self._events = [_read(problem, i, event, expressions) for i, event in enumerate(listed)]
@@ -254,13 +254,13 @@ class _Changes:
                 yield n, self._times[-n]
 
 
-def as_list(given: Any) -> list[Any]:
-    """The events that were given: one, or several."""
-    if isinstance(given, str) or callable(given) or any(hasattr(given, name) for name in _SINGLE):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise TypeError(f"events is {given!r}; it must be a function event(t, x), a kc.Event, or a list of these")
-    return list(given)
+def as_list(events: Any) -> list[Any]:
+    """List of the events that a user gave: one, or several."""
+    if isinstance(events, str) or callable(events) or any(hasattr(events, name) for name in _SINGLE):
+        return [events]
+    if not isinstance(events, Iterable):
+        raise TypeError(f"events is {events!r}; it must be a function event(t, x), a kc.Event, or a list of these")
+    return list(events)
 
 
 def _compiler(events: list[Any]) -> Callable[[Evaluator, list[Any]], Evaluator]:
@@ -268,9 +268,9 @@ def _compiler(events: list[Any]) -> Callable[[Evaluator, list[Any]], Evaluator]:
     return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
 
-def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[Any]) -> WatchedEvent:
+def _read(problem: InitialValueProblem, i: int, event: Any, expressions: list[Any]) -> WatchedEvent:
     """Read one event; add it to ``expressions`` if it is an expression."""
-    what = given.expr if hasattr(given, "compiled") else given
+    what = event.expr if hasattr(event, "compiled") else event
     source: tuple[str, Any]
     if isinstance(what, str):
         kind, number = problem.dyn.names.found(("state", "output"), what)
@@ -279,18 +279,18 @@ def _read(problem: InitialValueProblem, i: int, given: Any, expressions: list[An
         source = "address", address_of(what, 2, f"event {i}", "double g(double t, const double *x)")
     elif callable(what) and not hasattr(what, "free_symbols"):
         source = "function", what
-    elif what is given:
+    elif what is event:
         hint = f": write kc.Event({what})" if hasattr(what, "free_symbols") else ""
         raise TypeError(f"event {i} is {what!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
     else:
         source = "expression", len(expressions)
         expressions.append(what)
     return WatchedEvent(
-        given,
+        event,
         source,
-        _terminal(i, getattr(given, "terminal", False)),
-        _direction(i, getattr(given, "direction", 0)),
-        _reset(problem, given, getattr(given, "reset", None)),
+        _terminal(i, getattr(event, "terminal", False)),
+        _direction(i, getattr(event, "direction", 0)),
+        _reset(problem, event, getattr(event, "reset", None)),
     )
 
 
@@ -315,19 +315,21 @@ def _direction(i: int, direction: Any) -> int:
     return int(np.sign(value))
 
 
-def _reset(problem: InitialValueProblem, event: Any, given: Any) -> _Reset | None:
+def _reset(problem: InitialValueProblem, event: Any, new_state: Any) -> _Reset | None:
     """The state to go on from, as a function of t and x."""
-    if given is None or callable(given):
-        return given  # type: ignore[no-any-return]
-    if not isinstance(given, Mapping):
-        raise TypeError(f"reset is {given!r}; it must be a function reset(t, x), or a mapping of names to expressions")
+    if new_state is None or callable(new_state):
+        return new_state  # type: ignore[no-any-return]
+    if not isinstance(new_state, Mapping):
+        raise TypeError(
+            f"reset is {new_state!r}; it must be a function reset(t, x), or a mapping of names to expressions"
+        )
     dyn = problem.dyn
-    places = [dyn.names.index("state", key) for key in given]
+    places = [dyn.names.index("state", key) for key in new_state]
     if len(set(places)) != len(places):
-        raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, given))}")
+        raise ValueError(f"reset names one entry of x twice: {', '.join(map(str, new_state))}")
     if not hasattr(event, "compiled"):
-        raise TypeError(f"reset of a function is {given!r}; put both into one kc.Event(function, reset=...)")
-    values = event.compiled(dyn, list(given.values()))
+        raise TypeError(f"reset of a function is {new_state!r}; put both into one kc.Event(function, reset=...)")
+    values = event.compiled(dyn, list(new_state.values()))
 
     def reset(t: float, x: Array) -> Array:
         changed = x.copy()

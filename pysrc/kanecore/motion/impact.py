@@ -173,12 +173,12 @@ def impact(
     state = state_of(dyn, t, x, r, p)
     contacts = _contacts(state, rows)
     friction = _friction(contacts.names, mu)
-    given = generalized_impulses(state, impulses)
+    impulse = generalized_impulses(state, impulses)
     if unilateral and len(contacts.names) > MOST_ROWS:
         n = len(contacts.names)
         raise ValueError(f"{n} unilateral rows; at most {MOST_ROWS} are decided at once: leave some out")
     coefficients = _restitution(e, len(contacts.names))
-    equations = _Equations(state, contacts, coefficients, given, friction if unilateral else None)
+    equations = _Equations(state, contacts, coefficients, impulse, friction if unilateral else None)
     after = state.x.copy()
     after[dyn.names.speeds] += equations.change
     _require_constant_rows(state, state.moved(after), contacts)
@@ -205,15 +205,15 @@ class _Contacts:
     outputs: list[int] | None
 
 
-def _contacts(state: ConstraintState, given: Any) -> _Contacts:
-    names = [given] if isinstance(given, str) else given
+def _contacts(state: ConstraintState, contacts: Any) -> _Contacts:
+    names = [contacts] if isinstance(contacts, str) else contacts
     if isinstance(names, list | tuple) and not names:
-        given = np.zeros((0, state.dyn.n_u))
+        contacts = np.zeros((0, state.dyn.n_u))
     if isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names):
         return _of_outputs(state, [state.dyn.names.index("output", name) for name in names])
     n = state.dyn.n_u
     numbers = real_array(
-        "rows", given, (n,), (None, n), meaning="a number for each speed", otherwise="names of outputs"
+        "rows", contacts, (n,), (None, n), meaning="a number for each speed", otherwise="names of outputs"
     )
     rows = np.atleast_2d(numbers)
     labels = tuple(f"row {i}" for i in range(len(rows)))
@@ -328,10 +328,10 @@ class _Equations:
     """M Δu = GᵀΛ + WᵀΛ_n + I, G Δu = 0 and W Δu = −(1 + e) v_n, or the laws of unilateral contacts, at one state."""
 
     def __init__(
-        self, state: ConstraintState, contacts: _Contacts, e: Array, given: Array, unilateral: Friction | None
+        self, state: ConstraintState, contacts: _Contacts, e: Array, impulse: Array, unilateral: Friction | None
     ) -> None:
         self._state, self._contacts, self._e = state, contacts, e
-        self._given, self._unilateral = given, unilateral
+        self._impulse, self._unilateral = impulse, unilateral
 
     @cached_property
     def _units(self) -> Array:
@@ -393,7 +393,7 @@ class _Equations:
     @cached_property
     def _push(self) -> Array:
         """Given impulses along the motions that the constraints allow."""
-        return np.asarray(self._allowed.T @ (self._given * self._units))
+        return np.asarray(self._allowed.T @ (self._impulse * self._units))
 
     @cached_property
     def _solution(self) -> tuple[Array, Array, Array]:
@@ -465,7 +465,7 @@ class _Equations:
         change, scaled, free = self._solution
         impulses, shared = _least(scaled, free, self._size)
         of_rows, s, of_columns, count = self._constraint_factors
-        acting = contacts.rows.T @ impulses + self._given
+        acting = contacts.rows.T @ impulses + self._impulse
         right = of_columns[:count] @ (self._mass @ change - self._units * acting)
         size = size_of(self._state.rows * self._units) if dyn.n_constraints else np.zeros(0)
         others, also = _least(of_rows[:, :count] @ (right / s[:count]), of_rows[:, count:], size)
@@ -483,7 +483,7 @@ class _Equations:
             impulses=impulses,
             pulling=tuple(name for name, pulls in zip(contacts.names, pulling, strict=True) if pulls),
             constraint_impulses=others,
-            generalized_impulses=self._given,
+            generalized_impulses=self._impulse,
             undetermined=tuple(name for name, free in zip(names, [*shared, *also], strict=True) if free),
         )
 
@@ -537,7 +537,7 @@ def _warn_of_pulling(contacts: _Contacts, friction: Friction, told: bool, found:
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Impulses of least norm in the rows as written, from those of rows of equal size; and those not unique."""
+    """Impulses of least norm in the rows as written, from impulses in rows of equal size; and which are not unique."""
     if not len(size):
         return np.zeros(0), np.zeros(0, dtype=bool)
     impulses, directions = scaled / size, free / size[:, np.newaxis]

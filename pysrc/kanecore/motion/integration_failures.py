@@ -158,9 +158,9 @@ def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajec
 
 
 def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
-    """Test whether the equations have no values behind the end of a run, so that pivots and rows say nothing.
+    """Test whether the equations have no values after the end of a run, so that pivots and rows say nothing.
 
-    They are evaluated right behind it, as small adaptive steps do, and a mean step further, as fixed steps do.
+    They are evaluated right after the end, as small adaptive steps do, and a mean step later, as fixed steps do.
     """
     dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
     step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0

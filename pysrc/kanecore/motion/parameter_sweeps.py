@@ -450,10 +450,10 @@ def _received(data: bytes, trace: str) -> _Outcome:
     return _Outcome(value, error)
 
 
-def _unsent(trace: str, what: str, why: Exception) -> TypeError:
+def _unsent(trace: str, action: str, why: Exception) -> TypeError:
     """Error of a case whose result, or whose error, cannot be sent to another process."""
     subject = f"its error, {trace.strip().splitlines()[-1]!r}," if trace else "its result"
-    return TypeError(f"{subject} cannot be {what}: {type(why).__name__}: {why}")
+    return TypeError(f"{subject} cannot be {action}: {type(why).__name__}: {why}")
 
 
 class _Remote(Exception):

@@ -190,16 +190,16 @@ class _Shot:
 class _Section:
     """The event that ends a period: as given, and terminal."""
 
-    def __init__(self, given: Any) -> None:
-        function = callable(given) or hasattr(given, "argtypes") or hasattr(given, "address")
-        if not (isinstance(given, str) or function or hasattr(given, "compiled")):
-            hint = f": write kc.Event({given})" if hasattr(given, "free_symbols") else ""
-            raise TypeError(f"event is {given!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
-        self.expr = given.expr if hasattr(given, "compiled") else given
-        self.compiled = getattr(given, "compiled", None)
-        self.differentiated = getattr(given, "differentiated", None)
-        self.direction, self.reset = getattr(given, "direction", 0), getattr(given, "reset", None)
-        self.terminal = max(1, int(getattr(given, "terminal", 1)))
+    def __init__(self, event: Any) -> None:
+        function = callable(event) or hasattr(event, "argtypes") or hasattr(event, "address")
+        if not (isinstance(event, str) or function or hasattr(event, "compiled")):
+            hint = f": write kc.Event({event})" if hasattr(event, "free_symbols") else ""
+            raise TypeError(f"event is {event!r}; it must be a function event(t, x), a name, or a kc.Event{hint}")
+        self.expr = event.expr if hasattr(event, "compiled") else event
+        self.compiled = getattr(event, "compiled", None)
+        self.differentiated = getattr(event, "differentiated", None)
+        self.direction, self.reset = getattr(event, "direction", 0), getattr(event, "reset", None)
+        self.terminal = max(1, int(getattr(event, "terminal", 1)))
 
 
 class _Shooting:
@@ -297,11 +297,11 @@ class _Shooting:
         one, other = (self._dyn.rhs(t, y, r=r, p=problem.p) for y in (end, signs * end))
         return signs if self._close(signs * one, other) else np.ones(len(x))
 
-    def _close(self, one: Array, other: Array) -> bool:
+    def _close(self, first: Array, second: Array) -> bool:
         """Test whether rates are the same, within a tolerance."""
         assert self._scale is not None
-        largest = float(np.max(np.abs(one) / self._scale, initial=0.0))
-        return bool((np.abs(one - other) / self._scale <= _SAME * largest).all())
+        largest = float(np.max(np.abs(first) / self._scale, initial=0.0))
+        return bool((np.abs(first - second) / self._scale <= _SAME * largest).all())
 
     def with_tolerances_of(self, shot: _Shot) -> _Shot:
         """Copy with errors of each step below rtol times the range of each number."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check of prescribed motions: rates that were given beside them, and contradict them."""
+"""Check of prescribed motions: the user gave rates as well, and these contradict the motions."""
 
 from __future__ import annotations
 
@@ -90,11 +90,11 @@ def _of_function(inputs: RunInputs, pairs: list[tuple[int, int]]) -> Iterator[tu
             yield i, k
 
 
-def _differ(moved: Array, way: Array) -> npt.NDArray[np.bool_]:
+def _differ(change: Array, integral: Array) -> npt.NDArray[np.bool_]:
     """True where two ways, along the last axis, differ by more than a part of their extent."""
     with np.errstate(invalid="ignore", over="ignore"):
-        reached = np.max(np.abs(moved), axis=-1) + np.max(np.abs(way), axis=-1)
-        return np.asarray(np.max(np.abs(moved - way), axis=-1) > _FAR * reached)
+        reached = np.max(np.abs(change), axis=-1) + np.max(np.abs(integral), axis=-1)
+        return np.asarray(np.max(np.abs(change - integral), axis=-1) > _FAR * reached)
 
 
 def _warn_where_it_matters(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, pair: tuple[int, int]) -> None:

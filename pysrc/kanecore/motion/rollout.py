@@ -127,9 +127,9 @@ def rollout(
     run = _motion.roll_out(dyn, method, first, step, count, rows.shape, rows.x, rows.r, rows.c, result, threads)
     if dyn.n_constraints and not dyn.single:
 
-        def again(i: int, one: Rows) -> tuple[Array, ...]:
+        def again(i: int, case: Rows) -> tuple[Array, ...]:
             to = result[np.unravel_index(i, rows.shape)]
-            return _results(_motion.roll_out(dyn, method, first, step, count, (), one.x, one.r, one.c, to))
+            return _results(_motion.roll_out(dyn, method, first, step, count, (), case.x, case.r, case.c, to))
 
         lost = np.flatnonzero((run.codes == NUMBER_OF["lost"]) & (run.last == 0))
         count_again(rows, lost, again, *_results(run))

@@ -151,7 +151,7 @@ class RunInputs:
 
     @property
     def asked(self) -> Callable[[float, Array], npt.ArrayLike] | None:
-        """The function as a run calls it: some of what it gives is kept, where it gives rates of motions as well."""
+        """The function as a run calls it; some values are kept, where it gives the rates of motions as well."""
         if (
             self.function is None
             or self.address is not None
@@ -169,7 +169,7 @@ class RunInputs:
         return _motion.Inputs(self._dyn, self.knots, cubics, self.asked, self.address, self.period, self.held)
 
     def after(self, times: Array, values: Array) -> RunInputs:
-        """Inputs of a finished run, from samples of its function, each of which is held until the next one."""
+        """Inputs of a finished run, from samples of its function; each sample is held until the next one."""
         order = np.argsort(times)
         knots = times[order]
         if times[-1] < times[0]:  # backwards: a sample is held on the way to the one before
@@ -315,7 +315,7 @@ class _OfEach:
 
 
 class _Witnessed:
-    """A function r(t, x) of which some calls, evenly over all, are noted: the times are those of a run."""
+    """A function r(t, x) that notes some of its calls, evenly over the times of a run."""
 
     def __init__(self, function: Callable[[float, Array], npt.ArrayLike], n: int, seen: list[Any]) -> None:
         self._function, self._n, self._seen = function, n, seen

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Integration methods of SciPy and SUNDIALS, each behind one common interface."""
+"""Integration methods of SciPy and SUNDIALS, all with one interface."""
 
 from __future__ import annotations
 

@@ -93,11 +93,11 @@ class Signal:
             self.require(float(times.min()), float(times.max()))
         return evaluate(self.knots, self.coefficients, times)
 
-    def require(self, low: float, high: float, whose: str = "") -> None:
+    def require(self, low: float, high: float, label: str = "") -> None:
         """ValueError unless the signal reaches from low to high."""
         if not (low >= self.start and high <= self.stop):
             raise ValueError(
-                f"{whose}the signal holds t = {self.start} to {self.stop}, and is asked for {low} to {high}: extend it"
+                f"{label}the signal holds t = {self.start} to {self.stop}, and is asked for {low} to {high}: extend it"
             )
 
     def cubics_about(self, times: Array, column: int, order: int) -> Array:

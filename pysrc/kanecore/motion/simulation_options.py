@@ -122,20 +122,20 @@ def _has_fixed_steps(method: str) -> bool:
     return not _motion.METHODS[method]
 
 
-def one_run_only(method: str, **given: object) -> None:
+def one_run_only(method: str, **arguments: object) -> None:
     """ValueError if something was given that many runs at once have not."""
     if method not in _motion.METHODS:
         raise ValueError(
             f"{method!r} is a method of another package, for one run: for several at once take one of kanecore's own"
         )
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} is for one run, and x0, inputs or parameters have leading axes: see kc.sweep")
 
 
-def own_methods_only(method: str, **given: object) -> None:
+def own_methods_only(method: str, **arguments: object) -> None:
     """ValueError if something was given that a method of another package has not."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         if value is not None:
             raise ValueError(
                 f"{name} is for kanecore's own methods, and {method!r} is another package's: take method='rosenbrock', "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of an integration: its states, and what follows from them when it is asked for."""
+"""The result of an integration: its states, and results that are computed of them when first asked for."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class CodedFunction:
 
     Attributes
     ----------
-    way : str
+    solver : str
         How it solves; empty for a program.
     parts : tuple of CodedPart
         Parts of a program.
@@ -51,7 +51,7 @@ class CodedFunction:
         Functions of a solver that take all of its scratch.
     """
 
-    way: str
+    solver: str
     parts: tuple[CodedPart, ...] = ()
     clear: int = 0
     width: int = 0

@@ -194,7 +194,7 @@ class Solved:
     Attributes
     ----------
     name : str
-    way : str
+    solver : str
         ``"motion"``, ``"balance"``, ...: a key of ``WAYS`` of `kanecore.emit.solver_calls`; or ``"after_motion"`` and
         ``"short_way"``, which call others and have no structure.
     members : mapping
@@ -206,7 +206,7 @@ class Solved:
     """
 
     name: str
-    way: str
+    solver: str
     members: Mapping[str, Member]
     sizes: tuple[int, ...] = ()
     fails: bool = True

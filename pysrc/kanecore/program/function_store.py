@@ -104,8 +104,8 @@ class Functions:
             self.straight(name, derived, in_scratch, reserved, in_core)
         return name
 
-    def solved(self, name: str, way: str, members: Mapping[str, Member], *sizes: int) -> Solved:
-        function = Solved(name, way, members, sizes)
+    def solved(self, name: str, solver: str, members: Mapping[str, Member], *sizes: int) -> Solved:
+        function = Solved(name, solver, members, sizes)
         self.by_name[name] = function
         return function
 

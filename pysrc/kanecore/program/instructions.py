@@ -50,7 +50,7 @@ class Value(NamedTuple):
     """Result of an instruction, by the instruction's ``number``; one instruction makes both a sine and a cosine."""
 
     number: int
-    of: str = ""  # which of two: Op.SIN, Op.COS
+    function: str = ""  # which of two: Op.SIN, Op.COS
 
 
 class Entry(NamedTuple):

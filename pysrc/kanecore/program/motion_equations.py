@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equations of the motion, of which solvers are told: the programs that fill M, f, G and γ, and those of residuals."""
+"""Equations of motion as solvers take them: the programs that fill M, f, G and γ, and the programs of residuals."""
 
 from __future__ import annotations
 

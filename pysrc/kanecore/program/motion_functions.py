@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""u̇ and the multipliers, and what is computed with them: each by the way that `way_to_solve` names."""
+"""u̇ and the multipliers, and the kernels that need them: each by the way that `way_to_solve` names."""
 
 from __future__ import annotations
 

@@ -37,10 +37,10 @@ def projection_gradient(f: Functions) -> Function:
     symbols = [*f.d.coordinates, *f.d.speeds, *f.d.accelerations]
     for level in LEVELS:
         found = step_gradient(f.derivation, level)
-        given = [*symbols, *found.given]
+        arguments = [*symbols, *found.symbols]
         for member, roots in (("sides", found.sides), ("gradient", found.gradient)):
             name = f"{level}_{member}"
-            members[name] = f.once(f"{name}_project", Derived(roots), given)
+            members[name] = f.once(f"{name}_project", Derived(roots), arguments)
     return f.solved("compute_project_gradient", "projection_gradient", members, *sizes, n_x, n_all)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Second derivatives of ẋ: programs along directions, and one factorization for all of these."""
+"""Second derivatives of ẋ: programs of directional derivatives, and one factorization for all directions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["second_derivatives_of_rhs"]
 
 
 def second_derivatives_of_rhs(f: Functions) -> Function:
-    """Second derivatives: programs along directions, what is the same for all, and where it fails no result."""
+    """Second derivatives: one program for all directions, then directional derivatives; no result where it fails."""
     name, kernel, derivation = "compute_rhs_hessian", "rhs_hessian", f.derivation
     found, n, m = second_derivatives(derivation), f.n, f.m
     inner, outer, size = found.inner, found.outer, len(found.order)

@@ -311,7 +311,9 @@ class _Writer:
             self._visit(i)
         wanted, pairs = set(order), [self._pair(angle) for angle in angles]
         calls = {
-            value: g.call(value.of, angle) for pair, angle in zip(pairs, angles, strict=True) for value in pair[:2]
+            value: g.call(value.function, angle)
+            for pair, angle in zip(pairs, angles, strict=True)
+            for value in pair[:2]
         }
         read = tuple(value for value, node in calls.items() if node in wanted)
         for k in range(0, len(pairs), TOGETHER):
@@ -325,7 +327,7 @@ class _Writer:
         number = self._value().number
         sine, cosine = Value(number, Op.SIN), Value(number, Op.COS)
         for value in (sine, cosine):
-            node = self.graph.call(value.of, angle)
+            node = self.graph.call(value.function, angle)
             if node not in self.leaves:
                 self.operands[node] = Operand(value)
         return SineCosine(sine, cosine, self.operands[angle])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choice of the way to solve: by what u̇ is found, its derivatives, and products of these with vectors.
+"""Choice of the ways to solve for u̇, for its derivatives, and for products of these with vectors.
 
 A program is short and has no loops, but divides by pivots that were chosen on the graph.  Where one of them is small
 beside its row, or M is not positive definite, the general way stands beside it, and is rarely called: it solves the

@@ -122,7 +122,7 @@ def joined(**parts: Array) -> Array:
 
 
 def values_of(
-    dyn: Evaluator, argument: str, given: Any, kinds: tuple[Literal["state", "input"], ...]
+    dyn: Evaluator, argument: str, argument_value: Any, kinds: tuple[Literal["state", "input"], ...]
 ) -> dict[tuple[str, int], float | None]:
     """Names in an argument, of some kinds, with values if it is a mapping: {(kind, number): value or None}.
 
@@ -130,7 +130,7 @@ def values_of(
     ----------
     argument : str
         In messages.
-    given : mapping, iterable of names or symbols, one of these, or None
+    argument_value : mapping, iterable of names or symbols, one of these, or None
 
     Raises
     ------
@@ -140,7 +140,7 @@ def values_of(
         A value that is no finite number; a name that occurs twice.
     """
     values: dict[tuple[str, int], float | None] = {}
-    for key, value in _items(argument, given):
+    for key, value in _items(argument, argument_value):
         entry = dyn.names.found(kinds, key) if len(kinds) > 1 else (kinds[0], dyn.names.index(kinds[0], key))
         if entry in values:
             raise ValueError(f"{argument} gives {key!r} twice")
@@ -151,22 +151,22 @@ def values_of(
     return values
 
 
-def columns_of(dyn: Evaluator, kind: Literal["speed", "udot"], argument: str, given: Any) -> dict[int, Array]:
+def columns_of(dyn: Evaluator, kind: Literal["speed", "udot"], argument: str, values: Any) -> dict[int, Array]:
     """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
 
     Errors as for `values_of`, and ValueError for an array of another shape.
     """
-    if given is None:
+    if values is None:
         return {}
-    if isinstance(given, Mapping):
-        named = dyn.names.by_number(kind, given, argument)
+    if isinstance(values, Mapping):
+        named = dyn.names.by_number(kind, values, argument)
         return {i: real_array(f"{argument}[{dyn.speed_names[i]!r}]", value) for i, value in named.items()}
-    array = real_array(argument, given, (..., dyn.n_u), meaning="one for each speed", otherwise="a mapping by name")
+    array = real_array(argument, values, (..., dyn.n_u), meaning="one for each speed", otherwise="a mapping by name")
     return {i: array[..., i] for i in range(dyn.n_u)}
 
 
 def direction_of(
-    dyn: Evaluator, kind: Literal["state", "input", "parameter", "udot", "output"], argument: str, given: Values
+    dyn: Evaluator, kind: Literal["state", "input", "parameter", "udot", "output"], argument: str, values: Values
 ) -> Array:
     """Changes or weights of all entries of a kind, (..., n): an array, or a mapping; missing names are zero.
 
@@ -174,13 +174,13 @@ def direction_of(
     """
     sizes = {"state": dyn.n_x, "input": dyn.n_r, "parameter": dyn.n_p, "udot": dyn.n_u, "output": dyn.n_outputs}
     n: int = sizes[kind]
-    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape[-1:] == (n,):
-        return given
-    if isinstance(given, dict) and not given:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape[-1:] == (n,):
+        return values
+    if isinstance(values, dict) and not values:
         return np.zeros(n)
-    if not isinstance(given, Mapping):
-        return vectors(argument, given, n)
-    columns = {i: real_array(argument, value) for i, value in dyn.names.by_number(kind, given, argument).items()}
+    if not isinstance(values, Mapping):
+        return vectors(argument, values, n)
+    columns = {i: real_array(argument, value) for i, value in dyn.names.by_number(kind, values, argument).items()}
     try:
         lead = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError as error:
@@ -191,17 +191,17 @@ def direction_of(
     return direction
 
 
-def _items(argument: str, given: Any) -> Iterable[tuple[Any, Any]]:
+def _items(argument: str, values: Any) -> Iterable[tuple[Any, Any]]:
     """Names, with their values if there are any."""
-    if given is None:
+    if values is None:
         return ()
-    if isinstance(given, Mapping):
-        return given.items()
-    if isinstance(given, str) or hasattr(given, "free_symbols"):
-        return ((given, None),)
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {given!r}")
-    return ((key, None) for key in given)
+    if isinstance(values, Mapping):
+        return values.items()
+    if isinstance(values, str) or hasattr(values, "free_symbols"):
+        return ((values, None),)
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{argument} must be names, or a mapping of names to numbers, not {values!r}")
+    return ((key, None) for key in values)
 
 
 def require_fits(out: Any, result: Array, argument: str = "out") -> None:

@@ -157,10 +157,10 @@ def _forces(dyn: Evaluator, t: Any, x: Any, acting: Acting, vectors: Array, r: A
     return result
 
 
-def _summed(rows: Array, of: Numbers, n: int) -> Array:
+def _summed(rows: Array, owners: Numbers, n: int) -> Array:
     """Sums of rows by their owners: (..., n, columns)."""
     result = np.zeros((*rows.shape[:-2], n, rows.shape[-1]))
-    for i, k in enumerate(of):
+    for i, k in enumerate(owners):
         result[..., k, :] += rows[..., i, :]
     return result
 

@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 
 class _State:
-    """Calls of a model's kernels at given states, which all of them share, with results in one frame."""
+    """Calls of a model's kernels at the same states, with results in one frame."""
 
     def __init__(self, dyn: Evaluator, t: npt.ArrayLike, x: Values, frame: Any, r: Any, p: Any) -> None:
         self.dyn, self._state, self._values = dyn, (t, x), {"r": r, "p": p}
@@ -213,7 +213,7 @@ def specific_force(
 
 @method("Points and frames")
 def orientation(
-    dyn: Evaluator, of: Any, t: npt.ArrayLike, x: Values, *, frame: Any = None, r: Any = None, p: Any = None
+    dyn: Evaluator, frame_b: Any, t: npt.ArrayLike, x: Values, *, frame: Any = None, r: Any = None, p: Any = None
 ) -> Array:
     """Rotation matrix R_AᵀR_B, which takes components in the axes of frame B to those in the axes of frame A.
 
@@ -221,7 +221,7 @@ def orientation(
 
     Parameters
     ----------
-    of : str or ReferenceFrame
+    frame_b : str or ReferenceFrame
         B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
     t, x, r, p
         As for the kernels; leading axes broadcast.
@@ -238,14 +238,14 @@ def orientation(
         There is no such frame, or there are several; the message names the nearest.
     """
     at = _State(dyn, t, x, frame, r, p)
-    axes_in_rows = np.swapaxes(at.axes(of), -1, -2)
+    axes_in_rows = np.swapaxes(at.axes(frame_b), -1, -2)
     return np.array(np.swapaxes(at.rows(axes_in_rows), -1, -2))
 
 
 @method("Points and frames")
 def angular_velocity(
     dyn: Evaluator,
-    of: Any,
+    frame_b: Any,
     t: npt.ArrayLike,
     x: Values,
     *,
@@ -258,7 +258,7 @@ def angular_velocity(
 
     Parameters
     ----------
-    of : str or ReferenceFrame
+    frame_b : str or ReferenceFrame
         B, one of `frames`: by its name, or the SymPy ReferenceFrame of that name.
     t, x, r, p
         As for the kernels; leading axes broadcast.
@@ -277,7 +277,7 @@ def angular_velocity(
         There is no such frame, or there are several; the message names the nearest.
     """
     at = _State(dyn, t, x, frame, r, p)
-    omega = at.of_frame("angular_velocities", of)
+    omega = at.of_frame("angular_velocities", frame_b)
     if relative_to is not None:
         omega = omega - at.of_frame("angular_velocities", relative_to)
     return at.shown(omega)
@@ -286,7 +286,7 @@ def angular_velocity(
 @method("Points and frames")
 def angular_acceleration(
     dyn: Evaluator,
-    of: Any,
+    frame_b: Any,
     t: npt.ArrayLike,
     x: Values,
     udot: Values,
@@ -306,9 +306,9 @@ def angular_acceleration(
     ndarray, (..., 3)
     """
     at = _State(dyn, t, x, frame, r, p)
-    alpha = at.of_frame("angular_accelerations", of, udot)
+    alpha = at.of_frame("angular_accelerations", frame_b, udot)
     if relative_to is not None:
-        here, there = (at.of_frame("angular_velocities", each) for each in (of, relative_to))
+        here, there = (at.of_frame("angular_velocities", each) for each in (frame_b, relative_to))
         alpha = alpha - at.of_frame("angular_accelerations", relative_to, udot) - np.cross(there, here - there)
     return at.shown(alpha)
 

@@ -72,32 +72,32 @@ class Unit:
     powers: Mapping[str, float] | None = None  # whole but for roots of units of SymPy
 
 
-def read_unit(unit: Any, whose: str) -> Unit:
+def read_unit(unit: Any, owner: str) -> Unit:
     """A unit as a user wrote it: a text, a unit of SymPy, a number, or exponents of (length, mass, time).
 
     SymPy is not imported: a unit brings its system of dimensions.
 
     Parameters
     ----------
-    whose : str
+    owner : str
         Owner of the unit, in messages.
     """
     if isinstance(unit, str):
         if not unit.strip():
-            raise ValueError(f"the unit of {whose} is {unit!r}; it must be {_NOTATIONS}")
+            raise ValueError(f"the unit of {owner} is {unit!r}; it must be {_NOTATIONS}")
         return unit_of(unit.strip())
     if isinstance(unit, Sequence | np.ndarray):
         given = np.array([float(x) for x in unit])
         if given.shape != (3,) or not np.isfinite(given).all():
-            raise ValueError(f"the unit of {whose} is {unit!r}; it must be three exponents, of length, mass and time")
+            raise ValueError(f"the unit of {owner} is {unit!r}; it must be three exponents, of length, mass and time")
         powers = _plain(dict(zip(("m", "kg", "s"), given.tolist(), strict=True)))
         return Unit(_name(powers), 1.0, powers)
     try:
         factor, found = _of_sympy(unit)
     except (TypeError, AttributeError) as error:
-        raise TypeError(f"the unit of {whose} is {unit!r}; it must be {_NOTATIONS}") from error
+        raise TypeError(f"the unit of {owner} is {unit!r}; it must be {_NOTATIONS}") from error
     if not 0.0 < factor < math.inf:
-        raise ValueError(f"the unit of {whose} is {unit}, {factor:g} times that of the SI; it must be positive")
+        raise ValueError(f"the unit of {owner} is {unit}, {factor:g} times that of the SI; it must be positive")
     powers = _plain(found)
     for name in (_written(unit), _name(powers)):
         known = unit_of(name)
@@ -173,7 +173,7 @@ def _factor(base: str, power: float) -> str:
 def unit_of(name: str) -> Unit:
     """The unit of a name as FMI writes it, ``"kg.m2/s2"``, ``"N.m"``, ``"deg"``, or as Python does, ``"kg*m**2"``.
 
-    All factors behind a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
+    All factors after a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
     Any other name is a unit of its own.
     """
     factor, powers = 1.0, Counter[str]()

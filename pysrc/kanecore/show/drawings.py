@@ -136,17 +136,17 @@ class Canvas:
                 fontsize=FONT - 1.0, frameon=False, markerscale=0.5, loc="best" if self.view.planar else "upper left"
             )
 
-    def _vectors(self, what: str, at: Array, vectors: Array, colour: str) -> None:
+    def _vectors(self, kind: str, at: Array, vectors: Array, colour: str) -> None:
         largest = float(np.max(np.linalg.norm(vectors, axis=-1), initial=0.0))
         if not largest:
             return
         arrows = ARROW * self.scene.size / largest * vectors
-        if what == "force" or not self.view.planar:
+        if kind == "force" or not self.view.planar:
             self._arrows += list(np.stack([at, at + arrows], axis=1))
-        style: dict[str, Any] = {"color": colour, "label": f"{what}, largest {largest:.3g}"}
+        style: dict[str, Any] = {"color": colour, "label": f"{kind}, largest {largest:.3g}"}
         if not self.view.planar:
             self.ax.quiver(*at.T, *arrows.T, arrow_length_ratio=0.2, linewidth=1.6, **style)
-        elif what == "force":
+        elif kind == "force":
             ends = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "width": 0.006, "zorder": 3}
             self.ax.quiver(*self.seen(at).T, *self.seen(arrows).T, **ends, **style)
         else:

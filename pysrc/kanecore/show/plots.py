@@ -65,7 +65,7 @@ class Group(NamedTuple):
     """Curves of one panel: a label, their kind ("state", "input", "output", "energy"), and their numbers."""
 
     label: str
-    what: str
+    kind: str
     places: list[int]
 
 
@@ -76,7 +76,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     groups = [group for group in groups if group.places]
     steps = trajectory._steps
     times = np.linspace(steps[0], steps[-1], POINTS)  # long steps would show as corners
-    curves = _curves(trajectory, times, {group.what for group in groups})
+    curves = _curves(trajectory, times, {group.kind for group in groups})
     heights = [PANEL] * len(groups) + [BALANCE] * (not patterns)
     figure = new_figure((8.0, UNIT * max(sum(heights), 2 * PANEL)))
     axes = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
@@ -84,9 +84,9 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
         _draw(
             ax,
             times,
-            curves[group.what][:, group.places],
+            curves[group.kind][:, group.places],
             group.label,
-            [_names(dyn)[group.what][i] for i in group.places],
+            [_names(dyn)[group.kind][i] for i in group.places],
         )
     title = _text(dyn.name)
     if not patterns:
@@ -140,7 +140,7 @@ def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
             known = [name for listed in names.values() for name in listed]
             raise unknown_name(f"coordinate, speed, input or output of {dyn.name!r} matches", pattern, known)
         chosen |= matches
-    return [group._replace(places=[i for i in group.places if (group.what, i) in chosen]) for group in _groups(dyn)]
+    return [group._replace(places=[i for i in group.places if (group.kind, i) in chosen]) for group in _groups(dyn)]
 
 
 def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Array]:

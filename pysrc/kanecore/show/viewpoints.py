@@ -106,7 +106,7 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
 
 
 def chosen(view: Any, *scenes: Scene) -> View:
-    """View that was asked for; else the plane in which all bodies move and turn; else an oblique one.
+    """The view that the user asked for; else the plane in which all bodies move and turn; else an oblique view.
 
     Parameters
     ----------

@@ -348,8 +348,8 @@ def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequ
     wanted = [(group, text, level) for group, text in texts.items() for level in scalar]
     wanted += [(f"{group}.lanes", text, level) for group, text in lanes.items() for level in wide]
 
-    def build(each: tuple[str, str, str]) -> bytes:
-        name, source, level = each
+    def build(job: tuple[str, str, str]) -> bytes:
+        name, source, level = job
         built = prebuild(
             source, level, machine=machine, cc=command, include=include_dir(), folder=cache.folder(), name=name
         )

@@ -79,7 +79,7 @@ def _macos(library: bytes) -> tuple[int, int]:
     at = 32
     for _ in range(n_commands):
         command, size = struct.unpack_from("<II", library, at)
-        if command in (0x24, 0x32):  # LC_VERSION_MIN_MACOSX; LC_BUILD_VERSION, behind the platform
+        if command in (0x24, 0x32):  # LC_VERSION_MIN_MACOSX; LC_BUILD_VERSION, after the platform
             (version,) = struct.unpack_from("<I", library, at + (8 if command == 0x24 else 12))
             major, minor = version >> 16, version >> 8 & 0xFF
             return major, 0 if major > 10 else minor

@@ -44,14 +44,14 @@ class Bristles:
     ----------
     name : str
         Of the contact or joint.
-    each : sequence of Bristle
+    directions : sequence of Bristle
         One for each direction.
     utilization : int
         σ₀ |z| / m.
     """
 
     name: str
-    each: Sequence[Bristle]
+    directions: Sequence[Bristle]
     utilization: int
 
 
@@ -68,7 +68,7 @@ def with_bristles(d: Description, bristles: Sequence[Bristles], kind: str, other
     if not bristles:
         return d
     taken = {*d.x_names, *d.input_names, *d.parameter_names}
-    states = [bristle for of_one in bristles for bristle in of_one.each]
+    states = [bristle for of_one in bristles for bristle in of_one.directions]
     for bristle in states:
         if bristle.name in taken:
             raise ModelError(f"{bristle.name!r} is a state of bristles of friction: rename the symbol, or {otherwise}")
@@ -89,7 +89,7 @@ def with_bristles(d: Description, bristles: Sequence[Bristles], kind: str, other
 
 
 def _range(bristles: Bristles, kind: str) -> Range:
-    free = ", ".join(f"{each.name!r}: 0.0" for each in bristles.each)
+    free = ", ".join(f"{each.name!r}: 0.0" for each in bristles.directions)
     why = (
         f"the friction of {kind} {bristles.name} carries less, and slips; fixed={{{free}}} looks for an equilibrium "
         "without it"

@@ -88,7 +88,7 @@ class _Gap:
 
 
 class _Pairs:
-    """The two bodies of each contact, and what moves between them."""
+    """The two bodies of each contact, and the relative motion of the point between them."""
 
     def __init__(self, d: Description) -> None:
         self._k = Kinematics(d)

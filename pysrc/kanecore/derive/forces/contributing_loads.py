@@ -59,7 +59,7 @@ def contributing_as_written(reading: Reading) -> Reading:
 
 
 def _naming_left_out(reading: Reading) -> Reading:
-    """The reading with the names of what was left out in its description, noncontributing forces included."""
+    """The reading whose description names the parts that were left out, noncontributing forces among them."""
     left_out = {*reading.left_out, *(x for x in reading.noncontributing if not isinstance(x, Derivative))}
     if not left_out:
         return reading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads in place of what makes them: cables, contacts, friction of joints, in this order.
+"""Loads in place of their makers: of cables, of contacts, of friction of joints, in this order.
 
 Each may stand on loads of those before, and friction on the reactions of joints under all of them.
 """

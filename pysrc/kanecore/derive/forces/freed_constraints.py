@@ -186,7 +186,7 @@ def _forces(
 
 
 def _shown(shown: Sequence[int], loads: Sequence[Load], kind: str) -> tuple[int, ...]:
-    """Shown points or frames, and those on which loads of a kind act: points of forces, frames of torques."""
+    """Points or frames that are shown, or on which loads of a kind act: forces on points, torques on frames."""
     return tuple(dict.fromkeys([*shown, *(load.at for load in loads if load.kind == kind)]))
 
 

@@ -47,7 +47,7 @@ class Shares:
         self._done: dict[int, int] = {}
 
     def of(self, node: int, keep: Collection[int]) -> int:
-        """A component of a load, linear in symbols of what it held, and in the reactions to ``keep``."""
+        """A component of a load, linear in the symbols of its parts, and in the reactions to ``keep``."""
         if node not in self._above or node in keep:
             return node
         if node not in self._done:
@@ -122,7 +122,7 @@ class Affine:
 
     @property
     def is_explicit(self) -> bool:
-        """Test whether h does not depend on what it changes."""
+        """Test whether h does not depend on the reactions that it changes."""
         return all(x == int(i == j) for i, row in enumerate(self._changes) for j, x in enumerate(row))
 
     @property
@@ -147,7 +147,7 @@ class Affine:
         return [g.select(wrong, not_a_number(g, x), x) for x in s], fault
 
     def _by_newton(self) -> tuple[list[int], list[int], list[int]]:
-        """S after the last step, the conditions of which one holds where a branch ended, and those of too few steps.
+        """S after the last step; conditions, of which one holds where a branch ended; conditions of too few steps.
 
         A step corrects what small pivots of the one before lost.
         """

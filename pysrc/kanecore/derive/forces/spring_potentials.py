@@ -93,7 +93,7 @@ class Springs:
         self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # in place of s: nodes with σ alone hold no coordinate
         drawn = [random.Random(seed) for seed in range(3)]
         at = [{u: draw.uniform(-1.0, 1.0) for u in k.description.speeds} for draw in drawn]
-        self._speeds = [Sample(g, given=speeds) for speeds in at]  # of one place
+        self._speeds = [Sample(g, values=speeds) for speeds in at]  # of one place
         whole = self._found([x for i in numbers for x in self._terms(i, lambda node: [(1, node)])], self._by_scalar)
         places = {term.place for term in whole}
         single = [x for i in numbers for x in self._terms(i, lambda node: summands(g, node)) if x.place not in places]
@@ -155,7 +155,7 @@ class Springs:
         return found
 
     def _ways(self, node: int) -> Ways:
-        """Nodes below each moving factor, and those of them through which alone it depends on coordinates."""
+        """Nodes below each moving factor, and of these the ones through which alone it depends on coordinates."""
         g = self._graph
         moving = [i for i in factors(g, node) if g.depends[i] & COORDINATE]
         return {i: (set(g.below([i])), set(_necks(g, i))) for i in moving}

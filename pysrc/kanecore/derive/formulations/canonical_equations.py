@@ -61,7 +61,7 @@ def _obstacle(derivation: Derivation) -> str:
 
 
 def why_no_phase_space(derivation: Derivation) -> str:
-    """Reason why Lagrange's equations in independent q with momenta p = ∂L/∂q̇ are not those of a model; else empty."""
+    """Reason why a model's equations are not Lagrange's in independent q with momenta p = ∂L/∂q̇; else empty."""
     d = derivation.description
     if d.first_order is not None:
         return "it is in q and p already"

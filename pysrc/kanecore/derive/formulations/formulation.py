@@ -126,11 +126,12 @@ class Solved:
 
     method, has_gravity = "equations of first order", False
 
-    def __init__(self, k: Kinematics, given: FirstOrder) -> None:
-        self.kinematics, self.graph, self._given = k, k.graph, given
-        self.forcing = list(given.derivatives)
-        self.kinetic_energy, self.potential_energy, self.power = given.kinetic, given.potential, given.power
-        self.lagrangian, self.pivots = given.lagrangian, given.pivots
+    def __init__(self, k: Kinematics, first_order: FirstOrder) -> None:
+        self.kinematics, self.graph, self._given = k, k.graph, first_order
+        self.forcing = list(first_order.derivatives)
+        self.kinetic_energy, self.potential_energy = first_order.kinetic, first_order.potential
+        self.power = first_order.power
+        self.lagrangian, self.pivots = first_order.lagrangian, first_order.pivots
 
     @property
     def kinetic_part(self) -> int:

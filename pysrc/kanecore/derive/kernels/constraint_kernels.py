@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constraints φ = 0, c = 0 and G u̇ + γ = 0, their multipliers, and what brings a state back to them."""
+"""Constraints φ = 0, c = 0 and G u̇ + γ = 0, their multipliers, and the step that brings a state back to them."""
 
 from __future__ import annotations
 

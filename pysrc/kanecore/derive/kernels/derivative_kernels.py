@@ -146,7 +146,7 @@ def _rhs_hessian(d: Derivation) -> Derived:
 
 
 def _rates_beyond_the_state(d: Derivation) -> str:
-    """Why second derivatives of ż are not those of a function of x and r alone; else empty."""
+    """Reason why ż is no function of x and r alone, so that it has no second derivatives; else empty."""
     if not d.zdot_holds_udot:
         return ""
     return (

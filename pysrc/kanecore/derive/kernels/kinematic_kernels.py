@@ -15,7 +15,7 @@ __all__ = ["flat"]
 
 
 def flat(vectors: Iterable[Components]) -> Derived:
-    """The components of vectors, one behind the other."""
+    """The components of vectors, those of the first vector first."""
     return Derived(tuple(x for vector in vectors for x in vector))
 
 

@@ -130,7 +130,7 @@ def _outputs(d: Derivation) -> Derived:
     return _of_motion(d, [node for _, node in d.description.outputs], "outputs")
 
 
-def _of_motion(d: Derivation, roots: Sequence[int], what: str) -> Derived:
+def _of_motion(d: Derivation, roots: Sequence[int], label: str) -> Derived:
     """Functions of the motion, which may hold u̇ and λ."""
     g = d.graph
     symbols = [g.nodes[i][1] for i in g.below(roots) if g.nodes[i][0] is Op.SYM]
@@ -140,7 +140,7 @@ def _of_motion(d: Derivation, roots: Sequence[int], what: str) -> Derived:
         if max(multipliers) >= rows:
             names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
             raise ModelError(
-                f"{what} hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+                f"{label} hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
             )
         return Derived(tuple(roots), after_udot=True, with_multipliers=True)
     return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Joint rates of long trees, from which loops fill the mass matrix (``emit/runtime/composite_bodies.h``).
 
-M_ij is the power, at rate i, of the momentum that all bodies behind joint j have at a rate of one (Featherstone, *Rigid
-Body Dynamics Algorithms*, 2008, table 6.2).  Written out, as :mod:`.mass_matrix` does, every pair of joints takes
-operations of its own; here every joint does, and the pairs run through one piece of code.
+M_ij is the power, at rate i, of the momentum that all bodies that joint j carries have at a rate of one (Featherstone,
+*Rigid Body Dynamics Algorithms*, 2008, table 6.2).  Where M is written out, as :mod:`.mass_matrix` does, every pair of
+joints takes operations of its own; here every joint does, and the pairs run through one piece of code.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ class Forest:
     """Trees that stand on the ground side by side.
 
     ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
-    first moment and inertia of the bodies fixed behind it, in axes that the tree shares; then the acceleration of the
-    base of each tree, and what is ``turned`` in each.  ``rates`` are the entries of ∂q̇, (row, column).
+    first moment and inertia of the bodies fixed to its link, in axes that the tree shares; then the acceleration of the
+    base of each tree, and the ``turned`` vectors of each.  ``rates`` are the entries of ∂q̇, (row, column).
     """
 
     trees: tuple[Tree, ...]
@@ -259,7 +259,7 @@ def _turns(g: Graph, d: Description, link: Link) -> list[list[int]]:
 def _joints(
     g: Graph, tree: JointTree, members: Sequence[int], frames: Sequence[Matrix], places: Sequence[Components]
 ) -> list[int]:
-    """Axis of each joint, and the inertia fixed behind it: that of a link goes with the link's last joint."""
+    """Axis of each joint, and the inertia that it moves: the inertia of a link goes with the link's last joint."""
     axes: list[tuple[Components, Components]] = []
     carried: list[Inertial] = []
     last: dict[int, int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Choice of the recursion: by which M of bodies is formed, and by which M u̇ = f is solved, whichever takes least.
+"""Choice of the recursions, of least work, that form M of bodies and that solve M u̇ = f.
 
 M comes from composite bodies of a tree of joints, from inertias as they are or regrouped, or column by column; it is
 written out, or filled by loops.  u̇ comes from the factors of M in the user's speeds or in joint rates, or from

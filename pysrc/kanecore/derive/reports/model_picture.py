@@ -58,20 +58,20 @@ def _rest(d: Description) -> Array:
     return state
 
 
-def _values(given: Any, default: Array, names: Sequence[str], argument: str, what: str) -> Array:
+def _values(settings: Any, default: Array, names: Sequence[str], argument: str, kind: str) -> Array:
     """An array, or numbers by name or symbol in place of the default ones."""
-    if given is None:
+    if settings is None:
         return default
-    if not isinstance(given, Mapping):
-        values = np.array(given, dtype=np.float64)
+    if not isinstance(settings, Mapping):
+        values = np.array(settings, dtype=np.float64)
         if values.shape != default.shape:
             raise ValueError(f"{argument} has shape {values.shape}, expected {default.shape}")
     else:
         values = default.copy()
-        for key, value in given.items():
+        for key, value in settings.items():
             name = function_name(key) if getattr(key, "is_Function", False) else str(key)
             if name not in names:
-                raise unknown_name(f"{what} of the model is called", name, names)
+                raise unknown_name(f"{kind} of the model is called", name, names)
             try:
                 values[names.index(name)] = float(value)
             except (TypeError, ValueError):

@@ -91,7 +91,7 @@ def _ways(derivation: Derivation, owner: int, is_point: bool) -> list[int]:
 
 
 def _ancestors(derivation: Derivation, frame: int) -> Iterator[int]:
-    """A frame, and those from which it is oriented, one after the other."""
+    """A frame, then the frame from which it is oriented, and so on to the root."""
     frames = derivation.description.frames
     while True:
         yield frame

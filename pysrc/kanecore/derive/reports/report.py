@@ -275,7 +275,7 @@ def _written(model: Described) -> Iterator[str]:
 
 
 def _named_below(d: Description, node: int) -> str:
-    """Names of what moves that a node depends on."""
+    """Names of the states, inputs, derivatives of speeds and multipliers that a node depends on, as a text."""
     below = set(d.graph.below([node]))
     nodes, names = (*d.x, *d.accelerations, *d.inputs), (*d.x_names, *(f"{u}'" for u in d.speed_names), *d.input_names)
     found = [name for name, i in zip(names, nodes, strict=True) if i in below]

@@ -150,7 +150,7 @@ def _roots(derivation: Derivation, kernel: str, name: str, nonholonomic: bool) -
 
 
 def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
-    """Nodes of symbols, given by themselves or by name, and those of what takes their places."""
+    """Nodes of symbols, which are given by themselves or by name, and the nodes of the values in their places."""
     import sympy as sm
 
     from kanecore.graph.sympy_bridge import FromSympy

@@ -283,7 +283,7 @@ def no_such_argument(name: str) -> TypeError:
     return TypeError(f"Model has no argument {name!r}: {hint}")
 
 
-def expect(item: Any, kind: type, argument: str, what: str) -> None:
-    """Raise ModelError if an item is not of a kind, which is called ``what``."""
+def expect(item: Any, kind: type, argument: str, kind_name: str) -> None:
+    """Raise ModelError if an item is not of a kind, which is called ``kind_name``."""
     if not isinstance(item, kind):
-        raise ModelError(f"{argument} is {item!r}, which is no {what}")
+        raise ModelError(f"{argument} is {item!r}, which is no {kind_name}")

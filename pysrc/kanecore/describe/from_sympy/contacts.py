@@ -213,36 +213,36 @@ class Contact:
         )
         self.smooth = sm.S.Zero if smooth is None else scalar(smooth, f"smooth {what}", "1e-4", above=0.0)
 
-    def _take_bristles(self, given: dict[str, Any], transition_velocity: Any, what: str) -> None:
+    def _take_bristles(self, bristles: dict[str, Any], transition_velocity: Any, owner: str) -> None:
         """Check and keep the numbers of friction by bristles; zeros without."""
-        stiffness, damping, static, stribeck = given.values()
+        stiffness, damping, static, stribeck = bristles.values()
         self.bristle_stiffness = self.bristle_damping = self.mu_static = self.stribeck_velocity = sm.S.Zero
         if stiffness is None:
-            for name, value in given.items():
+            for name, value in bristles.items():
                 if value is not None:
-                    raise ModelError(f"{name} {what} is of bristles: write bristle_stiffness=1e4, in 1/m, as well")
+                    raise ModelError(f"{name} {owner} is of bristles: write bristle_stiffness=1e4, in 1/m, as well")
             return
         if transition_velocity is not None:
             raise ModelError(
-                f"transition_velocity and bristle_stiffness {what}: friction turns over the one, or holds by the "
+                f"transition_velocity and bristle_stiffness {owner}: friction turns over the one, or holds by the "
                 "other: leave one out"
             )
         if self.mu == 0:
-            raise ModelError(f"mu {what} is missing: bristles carry mu=0.8 of the normal force")
+            raise ModelError(f"mu {owner} is missing: bristles carry mu=0.8 of the normal force")
         if damping is None:
             raise ModelError(
-                f"bristle_damping {what} is missing: write bristle_damping=2*sqrt(bristle_stiffness/9.81), in s/m, "
+                f"bristle_damping {owner} is missing: write bristle_damping=2*sqrt(bristle_stiffness/9.81), in s/m, "
                 "which damps what lies under its weight"
             )
         if (static is None) != (stribeck is None):
             raise ModelError(
-                f"mu_static and stribeck_velocity {what} go together: write mu_static=1.0, stribeck_velocity=1e-3"
+                f"mu_static and stribeck_velocity {owner} go together: write mu_static=1.0, stribeck_velocity=1e-3"
             )
-        self.bristle_stiffness = scalar(stiffness, f"bristle_stiffness {what}", "1e4", above=0.0)
-        self.bristle_damping = scalar(damping, f"bristle_damping {what}", "60", above=0.0)
+        self.bristle_stiffness = scalar(stiffness, f"bristle_stiffness {owner}", "1e4", above=0.0)
+        self.bristle_damping = scalar(damping, f"bristle_damping {owner}", "60", above=0.0)
         if static is not None:
-            self.mu_static = scalar(static, f"mu_static {what}", "1.0", above=0.0)
-            self.stribeck_velocity = scalar(stribeck, f"stribeck_velocity {what}", "1e-3", above=0.0)
+            self.mu_static = scalar(static, f"mu_static {owner}", "1.0", above=0.0)
+            self.stribeck_velocity = scalar(stribeck, f"stribeck_velocity {owner}", "1e-3", above=0.0)
 
     def points(self) -> list[Any]:
         """Its point, and the one that locates the surface."""
@@ -252,24 +252,24 @@ class Contact:
         return f"Contact({self.point.name}, {self.radius}, on={self.on!r})"
 
 
-def _in_one_frame(vector: Any, what: str) -> Any:
+def _in_one_frame(vector: Any, subject: str) -> Any:
     if len(vector_internals.terms(vector)) != 1:
-        raise ModelError(f"{what} is {vector}: write it in the axes of one frame, such as N.y")
+        raise ModelError(f"{subject} is {vector}: write it in the axes of one frame, such as N.y")
     return vector
 
 
-def scalar(value: Any, what: str, example: str, *, least: float | None = None, above: float | None = None) -> Any:
+def scalar(value: Any, subject: str, example: str, *, least: float | None = None, above: float | None = None) -> Any:
     """A number or an expression; ModelError for others, and for numbers out of range."""
     try:
         number = None if isinstance(value, (bool, str)) or value is None else sm.sympify(value)
     except (sm.SympifyError, TypeError):
         number = None
     if not isinstance(number, sm.Expr):
-        raise ModelError(f"{what} is {value!r}: write a number such as {example}, or an expression")
+        raise ModelError(f"{subject} is {value!r}: write a number such as {example}, or an expression")
     if number.is_number:
         size = float(number) if number.is_real else float("nan")
         wrong = not abs(size) < float("inf")
         if wrong or (least is not None and size < least) or (above is not None and size <= above):
             bound = f"at least {least:g}" if least is not None else f"more than {above or 0.0:g}"
-            raise ModelError(f"{what} is {value!r}: it must be a finite number, {bound}, such as {example}")
+            raise ModelError(f"{subject} is {value!r}: it must be a finite number, {bound}, such as {example}")
     return number

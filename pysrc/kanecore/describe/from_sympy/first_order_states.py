@@ -30,7 +30,7 @@ def brings_states(item: Any) -> bool:
 
 
 def state_rates(states: Any, forcelist: Sequence[Any], known: Collection[Any]) -> dict[Any, Any]:
-    """The states in order, each with its rate: those of the list, then those that loads bring.
+    """The states in order, each with its rate: first the states of the list, then the states of loads.
 
     A muscle brings the states of its activation: a state that comes twice has one rate.  ``known`` are symbols that
     the user listed in other roles, as the coordinate that a state may be.
@@ -72,17 +72,17 @@ def _objects(states: Any, forcelist: Sequence[Any]) -> list[Any]:
     return [item for item in (*items, *forcelist) if brings_states(item)]
 
 
-def _refuse_unknown(item: Any, what: str, known: Collection[Any]) -> None:
+def _refuse_unknown(item: Any, subject: str, known: Collection[Any]) -> None:
     """Raise ModelError for the states of an object that does not say their rates: they would be inputs at 0."""
     lost = [str(x) for x in listed(getattr(item, "x", None), "x") if x not in known]
     if lost:
         raise ModelError(
-            f"{what} has the state {', '.join(lost)}, and no rhs() that says its rate: it would be an input at 0; give "
-            "the rate, states={state: rate}, or list the state in inputs=[...]"
+            f"{subject} has the state {', '.join(lost)}, and no rhs() that says its rate: it would be an input at 0; "
+            "give the rate, states={state: rate}, or list the state in inputs=[...]"
         )
 
 
-def _refuse_activation(item: Any, what: str, known: Collection[Any]) -> None:
+def _refuse_activation(item: Any, subject: str, known: Collection[Any]) -> None:
     """Raise ModelError for a muscle's force without its muscle, whose activation would be an input at 0.
 
     ``to_loads()``, and so a KanesMethod, keep the force alone.  It is known by SymPy's curves of fibres and tendons.
@@ -96,7 +96,7 @@ def _refuse_activation(item: Any, what: str, known: Collection[Any]) -> None:
         lost = sorted({str(x) for x in matrix.atoms(AppliedUndef) if x not in known})
         if lost:
             raise ModelError(
-                f"{what} is the force of a muscle, and nothing tells how {', '.join(lost)} changes: it would be an "
+                f"{subject} is the force of a muscle, and nothing tells how {', '.join(lost)} changes: it would be an "
                 "input at 0; name the muscle, states=muscle, or its rate, states={state: rate}; what is an input, "
                 "list in inputs=[...]"
             )
@@ -120,9 +120,9 @@ def _title(item: Any) -> str:
     return f"the {type(item).__name__} {getattr(item, 'name', '')}".rstrip()
 
 
-def _of_object(item: Any, what: str) -> list[tuple[Any, Any]]:
+def _of_object(item: Any, subject: str) -> list[tuple[Any, Any]]:
     """Pairs of a state and its rate; ModelError if they do not go together."""
     states, rates = (list(sm.sympify(part)) for part in (item.x, item.rhs()))
     if len(states) != len(rates):
-        raise ModelError(f"{what} has {len(states)} states in x, and rhs() gives {len(rates)} rates: one for each")
+        raise ModelError(f"{subject} has {len(states)} states in x, and rhs() gives {len(rates)} rates: one for each")
     return list(zip(states, rates, strict=True))

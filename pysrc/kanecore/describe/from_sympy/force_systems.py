@@ -385,10 +385,10 @@ def _bound(item: Any, number: int) -> tuple[Any, Any]:
     return point, as_vector(vector, what)
 
 
-def as_vector(v: Any, what: str) -> Any:
+def as_vector(v: Any, subject: str) -> Any:
     """A Vector; SymPy takes 0 for one as well."""
     if isinstance(v, Vector):
         return v
     if isinstance(v, (int, sm.Integer)) and v == 0:
         return Vector(0)
-    raise ModelError(f"{what} is {v!r}, not a Vector: write it with the axes of a frame, such as 2*N.x")
+    raise ModelError(f"{subject} is {v!r}, not a Vector: write it with the axes of a frame, such as 2*N.x")

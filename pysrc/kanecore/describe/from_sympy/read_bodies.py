@@ -64,17 +64,17 @@ class Bodies:
             raise ModelError("a model needs at least one body that can move: pass bodies=[Particle(...), ...]")
         return cls(frame, moving, frozenset(b.masscenter for b in listed if b not in moving))
 
-    def number(self, body: Any, what: str, where: str) -> int:
-        """Number of a body, or GROUND for the inertial frame if ``what`` is a parent."""
+    def number(self, body: Any, role: str, where: str) -> int:
+        """Number of a body, or GROUND for the inertial frame if the role is "parent"."""
         number = next((i for i, b in enumerate(self.moving) if b is body), None)
         fixed = body is self.frame or getattr(body, "masscenter", None) in self.ground
-        if number is None and what == "parent" and fixed:
+        if number is None and role == "parent" and fixed:
             return GROUND
         if number is None:
             owner = next((b.name for b in self.moving if getattr(b, "frame", None) is body), None)
             raise ModelError(
-                f"the {what} of {where} is {getattr(body, 'name', body)}, which is not in bodies"
-                + (f" nor the inertial frame {self.frame.name}" if what == "parent" else "")
+                f"the {role} of {where} is {getattr(body, 'name', body)}, which is not in bodies"
+                + (f" nor the inertial frame {self.frame.name}" if role == "parent" else "")
                 + (f": write the body {owner}, not its frame" if owner else "")
             )
         return number

@@ -29,15 +29,15 @@ __all__ = ["OutputReader", "output_points"]
 class Component:
     """A component of a vector or of the position of a point, for people: its expression may be long."""
 
-    of: Any
+    item: Any
     axis: Any
 
     def __str__(self) -> str:
-        of = self.of.name if isinstance(self.of, SymPoint) else f"({vsstrrepr(self.of)})"
+        of = self.item.name if isinstance(self.item, SymPoint) else f"({vsstrrepr(self.item)})"
         return f"{of} along {self.axis}"
 
     def xreplace(self, swap: Mapping[Any, Any]) -> Component:
-        return Component(self.of.xreplace(swap) if isinstance(self.of, SymVector) else self.of, self.axis)
+        return Component(self.item.xreplace(swap) if isinstance(self.item, SymVector) else self.item, self.axis)
 
 
 def output_points(outputs: Mapping[Any, Any]) -> list[Any]:
@@ -47,7 +47,7 @@ def output_points(outputs: Mapping[Any, Any]) -> list[Any]:
 
 
 def _shown_in(e: Any) -> tuple[Any, Any]:
-    """Object of an output, and the frame in which it is to be shown; None if none is given."""
+    """Object of an output, and the frame in which it is shown; None for the frame if the user gave none."""
     pair = isinstance(e, tuple) and len(e) == 2 and isinstance(e[0], (SymVector, SymPoint))
     return e if pair else (e, None)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points as the user located them; SymPy does not say which point is located from which, so that is worked out.
+"""Points as the user located them.  SymPy does not say from which point another one is located: it is worked out here.
 
 Only positions and velocities that the user set are read; nothing is queried by ``vel`` or ``pos_from``.
 """
@@ -94,15 +94,15 @@ class PointReader:
             return False
         return all(e.equals(0) for column, _ in vector_internals.terms(moves) for e in column)
 
-    def _is_located(self, point: Any, way: Mapping[Any, Any]) -> bool:
+    def _is_located(self, point: Any, next_points: Mapping[Any, Any]) -> bool:
         """Test whether terms that change, in a point's position in inertial axes, bear mostly no minus signs."""
         total = 0
-        while way[point] is not point:
-            for column, frame in vector_internals.terms(self._positions[point][way[point]]):
+        while next_points[point] is not point:
+            for column, frame in vector_internals.terms(self._positions[point][next_points[point]]):
                 if frame is self._frames.inertial:
                     moving = (e for e in column if e.has(self._symbols.t))
                     total += sum(-1 if e.could_extract_minus_sign() else 1 for e in moving)
-            point = way[point]
+            point = next_points[point]
         return total > 0
 
     # ------------------------------------------------------------------ points

@@ -32,10 +32,10 @@ _READ_BY = {
 }
 
 
-def _of_another_kind(function: str, kind: type, given: Any) -> TypeError:
+def _of_another_kind(function: str, kind: type, item: Any) -> TypeError:
     """The error for another object than a function takes; it names what reads this one."""
-    reads = next((f": write {text}" for each, text in _READ_BY.items() if isinstance(given, each)), "")
-    return TypeError(f"{function} takes a sympy.physics.mechanics.{kind.__name__}, not a {type(given).__name__}{reads}")
+    reads = next((f": write {text}" for each, text in _READ_BY.items() if isinstance(item, each)), "")
+    return TypeError(f"{function} takes a sympy.physics.mechanics.{kind.__name__}, not a {type(item).__name__}{reads}")
 
 
 def of_kanes_method(kanes_method: Any, bodies: Any, forcelist: Any) -> Arguments:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols that stand only in what has no part in the motion, such as the ground: a user may set them all the same."""
+"""Symbols that only parts without effect on the motion hold, such as the ground: a user may set them all the same."""
 
 from __future__ import annotations
 

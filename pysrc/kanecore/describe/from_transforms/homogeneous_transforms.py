@@ -323,11 +323,11 @@ def _is_zero(e: Any) -> bool:
     return bool(e.is_zero)
 
 
-def _matrix(value: Any, what: str) -> sm.Matrix:
+def _matrix(value: Any, subject: str) -> sm.Matrix:
     try:
         return sm.Matrix(value)
     except (TypeError, ValueError):
-        raise ModelError(f"{what} is {value!r}, which is no matrix of SymPy expressions") from None
+        raise ModelError(f"{subject} is {value!r}, which is no matrix of SymPy expressions") from None
 
 
 def _homogeneous(link: Link) -> sm.Matrix:
@@ -344,16 +344,16 @@ def _homogeneous(link: Link) -> sm.Matrix:
     return h
 
 
-def column(value: Any, what: str) -> sm.Matrix:
+def column(value: Any, subject: str) -> sm.Matrix:
     """Three entries as a 3×1 matrix."""
-    return _entries(value, what, (3,))
+    return _entries(value, subject, (3,))
 
 
-def _entries(value: Any, what: str, sizes: tuple[int, ...]) -> sm.Matrix:
+def _entries(value: Any, subject: str, sizes: tuple[int, ...]) -> sm.Matrix:
     entries = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     if len(entries) not in sizes:
-        raise ModelError(f"{what} has {len(entries)} entries, {value!r}: write {' or '.join(map(str, sizes))}")
-    return _matrix(entries, what)
+        raise ModelError(f"{subject} has {len(entries)} entries, {value!r}: write {' or '.join(map(str, sizes))}")
+    return _matrix(entries, subject)
 
 
 def _tensor(link: Link) -> sm.Matrix:

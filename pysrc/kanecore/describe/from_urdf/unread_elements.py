@@ -76,7 +76,7 @@ def warn_of_unread(top: Element, where: str, joints: Mapping[str, str]) -> None:
 
 
 def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, str, str]]:
-    """Elements, what they are, and what to write instead."""
+    """Elements that are not read, each with its description and the advice what to write instead."""
     yield from _strangers(top, "robot", "the robot")
     for block in top.children:
         name = block.attributes.get("name") or block.attributes.get("reference") or ""
@@ -99,15 +99,15 @@ def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, 
         yield from _rotors(block, of)
 
 
-def _strangers(element: Element, kind: str, of: str) -> Iterator[tuple[Element, str, str]]:
-    """Children that are not known, and not those of a rotor, which are found at any depth."""
+def _strangers(element: Element, kind: str, owner: str) -> Iterator[tuple[Element, str, str]]:
+    """Children of unknown kinds, but for rotors, which `_rotors` finds at any depth."""
     known = _PARTS[kind].split()
     for child in element.children:
         if child.tag not in known and not _is_rotor(child.tag):
-            yield child, f"<{child.tag}> of {of}", _INSTEAD.get(child.tag, _FORCE)
+            yield child, f"<{child.tag}> of {owner}", _INSTEAD.get(child.tag, _FORCE)
 
 
-def _of_gazebo(block: Element, of: str, joints: Mapping[str, str]) -> Iterator[tuple[Element, str, str]]:
+def _of_gazebo(block: Element, owner: str, joints: Mapping[str, str]) -> Iterator[tuple[Element, str, str]]:
     kind = joints.get(block.attributes.get("reference", ""), "")
     known = _PARTS["gazebo"].split()
     for child in block.children:
@@ -116,27 +116,27 @@ def _of_gazebo(block: Element, of: str, joints: Mapping[str, str]) -> Iterator[t
         on = child.tag == "gravity" and not child.children and not idle
         several = child.tag == "springStiffness" and kind not in (*SINGLE, "fixed") and not idle
         if several:
-            yield child, f"the spring of {of}, which is no joint with one coordinate,", _FORCE
+            yield child, f"the spring of {owner}, which is no joint with one coordinate,", _FORCE
         elif child.tag not in known and not off and not on and not _is_rotor(child.tag):
-            yield child, f"<{child.tag}> of {of}", _INSTEAD.get(child.tag, _FORCE)
+            yield child, f"<{child.tag}> of {owner}", _INSTEAD.get(child.tag, _FORCE)
 
 
-def _dynamics(joint: Element, of: str) -> Iterator[tuple[Element, str, str]]:
+def _dynamics(joint: Element, owner: str) -> Iterator[tuple[Element, str, str]]:
     """Attributes of <dynamics> that are not known, and springs of several coordinates."""
     single = joint.attributes.get("type") in (*SINGLE, "fixed")
     for element in joint.all("dynamics"):
         for name, value in element.attributes.items():
             stiff = name in [k for k, _ in SPRINGS] and not single
             if (name not in _DYNAMICS or stiff) and not _is_off(value):
-                yield element, f'{name}="{value}" of {of}', _ROTOR if _is_rotor(name) else _FORCE
+                yield element, f'{name}="{value}" of {owner}', _ROTOR if _is_rotor(name) else _FORCE
 
 
-def _rotors(element: Element, of: str) -> Iterator[tuple[Element, str, str]]:
+def _rotors(element: Element, owner: str) -> Iterator[tuple[Element, str, str]]:
     """Inertias of rotors, at any depth, which several programs write in a joint or a transmission."""
     for child in element.children:
         if _is_rotor(child.tag) and not _is_off(child.attributes.get("value", child.text)):
-            yield child, f"<{child.tag}> of {of}", _ROTOR
-        yield from _rotors(child, of)
+            yield child, f"<{child.tag}> of {owner}", _ROTOR
+        yield from _rotors(child, owner)
 
 
 def _is_rotor(name: str) -> bool:

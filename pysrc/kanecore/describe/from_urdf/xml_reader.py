@@ -103,9 +103,9 @@ def read_xml(text: bytes | str, where: str) -> Element:
             except LookupError:
                 raise strange(f"declares the encoding {encoding!r}, which is not known") from None
 
-    def strange(what: str) -> ModelError:
+    def strange(fault: str) -> ModelError:
         return ModelError(
-            f"{where}, line {max(parser.CurrentLineNumber, 1)}: the file {what}: save it as UTF-8, and declare that"
+            f"{where}, line {max(parser.CurrentLineNumber, 1)}: the file {fault}: save it as UTF-8, and declare that"
         )
 
     parser.XmlDeclHandler = declare

@@ -94,7 +94,7 @@ class PlacedLinks:
         return FramePoint(self.turned(placed.own_frame, pose.rotation, f"{name} on {link}"), point)
 
     def turned(self, frame: int, rotation: Array, name: str) -> int:
-        """A frame that is fixed in another one, which serves where it is not turned."""
+        """A frame that is fixed in another one; the other one itself, if there is no turn between them."""
         if np.array_equal(rotation, np.eye(3)):
             return frame
         turned = self.builder.frame(name, frame, constant_matrix(self.builder, rotation))

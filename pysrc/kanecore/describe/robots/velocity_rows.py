@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kanecore.describe.builder import Builder
@@ -12,13 +12,14 @@ from kanecore.errors import ModelError, unknown_name
 __all__ = ["constrain_velocities"]
 
 
-def constrain_velocities(builder: Builder, given: Any) -> None:
+def constrain_velocities(builder: Builder, velocity_constraints: Any) -> None:
     """Add expressions that vanish, of a list or by name, such as the rows of rolling wheels."""
-    if not given:
+    if not velocity_constraints:
         return
-    if isinstance(given, (str, bytes)) or not isinstance(given, (Mapping, Sequence)):
+    if isinstance(velocity_constraints, (str, bytes)) or not isinstance(velocity_constraints, (Mapping, Sequence)):
         raise ModelError(
-            f"velocity_constraints is {given!r}; it must be a list of SymPy expressions, or a mapping of names to them"
+            f"velocity_constraints is {velocity_constraints!r}; it must be a list of SymPy expressions, or a "
+            "mapping of names to them"
         )
     from kanecore.graph.sympy_bridge import FromSympy
 
@@ -34,7 +35,11 @@ def constrain_velocities(builder: Builder, given: Any) -> None:
         return builder.rate_of(known[name]) if differentiated else known[name]
 
     reader = FromSympy(builder.graph, leaf)
-    rows = given.items() if isinstance(given, Mapping) else [(None, expression) for expression in given]
+    rows: Iterable[tuple[Any, Any]]
+    if isinstance(velocity_constraints, Mapping):
+        rows = velocity_constraints.items()
+    else:
+        rows = [(None, expression) for expression in velocity_constraints]
     for number, (name, expression) in enumerate(rows):
         with reader.at(f"velocity_constraints[{number if name is None else name!r}]"):
             builder.constraint("velocity", reader(expression), name, expression)

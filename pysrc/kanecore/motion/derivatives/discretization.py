@@ -112,7 +112,7 @@ def _brought_back(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, column
     if not (dyn.n_configuration + dyn.n_velocity):
         return slopes_of_unit(dyn.unit, x) @ columns if dyn.unit else columns
     n, solution = dyn.n_x, dyn.n_u + dyn.n_constraints
-    weights = np.zeros((*x.shape, solution + n), dyn.dtype)  # a row each, behind what the kernel keeps free
+    weights = np.zeros((*x.shape, solution + n), dyn.dtype)  # a row each, after the places of udot and λ
     weights[..., :, solution:] = np.eye(n)
     slopes = np.asarray(
         dyn.kernels.project_gradient(

@@ -60,10 +60,10 @@ class EventSlopes:
     def of_reset(self, i: int, t: float, x: Array, r: Array, directions: Array) -> Array:
         """The derivative of the state after the reset along directions: (n_x, m)."""
         reset, n_x = self._events[i].reset, self._flow.n
-        given = getattr(self._events[i].given, "reset", None)
-        if isinstance(given, Mapping):
+        reset_rows = getattr(self._events[i].user_event, "reset", None)
+        if isinstance(reset_rows, Mapping):
             result = directions[1 : 1 + n_x].copy()
-            places = [self._flow.problem.dyn.names.index("state", key) for key in given]
+            places = [self._flow.problem.dyn.names.index("state", key) for key in reset_rows]
             first = self._first_of_reset[i]
             result[places] = self._gradients(t, x, r)[first : first + len(places)] @ directions
             return result
@@ -77,7 +77,7 @@ class EventSlopes:
         """First expression of each reset, in the order of `_compiled`."""
         first, following = {}, sum(event.source[0] == "expression" for event in self._events)
         for i, event in enumerate(self._events):
-            reset = getattr(event.given, "reset", None)
+            reset = getattr(event.user_event, "reset", None)
             if isinstance(reset, Mapping):
                 first[i] = following
                 following += len(reset)
@@ -86,11 +86,11 @@ class EventSlopes:
     @cached_property
     def _compiled(self) -> Evaluator:
         """Model for the derivatives of all expressions: first those of events, then those of resets."""
-        expressions = [event.given.expr for event in self._events if event.source[0] == "expression"]
+        expressions = [event.user_event.expr for event in self._events if event.source[0] == "expression"]
         for i in self._first_of_reset:
-            expressions += self._events[i].given.reset.values()
-        given = (event.given for event in self._events)
-        differentiated = next(event.differentiated for event in given if getattr(event, "compiled", None))
+            expressions += self._events[i].user_event.reset.values()
+        objects = (event.user_event for event in self._events)
+        differentiated = next(event.differentiated for event in objects if getattr(event, "compiled", None))
         return differentiated(self._flow.problem.dyn, expressions)  # type: ignore[no-any-return]
 
     def _gradients(self, t: float, x: Array, r: Array) -> Array:

@@ -61,16 +61,18 @@ class Sensitivities:
     after: list[Array] | None
 
 
-def wanted_sensitivities(given: Any) -> tuple[str, ...]:
+def wanted_sensitivities(sensitivities: Any) -> tuple[str, ...]:
     """Check the variables of wanted sensitivities, in the order that was given."""
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TypeError(f"sensitivities is {given!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
-    for kind in given:
+    if isinstance(sensitivities, str) or not isinstance(sensitivities, Sequence):
+        raise TypeError(f"sensitivities is {sensitivities!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
+    for kind in sensitivities:
         if kind not in _KINDS:
             raise ValueError(f"sensitivities holds {kind!r}; it must hold only {', '.join(map(repr, _KINDS))}")
-    if not given or len(set(given)) != len(given):
-        raise ValueError(f"sensitivities is {given!r}; name each of {', '.join(map(repr, _KINDS))} at most once")
-    return tuple(given)
+    if not sensitivities or len(set(sensitivities)) != len(sensitivities):
+        raise ValueError(
+            f"sensitivities is {sensitivities!r}; name each of {', '.join(map(repr, _KINDS))} at most once"
+        )
+    return tuple(sensitivities)
 
 
 def require_derivatives(
@@ -250,7 +252,7 @@ class _Chain:
         self._of_zeros[number] = self._total(zero, directions, flow_of)
 
     def _serve(self, s: Array, t: float, jumped: Array | None) -> Array:
-        """S behind the zeros at one time: all that are left, or those up to one at which x jumped."""
+        """S after the zeros at one time: after all that are left, or after the first ones up to a jump of x."""
         while self._served < len(self._zeros):
             zero = self._zeros[self._served]
             assert self._events is not None
@@ -266,7 +268,7 @@ class _Chain:
         return s
 
     def _behind(self, number: int, s: Array) -> Array:
-        """S behind a zero where a step ended."""
+        """S after a zero where a step ended."""
         zero, n = self._zeros[number], self._flow.n
         directions, flow_of = self._directions(zero, s)
         found = self._of_zeros[number] = self._total(zero, directions, flow_of)

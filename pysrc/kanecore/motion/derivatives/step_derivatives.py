@@ -117,7 +117,7 @@ class Flow:
     problem : InitialValueProblem
     scales : Scales
     by_p, by_r : bool
-        Whether derivatives with respect to the parameters, and to the inputs, are wanted: columns behind those of x.
+        Whether derivatives with respect to the parameters, and to the inputs, are wanted: columns after those of x.
     """
 
     problem: InitialValueProblem
@@ -131,7 +131,7 @@ class Flow:
 
     @property
     def n_direct(self) -> int:
-        """Number of columns behind those of x."""
+        """Number of columns after those of x."""
         dyn = self.problem.dyn
         return self.by_p * dyn.n_p + self.by_r * dyn.n_r
 

@@ -331,24 +331,24 @@ class Modes:
 class _Leg:
     """Motion while contacts keep their modes."""
 
-    def __init__(self, of: Modes, modes: Sequence[str]) -> None:
-        self._of, self.modes = of, modes
+    def __init__(self, owner: Modes, modes: Sequence[str]) -> None:
+        self._owner, self.modes = owner, modes
         self._closed = [i for i, mode in enumerate(modes) if mode != OPEN]
         self._ways: dict[int, Array] = {}  # of slips that begin in space
         self.watched = [*self._watched()]
 
     def begin(self, t: float, x: Array) -> None:
-        """Find the ways in which slips begin: those of their accelerations, against the friction that held before."""
-        of, slow = self._of, self._of._slow(x)
+        """Find the directions in which slips begin: of their accelerations, against the friction that held before."""
+        owner, slow = self._owner, self._owner._slow(x)
         begins = [i for i in self._closed if self.modes[i] == SLIDE and np.linalg.norm(self._slip(t, x, i)) <= slow]
         if not begins:
             return
-        stuck = _Leg(of, [STICK if i in begins else mode for i, mode in enumerate(self.modes)])
+        stuck = _Leg(owner, [STICK if i in begins else mode for i, mode in enumerate(self.modes)])
         held = stuck._solved(t, x)[1]
         self._ways = {i: _unit(-held[i][1:], np.array([1.0, 0.0])) for i in begins}
         for _ in range(_TURNS):
             udot = self._solved(t, x)[0]
-            starts = {i: (of._rows(t, x, i) @ udot + of._bias(t, x, i))[1:] for i in begins}
+            starts = {i: (owner._rows(t, x, i) @ udot + owner._bias(t, x, i))[1:] for i in begins}
             moving = max(1.0, np.abs(udot).max(initial=0.0)) * EQUAL
             ways = {
                 i: _unit(a, self._ways[i]) if np.linalg.norm(a) > moving else self._ways[i] for i, a in starts.items()
@@ -359,14 +359,14 @@ class _Leg:
                 return
 
     def _slip(self, t: float, x: Array, i: int) -> Array:
-        return np.asarray(self._of._speeds(t, x, [i])[0, 1:])
+        return np.asarray(self._owner._speeds(t, x, [i])[0, 1:])
 
     def _way(self, t: float, x: Array, i: int) -> Array:
         """Unit vector of the slip of a contact, along the ground."""
         if self.modes[i] in _SIGN:
             return np.array([_SIGN[self.modes[i]]])
         slip, known = self._slip(t, x, i), self._ways.get(i)
-        if known is not None and np.linalg.norm(slip) <= _SLIP_ENDS * self._of._rest:
+        if known is not None and np.linalg.norm(slip) <= _SLIP_ENDS * self._owner._rest:
             return known
         return _unit(slip, np.zeros(2))
 
@@ -376,22 +376,22 @@ class _Leg:
                 yield "gap", i
                 continue
             yield "lift", i
-            if mode == STICK and np.isfinite(self._of._mu[i]):
+            if mode == STICK and np.isfinite(self._owner._mu[i]):
                 yield "grip", i
             elif mode in _SLIDES:
                 yield "slip", i
 
     def _solved(self, t: float, x: Array) -> tuple[Array, dict[int, Array]]:
         """Accelerations u̇, and λ, then τ, of the closed contacts."""
-        of, dyn = self._of, self._of._dyn
+        owner, dyn = self._owner, self._owner._dyn
         mass, force = dyn.mass_matrix(t, x), dyn.forcing(t, x)
         rows, columns, bias = list[Array](), list[Array](), list[float]()
         ways = {i: self._way(t, x, i) for i in self._closed if self.modes[i] in _SLIDES}
         for i in self._closed:
-            (n, *along), (a_n, *a_t) = of._rows(t, x, i), of._bias(t, x, i)
+            (n, *along), (a_n, *a_t) = owner._rows(t, x, i), owner._bias(t, x, i)
             rows.append(n)
             bias.append(a_n)
-            columns.append(n - of._mu[i] * (ways[i] @ np.array(along)) if i in ways else n)
+            columns.append(n - owner._mu[i] * (ways[i] @ np.array(along)) if i in ways else n)
             if i not in ways:
                 rows += along
                 bias += a_t
@@ -404,17 +404,17 @@ class _Leg:
         found: dict[int, Array] = {}
         k = 0
         for i in self._closed:
-            n = 1 if i in ways else of._n
-            tangent = -of._mu[i] * impulses[k] * ways[i] if i in ways else impulses[k + 1 : k + n]
+            n = 1 if i in ways else owner._n
+            tangent = -owner._mu[i] * impulses[k] * ways[i] if i in ways else impulses[k + 1 : k + n]
             found[i] = np.array([impulses[k], *tangent])
             k += n
         return np.asarray(free[:, 0] + free[:, 1:] @ impulses, dtype=np.float64), found
 
     def holds(self, t: float, x: Array, touching: Sequence[int]) -> bool:
         """Test whether the modes satisfy the laws of contact and friction."""
-        of = self._of
+        owner = self._owner
         udot, forces = self._solved(t, x)
-        accelerations = {i: of._rows(t, x, i) @ udot + of._bias(t, x, i) for i in touching}
+        accelerations = {i: owner._rows(t, x, i) @ udot + owner._bias(t, x, i) for i in touching}
         weak = EQUAL * max((np.abs(f).max() for f in forces.values()), default=0.0)
         slow = EQUAL * max(1.0, np.abs(udot).max(initial=0.0))
         if any(np.abs(accelerations[i][0]) > 1e3 * slow for i in self._closed):
@@ -426,7 +426,7 @@ class _Leg:
                     return False
                 continue
             normal, *tangent = forces[i]
-            if normal < -weak or (mode == STICK and np.linalg.norm(tangent) > of._mu[i] * max(normal, 0.0) + weak):
+            if normal < -weak or (mode == STICK and np.linalg.norm(tangent) > owner._mu[i] * max(normal, 0.0) + weak):
                 return False
             begins = mode in _SLIDES and np.linalg.norm(self._slip(t, x, i)) <= slow
             if begins and self._way(t, x, i) @ np.array(a_t) < -slow:
@@ -438,34 +438,34 @@ class _Leg:
         from scipy.integrate import solve_ivp
 
         def slope(t: float, x: Array) -> Array:
-            dyn = self._of._dyn
+            dyn = self._owner._dyn
             return np.concatenate([dyn.qdot(t, x), self._solved(t, x)[0], *([dyn.zdot(t, x)] if dyn.n_z else [])])
 
-        floor = np.minimum(self._of._gaps(t, x), 0.0) - _CLOSED  # one that opens is at zero but for rounding
+        floor = np.minimum(self._owner._gaps(t, x), 0.0) - _CLOSED  # one that opens is at zero but for rounding
         events = [self._event(what, i, floor[i]) for what, i in self.watched]
         first = min(_FIRST_STEP, end - t, max_step)  # by its end a gap that opens is open
         options = {"method": "DOP853", "rtol": rtol, "atol": atol, "max_step": max_step, "first_step": first}
         return solve_ivp(slope, (t, end), x, events=events, **options)
 
-    def _event(self, what: str, i: int, floor: float) -> Callable[[float, Array], float]:
-        of, mode = self._of, self.modes[i]
+    def _event(self, kind: str, i: int, floor: float) -> Callable[[float, Array], float]:
+        owner, mode = self._owner, self.modes[i]
 
         def value(t: float, x: Array) -> float:
-            if what == "gap":
-                return float(of._gaps(t, x)[i] - floor)
-            if what == "slip":
+            if kind == "gap":
+                return float(owner._gaps(t, x)[i] - floor)
+            if kind == "slip":
                 if mode == SLIDE:
-                    return float(np.linalg.norm(self._slip(t, x, i)) - _SLIP_ENDS * of._rest)
+                    return float(np.linalg.norm(self._slip(t, x, i)) - _SLIP_ENDS * owner._rest)
                 return float(_SIGN[mode] * self._slip(t, x, i)[0])
             normal, *tangent = self._solved(t, x)[1][i]
-            return float(normal if what == "lift" else of._mu[i] * normal - np.linalg.norm(tangent))
+            return float(normal if kind == "lift" else owner._mu[i] * normal - np.linalg.norm(tangent))
 
         value.terminal, value.direction = True, -1.0  # type: ignore[attr-defined]
         return value
 
 
 def _refuse(dyn: Any) -> None:
-    """Raise ModelError for what the forces of contacts would have to be solved for with."""
+    """Raise ModelError for constraints, loads or rates of states that forces of contacts would change."""
     if dyn.n_constraints:
         raise ModelError(
             f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
@@ -503,8 +503,8 @@ def _unit(v: Array, otherwise: Array) -> Array:
     return np.asarray(v / size) if size > 0.0 else otherwise
 
 
-def _number(what: str, value: Any) -> float:
+def _number(name: str, value: Any) -> float:
     number = float(value)
     if not number >= 0.0:
-        raise ValueError(f"{what} is {value!r}; it must be a number, not negative")
+        raise ValueError(f"{name} is {value!r}; it must be a number, not negative")
     return number
