@@ -794,3 +794,30 @@ def test_planar_axes_that_pinocchio_ignores(axis: str) -> None:
         kc.robots.to_pinocchio(dyn, np.zeros(6), model)
     with pytest.raises(kc.ModelError, match="another mechanism"):
         kc.robots.from_pinocchio(dyn, [0.0, 0.0, 1.0, 0.0], np.zeros(3), model)
+
+
+@pytest.mark.parametrize("mimic", [False, True])
+def test_armature(mimic: bool) -> None:
+    """M gets the rotors' inertias on its diagonal; of a joint that follows another times the square of its ratio."""
+    follows = '<mimic joint="a" multiplier="-3"/>' if mimic else ""
+    link = """<link name="{0}"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.02" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+    text = f"""<robot name="r"><link name="g"/>{link.format("l")}{link.format("m")}{link.format("n")}
+    <joint name="a" type="continuous"><parent link="g"/><child link="l"/><axis xyz="0 1 0"/></joint>
+    <joint name="b" type="continuous"><parent link="l"/><child link="m"/><origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
+    {follows}</joint><joint name="c" type="prismatic"><parent link="m"/><child link="n"/><axis xyz="1 0 0"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    plain, heavy = (
+        kc.compile(kc.Model.from_urdf(text, armature=armature), cc="none") for armature in ({}, {"b": 0.5, "c": 2.0})
+    )
+    rng = np.random.default_rng(0)
+    x, udot = rng.normal(size=plain.n_x), rng.normal(size=plain.n_u)
+    added = np.diag([4.5, 2.0] if mimic else [0.0, 0.5, 2.0])
+    assert_allclose(heavy.mass_matrix(0.0, x) - plain.mass_matrix(0.0, x), added, atol=1e-14)
+    assert_allclose(heavy.forcing(0.0, x), plain.forcing(0.0, x), atol=1e-13)
+    effort = plain.inverse_dynamics(0.0, x, udot)
+    assert_allclose(heavy.inverse_dynamics(0.0, x, udot), effort + added @ udot, atol=1e-13)
+    with pytest.raises(kc.ModelError, match="joint with one coordinate is called 'd'"):
+        kc.Model.from_urdf(text, armature={"d": 1.0})
+    with pytest.raises(kc.ModelError, match=r"armature\['b'\] is -1"):
+        kc.Model.from_urdf(text, armature={"b": -1})

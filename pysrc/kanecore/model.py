@@ -486,6 +486,7 @@ class Model(Expressions):
         mimic: bool = True,
         damping: bool = False,
         friction: float | None = None,
+        armature: Mapping[str, float] = MappingProxyType({}),
         loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
         contacts: Mapping[str, Mapping[str, float]] | str | None = None,
         forces: Sequence[str] | Mapping[str, Any] = (),
@@ -522,6 +523,9 @@ class Model(Expressions):
             Joints lose damping · u.  Springs of joints, stiffness · (rest − q), act without it.
         friction : float, optional
             Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
+        armature : dict of joint to float, optional
+            Inertia of each rotor times the square of its gear ratio, kg m², of a prismatic joint kg: it stands on the
+            diagonal of M.  What a rotor that spins does to the links beyond that is left out.
         loops : list of (link, link, "point" or "weld"), or (link, (x, y, z), "point")
             Closes loops, which a URDF has not, beside those that the file closes by elements of its own: the origins
             of two links coincide; with "weld" their axes as well.  The multipliers are the components of the force, and
@@ -569,6 +573,7 @@ class Model(Expressions):
                 parameters=parameters,
                 damping=damping,
                 friction=friction,
+                armature=armature,
                 loops=loops,
                 contacts=contacts,
                 forces=forces,

@@ -62,11 +62,11 @@ def _polynomial(tree: BodyTree, tendons: Sequence[Tendon], i: int) -> int:
     """(y₁ − y₁₀) − Σ cₖ (y₂ − y₂₀)ᵏ of two joints or tendons; of one alone y₁ − y₁₀ − c₀."""
     m, b, g = tree.m, tree.builder, tree.builder.graph
 
-    def displacement(what: int) -> int:
+    def displacement(item: int) -> int:
         if int(m.eq_type[i]) == _JOINT:
-            k = int(m.jnt_qposadr[what])
+            k = int(m.jnt_qposadr[item])
             return g.sub(tree.q[k], number(b, float(m.qpos0[k])))
-        return g.sub(tendons[what].length, number(b, float(m.tendon_length0[what])))
+        return g.sub(tendons[item].length, number(b, float(m.tendon_length0[item])))
 
     result = g.sub(displacement(int(m.eq_obj1id[i])), number(b, float(m.eq_data[i, 0])))
     if m.eq_obj2id[i] < 0:

@@ -87,7 +87,7 @@ def add_tendons(tree: BodyTree, sites: Sites, velocities: BodyVelocities, flags:
     return tendons
 
 
-def add_armature(tree: BodyTree, tendon: Tendon, armature: float, what: str) -> None:
+def add_armature(tree: BodyTree, tendon: Tendon, armature: float, owner: str) -> None:
     """Add the inertia a Jᵀ J u̇ of the length of a fixed tendon, as MuJoCo has it.
 
     Entries of M stand only between a speed and those before it on its chain of bodies.  So MuJoCo leaves out what
@@ -104,7 +104,7 @@ def add_armature(tree: BodyTree, tendon: Tendon, armature: float, what: str) -> 
         tree.efforts[i].append(g.neg(g.mul(g.constant(armature * c), g.sum(pulled))))
     if apart:
         warn(
-            f"armature of {what} joins two branches of the tree, by {', '.join(apart)}: MuJoCo leaves this out of its "
+            f"armature of {owner} joins two branches of the tree, by {', '.join(apart)}: MuJoCo leaves this out of its "
             "mass matrix, and so does this model, that the two have the same accelerations"
         )
 

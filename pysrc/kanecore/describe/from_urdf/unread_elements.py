@@ -52,8 +52,8 @@ _DYNAMICS = ("damping", "friction", *(name for pair in SPRINGS for name in pair)
 _ROTORS = ("rotorinertia", "motorinertia", "gearinertia", "armature")
 
 _ROTOR = (
-    'write the rotor as a link with that inertia, on a joint with <mimic joint=... multiplier="gear ratio"/>; an '
-    "inertia that is reflected already belongs to a link on the root, with the multiplier 1"
+    "give it, times the square of the gear ratio, by from_urdf(armature={joint: inertia}); or write the rotor as a "
+    'link with that inertia, on a joint with <mimic joint=... multiplier="gear ratio"/>'
 )
 _FORCE = "give its force as an input by forces=[...], or take the element out"
 _LOOP = "close the loop by loops=[...], or by a <loop_joint> of type spherical, fixed, or revolute with an <axis>"

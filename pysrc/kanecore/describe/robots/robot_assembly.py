@@ -18,7 +18,7 @@ from .link_masses import add_bodies, warn_of_massless
 from .loop_closures import Loops
 from .placed_links import FramePoint, PlacedLinks
 from .rigid_poses import Pose
-from .robot import Robot
+from .robot import SINGLE, Robot
 from .robot_options import RobotOptions
 from .single_joints import SingleJoints
 from .velocity_rows import constrain_velocities
@@ -49,7 +49,8 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
         add_floating(links, robot.root, moved_by[robot.root], ground, Pose.same(), efforts=False)
     else:
         hold_root(links, robot.root)
-    singles = SingleJoints(builder, by_name, options.damping, friction)
+    armature = options.checked_armature([joint.name for joint in robot.joints if joint.kind in SINGLE])
+    singles = SingleJoints(builder, by_name, options.damping, friction, armature)
     for joint in robot.joints:
         add_joint(links, joint, singles)
     warn_of_massless(robot)

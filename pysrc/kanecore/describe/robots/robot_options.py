@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.errors import ModelError
+from kanecore.errors import ModelError, unknown_name
 
 __all__ = ["BEYOND", "SMALLEST", "RobotOptions", "finite", "three_numbers"]
 
@@ -30,6 +30,7 @@ class RobotOptions:
     parameters: bool = False
     damping: bool = False
     friction: float | None = None
+    armature: Mapping[str, float] = field(default_factory=dict)
     loops: Sequence[Any] = ()
     contacts: Mapping[str, Mapping[str, float]] | str | None = None
     forces: Sequence[str] | Mapping[str, Any] = ()
@@ -56,6 +57,20 @@ class RobotOptions:
                 f"friction is {self.friction!r}; it is None, or the speed over which dry friction turns, such as 0.01"
             )
         return turning
+
+    def checked_armature(self, joints: Collection[str]) -> dict[str, float]:
+        """Reflected inertias of rotors by joint, of those with one coordinate; ModelError if they are none."""
+        if not isinstance(self.armature, Mapping):
+            raise ModelError(f"armature is {self.armature!r}; it must be a mapping, such as {{'elbow': 0.02}}")
+        found = dict[str, float]()
+        for name, value in self.armature.items():
+            if name not in joints:
+                raise ModelError(unknown_name("joint with one coordinate is called", str(name), joints).args[0])
+            inertia = finite(value)
+            if inertia is None or inertia < 0.0:
+                raise ModelError(f"armature[{name!r}] is {value!r}; it must be an inertia in kg m², or a mass in kg")
+            found[name] = inertia
+        return found
 
     def checked_loops(self) -> Sequence[Any]:
         """The loops, a list; ModelError if they are none."""

@@ -31,10 +31,20 @@ class SingleJoints:
         Whether joints lose damping · u.
     friction : float or None
         The speed over which dry friction turns; None: joints have none.
+    armature : mapping of str to float
+        Reflected inertias of rotors, kg m² or kg, by joint.
     """
 
-    def __init__(self, builder: Builder, joints: Mapping[str, Joint], damping: bool, friction: float | None) -> None:
+    def __init__(
+        self,
+        builder: Builder,
+        joints: Mapping[str, Joint],
+        damping: bool,
+        friction: float | None,
+        armature: Mapping[str, float],
+    ) -> None:
         self._builder, self._joints, self._damping, self._friction = builder, joints, damping, friction
+        self._armature = armature
         self._states: dict[str, tuple[int, int]] = {}
 
     def state(self, joint: Joint) -> tuple[int, int]:
@@ -53,8 +63,15 @@ class SingleJoints:
         self._states[joint.name] = q, u
         return q, u
 
+    def _acceleration(self, joint: Joint) -> int:
+        """The node of the derivative of the joint's speed."""
+        if joint.mimic is None:
+            return self._builder.acceleration(self.state(joint)[1])
+        g = self._builder.graph
+        return g.mul(g.constant(joint.mimic.multiplier), self._acceleration(self._joints[joint.mimic.joint]))
+
     def effort(self, joint: Joint, q: int, u: int) -> int:
-        """Effort of the actuator and of the joint's spring, less its damping and friction."""
+        """Effort of the actuator and of the joint's spring, less its damping, friction and the inertia of its rotor."""
         b, g = self._builder, self._builder.graph
         effort = b.input(f"tau_{joint.name}")
         if joint.stiffness:
@@ -65,6 +82,8 @@ class SingleJoints:
         if self._friction is not None and joint.friction:
             turned = g.call(Op.TANH, g.mul(g.constant(1.0 / self._friction), u))
             effort = g.sub(effort, g.mul(g.constant(joint.friction), turned))
+        if inertia := self._armature.get(joint.name, 0.0):
+            effort = g.sub(effort, g.mul(g.constant(inertia), self._acceleration(joint)))
         return effort
 
 
