@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks of matrices at numbers, independent columns, and the metric of the masses in which rows are compared.
 
-Among equivalent sets of independent columns the first ones are chosen.  A QR factorization that took every column of
-which some part is left would take one of which a millionth is left, as of an axis that a file gives with seven digits.
-After it would come columns of nothing but the rounding of that part.  With the largest column first this cannot happen,
-but then the choice of columns is arbitrary.  As a compromise, the next pivot is the first column that is not much
-smaller than the largest (Golub & Van Loan, *Matrix Computations*, 4th ed., 2013, section 5.4).
+Among equivalent sets of independent columns the first ones are chosen.  A QR factorization that took every column with
+any remainder would take columns whose remainder is a millionth, as of an axis that a file gives with seven digits.  The
+next columns would then hold nothing but the rounding of that remainder.  With the largest column first this cannot
+happen, but then the choice of columns is arbitrary.  As a compromise, the next pivot is the first column that is not
+much smaller than the largest (Golub & Van Loan, *Matrix Computations*, 4th ed., 2013, section 5.4).
 
-A speed times √M_jj has one unit, whatever the speed is; so have the coordinates that such speeds change, and the rows
-of G in these columns.  In this metric of the masses rows are compared, ranks are counted and changes are minimised, so
+A speed times √M_jj has the same unit for every speed.  So have the coordinates that such speeds change, and the rows of
+G in these columns.  In this metric of the masses rows are compared, ranks are counted and changes are minimised, so
 that nothing depends on the units of a model.  ``emit/runtime/constraint_solver.h`` does the same in C.
 
 Functions of arrays alone; `kanecore.constraints.constraint_values` evaluates the kernels that they need.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random states of an audit: on the constraints, with rates and virtual motions that these allow.
 
-The reference magnitude of an angle is one.  That of any other coordinate moves as much mass as one radian does: so the
-states of a mechanism of micrometres are as far apart as those of a large one.  Angles are the coordinates that turn
-frames.  The reference magnitude of a first-order state is that at which its rate vanishes, or one where that is larger:
-a bristle of 10⁻⁴ m at one metre would carry ten thousand times its load.
+Angles are the coordinates that turn frames; their reference magnitude is one radian.  Any other coordinate has the
+reference magnitude that moves as much mass as one radian does: so the states of a mechanism of micrometres are, in its
+own size, as far apart as the states of a large mechanism.  The reference magnitude of a first-order state is the value
+at which its rate vanishes, but at most one: a bristle of 10⁻⁴ m at one metre would carry ten thousand times its load.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
 def _start(at: ConstraintState, trial: int) -> ConstraintState:
     """Start of the search for a state: entries of equal size in the metric of the masses.
 
-    Their size is that of the guess, or angles of one radian.  Without both it is that at which forces that depend on
-    the coordinates are as large as others; speeds are as fast as makes forces that depend on them as large.
+    The size comes from the guess, or from angles of one radian.  Without both the coordinates are so large that forces
+    that depend on them equal the other forces; the speeds are so large that forces that depend on them do as well.
     """
     dyn, guess = at.dyn, at.dyn.facts.guess
     center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2

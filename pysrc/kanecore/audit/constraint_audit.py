@@ -116,7 +116,7 @@ _CONSTRAINTS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
 
 
 _NOTHING = 1e-9  # of the largest entry: rounding, where nothing moves
-_LIGHT = 1e-4  # of what acts on any body: what acts on one is compared with at least this
+_LIGHT = 1e-4  # of the largest load on any body: the load on one is compared with at least this
 
 
 def _reactions(name: str, b: Bodies) -> Row:

@@ -191,7 +191,7 @@ def _default_state(dyn: Evaluator, t: float, r: Any, p: Any) -> ConstraintState:
 
 
 def _redundant(state: ConstraintState) -> tuple[str, ...]:
-    """Rows that follow from those before them."""
+    """Redundant rows: each follows from the rows before it."""
     ranks = [rank_of(state.clear_rows[:n], state.speed_units) for n in range(len(state.clear_rows) + 1)]
     return tuple(name for i, name in enumerate(state.dyn.constraint_names) if ranks[i + 1] == ranks[i])
 

@@ -248,7 +248,7 @@ class ConstraintState(Constraints):
         return ()
 
     def contradictory_rows(self, row: int = -1) -> tuple[str, ...]:
-        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least of one, and of those it repeats.
+        """Names of the rows of G u̇ + γ = 0 that contradict each other; at least row ``row`` and the rows it repeats.
 
         Near a branching point a row repeats others but for little, and takes part in the weakest combination of rows.
         """

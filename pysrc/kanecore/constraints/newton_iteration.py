@@ -38,8 +38,8 @@ class Solution:
     state : ConstraintState or None
         Where the constraints hold; None if it stalled.
     decided : bool
-        Whether the unknowns follow from the others, there or, where it stalled, at the start: no combination of rows
-        that says nothing of the unknowns says something of the others.
+        Whether the rows decide the unknowns alone, at ``state`` or, if the iteration stalled, at the start: every
+        combination of rows that does not hold the unknowns holds no other variable either.
     """
 
     state: ConstraintState | None

@@ -27,9 +27,9 @@ Array = npt.NDArray[np.float64]
 
 _STEPS = 50
 _LARGEST = 1e8  # damping, for slopes of size one
-_LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero, of which one acts on π
-_SHOWN = 1e-4  # of the magnitude of an entry of π
-_STATES = 8  # at which the effects of a parameter are found
+_LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero; the first that changes π is taken
+_SHOWN = 1e-4  # a change of π, relative to the entry, that counts as one
+_STATES = 8  # states at which the effects of a parameter are found
 
 
 def realised(

@@ -26,13 +26,13 @@ __all__ = ["robust_weights", "spread", "warn_of_lag", "warn_of_rows"]
 Array = npt.NDArray[np.float64]
 
 _SUSPECTED, _FAR = 5.0, 30.0  # times the spread of the others
-_LIKEWISE = 10.0  # the same, of rows that are named beside one that is far
-_BEYOND = 1e5  # times the median of the others: below the default tolerance they are lost beside such a number
+_LIKEWISE = 10.0  # times the spread: further rows that are named once one is far
+_BEYOND = 1e5  # times the median of the others: beside such a number the others vanish in the default tolerance
 _MOST = 0.2  # of the rows: more are no exceptions
 _NAMED = 3
 _ROWS, _FEWEST = 300, 40  # of the lag's test, and for it
 _SHIFT = 8  # a part of all rows: the longest lag
-_MUCH = 0.5  # of the residual: what a lag must leave less than
+_MUCH = 0.5  # of the residual: a lag must leave less
 _STEPS = 50
 _SETTLED = 1e-3  # of weights
 _NORMAL = 1.4826  # standard deviation of normal noise by the median of its size

@@ -33,8 +33,8 @@ __all__ = ["Constraints", "Row"]
 class Row:
     """One row of G u̇ + γ = 0.
 
-    ``value`` is that of the constraint on velocities, −1 for one on accelerations; ``position`` that of the constraint
-    on coordinates of which it is the derivative, −1 for others.
+    ``value`` is the node of the constraint on velocities, −1 for a constraint on accelerations; ``position`` the node
+    of the constraint on coordinates whose derivative the row is, −1 for other rows.
     """
 
     name: str

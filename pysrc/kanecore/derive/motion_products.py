@@ -5,12 +5,12 @@ With v some of x, r and p, y = (u̇, λ), the equations of motion and of constra
 
     R = f + Gᵀ λ − M u̇ = 0,    S = G u̇ + γ = 0,
 
-and e(v, u̇) what is differentiated, ẋ = (q̇, u̇, ż) or outputs: along a direction dv, R and S changed by dR and dS at
-constant y, e changes by
+and e(v, u̇) the vector that is differentiated: ẋ = (q̇, u̇, ż), or outputs.  Along a direction dv, R and S change by dR
+and dS at constant y, and e changes by
 
-    de = e_v dv + e_u̇ du̇,    M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
+    de = e_v dv + e_u̇ du̇,    M du̇ − Gᵀ dλ = dR,    G du̇ = −dS.
 
-and the gradient of w · e is that of w · e + μ · R + ν · S at constant y, μ and ν, where
+The gradient of w · e equals the gradient of w · e + μ · R + ν · S at constant y, μ and ν, where
 
     Mᵀ μ − Gᵀ ν = e_u̇ᵀ w,    G μ = 0
 
@@ -56,14 +56,14 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 @dataclass(frozen=True)
 class Product:
-    """Right-hand sides of equations that are solved at run time, and what the solution is used for.
+    """Right-hand sides of equations that are solved at run time, and the results that use the solution.
 
     Attributes
     ----------
     sides : tuple of int
         Forwards dR, then dS, at given u̇ and λ; backwards e_u̇ᵀ w and zeros.
     solution : tuple of int
-        The symbols of what is solved for, du̇ and dλ or μ and ν, which `result` holds.
+        The symbols of the unknowns, du̇ and dλ or μ and ν, which `result` holds.
     result : tuple of int
         Change of e, or gradient, at given u̇, λ and solution.
     by_solution : tuple of int

@@ -2,14 +2,14 @@
 """Second derivatives of w · ẋ, whose columns are changes of its gradient along units: forwards over backwards.
 
 The gradient of w · ẋ by v = (x, r) is L_v of L = w_q · q̇ + μ · R + w_z · ż + ν · S (:mod:`.motion_products`), where ż
-does not hold u̇.  Along dv it changes by what v, (u̇, λ) and (μ, ν) change in it.  L is linear in (u̇, λ), and
-L_u̇ = L_λ = 0; with c and e the changes of these along dv at constant μ and ν,
+does not hold u̇.  Along dv the gradient changes with v, with (u̇, λ) and with (μ, ν).  L is linear in (u̇, λ), and
+L_u̇ = L_λ = 0.  With c and e the changes of L_u̇ and L_λ along dv at constant μ and ν,
 
     M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,    Mᵀ dμ − Gᵀ dν = c,    G dμ = −e.
 
 So all solutions take one factorization.  Only the variables that M or G depend on, a few coordinates, have such
-columns: along others c = e = 0, and L_v of these others does not hold (u̇, λ).  What is left beside the columns are
-second derivatives of L itself, at constant u̇, λ, μ and ν: by the speeds, in which most mechanisms are quadratic.
+columns: along other variables c = e = 0, and L_v of these does not hold (u̇, λ).  The remaining terms are second
+derivatives of L itself, at constant u̇, λ, μ and ν: by the speeds, in which most mechanisms are quadratic.
 """
 
 from __future__ import annotations

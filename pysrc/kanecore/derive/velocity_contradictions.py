@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contradictory velocities and accelerations: those that a user set and that contradict positions and orientations.
+"""Contradictory velocities and accelerations: a user set them, and positions and orientations give other ones.
 
 Set values are used, whatever they are; so a mistake must be reported.  Published models purposely set values that hold
 at an instant alone, and these are no mistakes:
 
 - a velocity of zero: the contact point of a wheel;
-- v_C + ω × r from such a point C, ω that of a body: the centre of a wheel that rolls, and what is located from it;
+- v_C + ω × r from such a point C, with ω of a body: the centre of a wheel that rolls, and points located from it;
 - the velocity of a body's material point at a place through which the body moves: the point that touches;
 - a velocity that is the derivative of the position wherever the constraints hold, or that holds auxiliary speeds;
 - an angular velocity of a frame that was never turned, or in whose axes nothing is written: a ball whose attitude

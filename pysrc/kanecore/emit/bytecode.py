@@ -321,7 +321,7 @@ class _Part:
         )
 
     def _runs(self, there: Mapping[Any, int]) -> Iterable[list[_Step]]:
-        """Steps in runs of one operation, each after the steps that it reads."""
+        """Steps in runs of equal operations; each step comes after the steps whose results it reads."""
         ready: dict[int, deque[_Step]] = {}
         waiting: list[int] = []
         readers: dict[Any, list[int]] = {}

@@ -113,7 +113,7 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
-    """A function with those that it calls, which come first."""
+    """A function, after all functions that it calls."""
     for called in functions[name].calls:
         yield from below(called, functions)
     yield name

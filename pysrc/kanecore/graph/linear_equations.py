@@ -213,7 +213,7 @@ def _blocks(columns_of: Mapping[int, Sequence[int]], free_columns: set[int]) -> 
 
 
 def _components(needs: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """Strongly connected components of "i needs k", each after those that it needs (Tarjan 1972)."""
+    """Strongly connected components of "i needs k", each after the components that it needs (Tarjan 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     unassigned: dict[int, None] = {}  # to a component, in the order of their indices

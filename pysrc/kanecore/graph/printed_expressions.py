@@ -24,11 +24,11 @@ from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
 __all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
 
-EFFORT = 8_000  # terms of sums that are written in all ways, of all expressions; later ones in one way
-SHARES = 2  # of what is left of it, for each expression
-MOST = 40  # terms of a sum that is tried in other forms, where it grows thereby
-NODES = 1000  # below all expressions; what is larger is read as it is computed
-PART = 16  # terms of a part of it that is written in its short form
+EFFORT = 8_000  # terms, of all expressions together, of sums that are written in all ways; later sums in one way
+SHARES = 2  # each expression may take the remaining effort divided by this
+MOST = 40  # terms of a sum that is tried in other forms, though it grows thereby
+NODES = 1000  # below all expressions; larger expressions are written as they are computed
+PART = 16  # terms of a part of a larger expression that is written in its short form
 LONG = 2000  # operations of an expression that is not written out in parts
 FEW = 400  # nodes below expressions whose intermediate variables are looked for in their short forms
 PLAIN = 50  # operations of expressions in which they are looked for nowhere else

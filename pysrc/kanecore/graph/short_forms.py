@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Expressions with the fewest operations that are found: the form that a book prints.
 
-Of the many ways to write a :data:`~.trigonometric_sums.Sum` the shortest is kept.  What all terms share is drawn out.
-The rest is grouped by parameters, coordinates, speeds, waves or one factor, and groups that are multiples of each other
-become one product of two sums; or its waves are written in powers of sines and cosines, of sums of angles or of each
-angle, with the squares of one replaced; and polynomials of a few terms are factored.  The parts are written in the same
-way.  Operations are counted as `sympy.count_ops` counts them.
+A :data:`~.trigonometric_sums.Sum` is written in many ways, and the shortest is kept.  Factors of all terms are drawn
+out.  The remaining terms are grouped by parameters, coordinates, speeds, waves or one factor; groups that are multiples
+of each other become one product of two sums.  Or their waves are written in powers of sines and cosines, of sums of
+angles or of each angle, with the squares of one wave replaced.  Polynomials of a few terms are factored.  The parts are
+written in the same ways.  Operations are counted as `sympy.count_ops` counts them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ Polynomial = dict[Monomial, int]
 
 MULTIPLE = 1 / 512  # of an operation: cos² θ before cos 2θ, where both are as long
 HIGHEST = 6  # multiple of an angle that is written in powers of its sine and cosine
-FEW = 8  # terms of sums that are also written with what all are divided by in each
+FEW = 8  # terms of sums that are also written with the common divisor in each term
 FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
-TRIAL = 10**6  # numbers at which polynomials are tried; what they share by chance is less than a thousandth of it
+TRIAL = 10**6  # numbers at which polynomials are tried; a factor that values share by chance is below a thousandth
 
 
 class Writer:

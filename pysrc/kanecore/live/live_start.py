@@ -19,15 +19,15 @@ __all__ = ["Feedback", "Start", "feedback_of", "holding", "started"]
 
 Array = npt.NDArray[np.float64]
 
-SECONDS = 4.0  # that a page takes for the motion which the gallery shows
-CLOSE = 2.0  # where that is within this factor of real time, real time it is
-AT_REST = 1e-6  # largest u̇ of what does not begin to fall
-HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of what holds a robot
+SECONDS = 4.0  # seconds of a page for the motion that the gallery shows
+CLOSE = 2.0  # a pace within this factor of real time becomes real time
+AT_REST = 1e-6  # largest u̇ of a model that does not begin to fall
+HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of the law that holds a robot
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """Law r = r0 − K (x − x̄), with x̄ ``about``, of which the nearer sign of a quaternion counts."""
+    """Law r = r0 − K (x − x̄), with x̄ ``about``; of a quaternion and its negative the one nearer to x counts."""
 
     gain: Array
     about: Array

@@ -83,12 +83,12 @@ Array = npt.NDArray[np.float64]
 
 _Reset = Callable[[float, Array], npt.ArrayLike]
 
-# So many changes of the state by one event in so few units in the last place of t are chatter, or bounces that come
-# ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
+# So many changes of the state by one event, within so many units in the last place of t, are chatter, or bounces that
+# come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
 _CHANGES, _UNITS = 4, 1e5
-# So are more of them, in such parts of the longest time between two, from which it became shorter by and by: there the
-# event moves by rounding alone, as where coordinates of 1e3 round what is left.  A time that is _AT_ONCE times shorter
-# than the one before belongs to no such bounces, but to impulses after a time without.
+# Pairs (n, part): n changes within that part of the longest time between two changes are chatter as well.  There the
+# event moves by rounding alone, as where coordinates of 1e3 round a small gap.  A time that is _AT_ONCE times shorter
+# than the time before it begins the count of the longest anew: it belongs to impulses after a time without any.
 _OF_LONGEST = ((64, 1e-6), (4096, 1e-2))
 _AT_ONCE = 1e4
 

@@ -41,14 +41,14 @@ Array = npt.NDArray[np.float64]
 _ITERATIONS = 40
 _SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
 _DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
-_AT_ONCE = 1e-2  # of a period: a zero of its event so soon is that of the start, which is slightly off
+_AT_ONCE = 1e-2  # of a period: so early a zero of the event belongs to the start, which is slightly off
 _FACTOR = 10.0  # by which the period may differ from a first guess
-_PATIENCE = 3.0  # periods in which its event must come
+_PATIENCE = 3.0  # periods in which the event must come
 _OWN_OPTIONS = frozenset({"sensitivities", "t_eval", "dense_output", "threads", "return_status", "progress", "project"})
 _STILL = 1e-9  # of a number's magnitude: a smaller range is rounding
-_SAME = 1e-6  # of the largest ẋ: by how much it may differ at one state from period to period
-_COMPARED = 50  # states of a period at which it is compared
-_LIMIT = 1e3  # times the tolerances of a step: the residual that these leave to Newton's method
+_SAME = 1e-6  # of the largest ẋ: by how much ẋ may differ at one state from period to period
+_COMPARED = 50  # states of a period at which ẋ is compared
+_LIMIT = 1e3  # times the tolerances of a step: a residual below that is no failure of Newton's method
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class _Reordered:
         return self.new.symbol(key[0] if op is Op.SYM else ("computed", i), self.old.depends[i])
 
     def _find_uses(self, order: list[int], kept: set[int]) -> None:
-        """Find the nodes that only one other uses, and among them partial sums, which only another sum uses."""
+        """Find the nodes with a single user, and among them the partial sums: their single user is another sum."""
         nodes, depends = self.old.nodes, self.old.depends
         user: dict[int, int] = {}
         several = set(kept)

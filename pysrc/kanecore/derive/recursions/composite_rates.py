@@ -42,7 +42,7 @@ class CompositeRates:
 
     @property
     def pattern(self) -> list[int]:
-        """The rows of M, as bits: each speed is connected with those that carry it."""
+        """The rows of M, as bits: each speed is connected with the speeds of the joints that carry it."""
         rows = [0] * len(self.speed)
         for i, row in enumerate(self.speed):
             while i >= 0:

@@ -52,16 +52,15 @@ Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
 
 @dataclass(frozen=True)
 class Tree:
-    """Joints of which each is carried by one before it, or by the ground.
+    """A tree of joints, depth first: each joint is carried by an earlier one, or by the ground.
 
-    For each joint ``parent`` is the number of the joint that carries it, or −1, ``first`` that of the first of the
-    joints that move its link at once, and ``speed`` that of its speed.  Joints stand depth first; the first ``free``
-    are slides of a free root, on which nothing depends.
-    ``columns`` are those of the derivatives of accelerations, as columns of the linearization: displacements of the
-    other joints, all speeds, then what else loads depend on.  A displacement that is no coordinate is −1; ``turned``
-    are its derivatives by coordinates, (its place in ``columns``, coordinate).
-    ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and ``slopes`` their
-    derivatives.
+    For each joint ``parent`` is the number of the joint that carries it, or −1, ``first`` the number of the first of
+    the joints that move its link at once, and ``speed`` the number of its speed.  The first ``free`` joints are slides
+    of a free root, on which nothing depends.  ``columns`` are the columns of the linearization that hold derivatives of
+    accelerations: by displacements of the other joints, by all speeds, then by other variables of loads.  A
+    displacement that is no coordinate is −1; ``turned`` are its derivatives by coordinates, (its place in ``columns``,
+    coordinate).  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
+    ``slopes`` their derivatives.
     """
 
     free: int
@@ -281,7 +280,7 @@ def _joints(
 
 
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
-    """One part of the tree, of which some links have rates."""
+    """The joints of one tree of links; some of the links have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
     first: list[int] = []
     speed: list[int] = []

@@ -145,7 +145,7 @@ class _OnGraph:
         total[:] = (self._graph.add(a, b) for a, b in zip(total, summand, strict=True))
 
     def _vanish(self, nodes: Sequence[int]) -> bool:
-        """Test whether nodes are zero; those that branch, such as |x|, are unknowns like any other."""
+        """Test whether nodes are zero; nodes that branch, such as |x|, count as independent unknowns."""
         g = self._graph
         unknown = {i: g.symbol(("branch", i), COORDINATE) for i in g.below(nodes) if g.nodes[i][0] in BRANCHING}
         return vanish(g, g.substitute(nodes, unknown))

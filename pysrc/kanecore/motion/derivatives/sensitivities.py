@@ -167,7 +167,7 @@ class _Chain:
         return np.asarray(columns[0, :, n - self._first :])
 
     def _alike(self, first: int) -> int:
-        """End of the steps from one on that are processed at once: of one method, none a jump, or one jump."""
+        """End of a run of steps that are processed at once: all of one method and without a jump, or one jump alone."""
         t, room = self._ends, max(1, _ROOM // (8 * self._flow.n * (self._flow.n + self._flow.n_direct) * 24))
         if t[first + 1] == t[first]:
             return first + 1

@@ -51,11 +51,11 @@ _LAWS = ("mu", "e", "origin", "normal", "along")
 _MOST_CHANGES = 10_000
 _FIRST_STEP = 1e-6
 _SLOW_SLIP = 10.0
-"""Relative to `rest`: the slip that ends together with the approach, where there is friction."""
+"""Relative to `rest`: with friction, a slower slip ends together with the approach."""
 _SLIP_ENDS = 1e-3
 """Relative to `rest`: the size of a slip in space that counts as none, since it seldom falls to zero."""
-_CLOSED = 1e-13  # m below the ground at which a gap is closed: one that opens by t³ is not, at first, but for rounding
-_TURNS = 50  # in which the way of a slip that begins is found
+_CLOSED = 1e-13  # m below the ground at which a gap is closed: a gap that opens by t³ is negative by rounding at first
+_TURNS = 50  # iterations in which the direction of a slip that begins is found
 
 
 @dataclass
