@@ -202,7 +202,7 @@ cdef inline void gather(Lanes *l, Py_ssize_t block, int operand, Py_ssize_t n, d
 
 
 cdef void fill_block(Batch *b, Lanes *l, Py_ssize_t block, bint varying) noexcept nogil:
-    """The operands of a block: those that vary from row to row, or those that do not."""
+    """Gather the operands of a block: all that vary from row to row, or all that do not."""
     cdef Py_ssize_t n = l.n_doubles
     if l.varies[OF_T] == varying:
         gather(l, block, OF_T, 1, l.t + block * n)
@@ -366,7 +366,7 @@ cdef bint may_overlap(object a, object b) noexcept:
 
 
 cdef tuple leading_axes(list operands, str beyond):
-    """The shape to which the operands broadcast, but for the last axes of all but t; ``beyond`` is what x goes on with.
+    """The shape to which the leading axes of the operands broadcast; ``beyond`` names the vectors after x, in errors.
     """
     if cnp.PyArray_NDIM(operands[OF_T]) == 0 and 1 < cnp.PyArray_NDIM(operands[OF_X]) <= BROADCAST_AXES:
         if operands[OF_UDOT] is None and operands[OF_R] is None and operands[OF_P] is None:     # rows of x alone

@@ -68,13 +68,13 @@ cdef extern from "interpreter/kc_interpreter.h" nogil:
 cdef class Machine:
     """Code of one model for the machine, made of the output of `kanecore.emit.bytecode`, and checked.
 
-    Its memory is that of NumPy arrays and bytes, which live as long as this.
+    Its memory belongs to NumPy arrays and bytes objects, which live as long as the machine.
     """
 
     cdef kc_machine *model
     cdef kc_machine_kind *kind
     cdef list owned
-    cdef int n_functions                # of those that others call
+    cdef int n_functions                # functions that other functions call
     cdef bint calls                     # whether the code calls functions in C by their addresses
     cdef object named                   # those that the first group names
     cdef kc_coded_function *functions   # of the group that is being opened

@@ -26,7 +26,7 @@ cdef int asked_to_end(void *context) noexcept nogil:
 
 
 cdef int told_to_end(void *context) noexcept nogil:
-    """Test whether a call is to end, for its other threads, which signals do not reach and which need no GIL."""
+    """Test, for the other threads of a call, whether it is to end; signals do not reach them, and no GIL is needed."""
     return (<Ending *>context).told
 
 

@@ -2,7 +2,7 @@
 # Errors of kernels: why a result is not finite, or another attempt; included by _native.pyx.
 
 cdef int explain(Model m, int k, const Arguments *at, const double *work, double *out) except -1:
-    """Replace a result that is not finite by one that is, or raise; it stays if t, x or r is not finite either."""
+    """Replace a result that is not finite by a finite one, or raise; the result stays if t, x or r is not finite."""
     cdef Outcome outcome
     outcome.status, outcome.number = <int>number_at(work, 0, m.single), <int>number_at(work, 1, m.single)
     if recounted(m, k, at, out, &outcome):

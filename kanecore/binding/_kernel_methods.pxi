@@ -173,7 +173,7 @@ cdef object call_forward_dynamics(object callable, PyObject *const *args, size_t
 
 
 cdef int call_by_vectors() except -1:
-    """Make `KernelMethod` what functions are to the interpreter, for which Cython has no words."""
+    """Let CPython call `KernelMethod` as it calls functions: Cython has no syntax for that."""
     cdef PyTypeObject *kind = <PyTypeObject *>KernelMethod
     cdef KernelMethod method = KernelMethod.__new__(KernelMethod)
     kind.tp_vectorcall_offset = <char *>&method.vectorcall - <char *><PyObject *>method

@@ -105,7 +105,7 @@ cdef inline bint reads_multipliers(int k) noexcept nogil:
 
 
 cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:
-    """Count of the numbers behind udot and lambda in the x of a kernel."""
+    """Count of the numbers after udot and lambda in the x of a kernel."""
     if k == K_INVERSE_DYNAMICS_TANGENT:
         return m.n_x + m.n_r + m.n_u
     if k == K_INVERSE_DYNAMICS_GRADIENT:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What functions of the package ask of a model's kernels, and users need not; included by _native.pyx.
+# Calls of a model's kernels for functions of the package, not for users; included by _native.pyx.
 
 cdef class ModelKernels:
     """Kernels of a model for other functions of the package: which there are, and calls of one state at once.
 
-    What ends in ``_at_once`` takes one state in plain arrays, and returns None for arguments that are no such, or
-    where the library of its kernel is not open.
+    Methods that end in ``_at_once`` take one state in plain arrays.  They return None for other arguments, and where
+    the library of the kernel is not open.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ cdef class ModelKernels:
         return self.model.evaluate(kernel_number(kernel), t, x, beyond, r, p, out, threads)
 
     def linearize_into(self, t, x, r, p, a, b):
-        """A and B of one state into plain arrays that do not overlap; False for others, to which nothing is written."""
+        """Write A and B of one state into plain arrays that do not overlap; False for others, which stay as they are."""
         cdef Model m = self.model
         cdef Py_ssize_t n = m.n_x, columns = n + m.n_r
         if m.kernels[K_LINEARIZE] == NULL or m.single or not take_columns(a, b, n, columns):

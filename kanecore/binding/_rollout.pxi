@@ -205,7 +205,7 @@ def roll_out(Model model, str method, double t0, double dt, uint64_t steps, tupl
 
 
 def parameters_of_rows(Model model, parameters):
-    """Parameters (..., n_p), of which those that `rhs` does not read may be missing, and the constants of each."""
+    """Parameters (..., n_p), with the constants of each row; parameters that `rhs` does not read may be missing."""
     p = model.names.rows("parameter", parameters, "parameters", K_RHS)
     return p, model.prepared_rows(p)
 

@@ -207,7 +207,7 @@ cdef class Model(Parametrized):
 
 
 cdef inline bint is_block(object a, cnp.npy_intp rows) noexcept:
-    """Test whether ``a`` is a float64 matrix of so many rows, of which each is contiguous; one without columns is."""
+    """Test whether ``a`` is a float64 matrix of so many contiguous rows; a matrix without columns is."""
     return (cnp.PyArray_CheckExact(a) and cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE and cnp.PyArray_NDIM(a) == 2
             and cnp.PyArray_DIM(a, 0) == rows
             and (cnp.PyArray_STRIDE(a, 1) == sizeof(double) or cnp.PyArray_DIM(a, 1) == 0)

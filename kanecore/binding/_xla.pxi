@@ -67,7 +67,7 @@ def share(str identity, Model model, str kernel):
 
 
 def xla_functions():
-    """The function that XLA calls on the CPU, and the one for other devices, which reports that there is none."""
+    """Two functions for XLA: the call on the CPU, and for other devices a function that reports an error."""
     return PyCapsule_New(<void *>call_of_xla, NULL, NULL), PyCapsule_New(<void *>call_elsewhere, NULL, NULL)
 
 

@@ -163,7 +163,7 @@ class WorkerError(KanecoreError):
 def unknown_name(kind: str, name: object, names: Iterable[str]) -> KeyError:
     """KeyError for an unknown name, with similar names.
 
-    The message reads ``no {what} {name}; did you mean ...``; if no name is near, it lists all names.
+    The message reads ``no {kind} {name}; did you mean ...``; if no name is near, it lists all names.
     """
     known = list(dict.fromkeys(names))
     same = [other for other in known if plain_name(other) == plain_name(str(name))]

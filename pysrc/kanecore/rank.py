@@ -51,9 +51,9 @@ def independent_columns(
     Parameters
     ----------
     tolerance : float
-        A column of which the others leave less than this follows from them.
+        A column follows from others if its part that is orthogonal to them, relative to its size, is less than this.
     n : int, optional
-        As many as can be are taken from the first n columns, before others are looked at.
+        As many columns as possible are taken from the first n, before later ones are looked at.
     """
     sizes = np.linalg.norm(columns, axis=0)
     rest = columns / np.where(sizes > 0.0, sizes, 1.0)
@@ -147,7 +147,7 @@ def cancelled(rows: Array, terms: Array, units: Array) -> npt.NDArray[np.bool_]:
     Parameters
     ----------
     rows, terms : (..., m, n)
-        Entries, and the magnitudes of what they are sums of; 0 where that is not known.
+        Entries, and the magnitudes of the terms that they are sums of; 0 where these are not known.
     units : (..., n)
     """
     left, size = (np.max(np.abs(x) * units[..., np.newaxis, :], axis=-1, initial=0.0) for x in (rows, terms))
@@ -170,7 +170,7 @@ def independent_rows(scaled: Array, count: int | None = None) -> list[int]:
     scaled : (m, n)
         Rows of equal size, in columns of equal units; smaller rows are no pivots.
     count : int, optional
-        How many rows count, of a G of which that is known: pivots beyond it must be clear, not only no rounding.
+        How many rows count, if that is known: further pivots must be clear, not only larger than rounding.
     """
     rest, found = scaled.copy(), list[int]()
     while rest.size and len(found) < len(rest):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tolerances within which numbers count as equal.
 
-Each is relative to the magnitude of what is compared: the terms of a sum, the row of a matrix in the metric of the
-masses, the largest of the values compared.  So no result depends on the units in which a model is written.  Those that
+Each tolerance is relative to a magnitude: of the terms of a sum, of the row of a matrix in the metric of the masses, of
+the largest of the values compared.  So no result depends on the units in which a model is written.  The tolerances that
 the C of models needs as well (`IN_C`) are written into its text.
 """
 

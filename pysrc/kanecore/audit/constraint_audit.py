@@ -239,7 +239,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
     if why := b.dyn.kernels.why_not("auxiliary_forces"):
         raise NotApplicable(why)
     b.require_bodies()
-    if b.unlocated:  # freed constraints of which nobody said where they act
+    if b.unlocated:  # freed constraints whose place of action nobody told
         r = b.states.r.copy()
         r[:, b.unlocated] = 0.0
         b = Bodies(replace(b.states, r=r))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mechanics from raw facts, as an audit needs them: positions, orientations, masses and loads as the user wrote them.
 
-Velocities are derivatives of positions by differences, angular velocities those of orientations, the vector of Ṙ Rᵀ;
-inertias are moved to mass centres here.  Results under audit are not used, except for points and frames
-of which a model gives velocities alone.
+Velocities are derivatives of positions by differences.  Angular velocities are the vectors of Ṙ Rᵀ, with Ṙ by
+differences of orientations.  Inertias are moved to mass centres here.  Results under audit are not used, except for
+points and frames that a model gives by their velocities alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of an audit about principles that lead to equations of motion of their own.
 
-They take loads, masses, velocities and T, and do not use F, F*, M or f where these are what is compared.
+The rows take loads, masses, velocities and T.  A row that checks F, F*, M or f does not use it otherwise.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Array = npt.NDArray[np.float64]
 Speeds = Callable[[Array, Array, Array], Array]
 
 _DEFINITE = 1e-9  # of the largest eigenvalue of M, in its own metric: smaller ones decide nothing
-_REACHED = 1e-6  # of a rate of coordinates: what no speeds give may be rounding
+_REACHED = 1e-6  # of a rate of coordinates: so small a part that no speeds give may be rounding
 
 
 def _known(b: Bodies) -> Bodies:
-    """The bodies without freed constraints of which nobody said where they act: their multipliers are zero."""
+    """The bodies, with zero multipliers for freed constraints whose place of action nobody told."""
     b.require_bodies()
     if not b.unlocated:
         return b

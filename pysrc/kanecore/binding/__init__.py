@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python half of the extension: what no call of a kernel waits for, and the build need not compile."""
+"""The Python half of the extension: code that no call of a kernel waits for, so that it need not be compiled."""

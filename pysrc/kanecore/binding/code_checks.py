@@ -22,10 +22,10 @@ from kanecore.binding.table_checks import LARGEST
 
 __all__ = ["Reach", "check_kernel", "check_operations", "check_preparing", "check_way", "reach_of_program"]
 
-_LONGEST = 1 << 13  # of what is multiplied: products of two stay in an int of C
+_LONGEST = 1 << 13  # size that is multiplied by another one: the product stays in an int of C
 _MULTIPLIED = frozenset(("N", "M", "K", "n", "m", "k", "n_q", "n_u", "n_z", "n_y", "n_all", "m_all", "m_q", "m_u"))
 _MULTIPLIED |= {"n_max", "rows", "columns", "n_inner", "n_outer", "trees"}
-_ON_STACK = 1 << 19  # doubles, half of what a thread has
+_ON_STACK = 1 << 19  # doubles, half of a thread's stack
 _T, _X, _R, _C, _W, _OUT, _NO_ARRAY = range(7)  # as KC_IN_T and so on
 
 
@@ -370,7 +370,7 @@ def _check_trees(s: Mapping[str, Any]) -> None:
 
 
 def reach_of_program(function: Any) -> Reach:
-    """The reach of a program, of which each part was checked."""
+    """The reach of a program whose parts were checked."""
     out, x, r = function.clear, 0, 0
     for part in function.parts:
         for array, places in _runs(part.loads, 1):
@@ -382,7 +382,7 @@ def reach_of_program(function: Any) -> Reach:
 
 
 def check_operations(part: Any, operations: Mapping[str, int], n_axes: Sequence[int], first_address: int) -> bool:
-    """Test whether a part, of which the registers were checked, calls functions of C by their addresses.
+    """Test whether a part, whose registers were checked, calls functions of C by their addresses.
 
     ``operations`` are the numbers of operands, by name in order, ``n_axes`` the numbers of arguments of the splines;
     addresses stand in c from ``first_address`` on.  ValueError for a spline of other arguments, and for an address that
@@ -416,7 +416,7 @@ def _loaded(part: Any, first: int) -> set[int]:
 
 
 def _runs(words: Any, width: int) -> Iterator[tuple[int, list[int]]]:
-    """The arrays of a list of loads or stores, and what it says of each."""
+    """The arrays of a list of loads or stores, each with its entries in the list."""
     words, i = words.tolist(), 0
     while words[i] != _NO_ARRAY:
         end = i + 2 + width * words[i + 1]
@@ -436,7 +436,7 @@ def check_kernel(name: str, reaches: Sequence[Reach], kernel: Sequence[int], out
 
 
 def check_preparing(code: Any, reaches: Sequence[Reach], room: int) -> None:
-    """ValueError unless what prepares constants reads parameters alone, and leaves the address of the code."""
+    """ValueError unless the program that prepares constants reads parameters alone, and leaves the code's address."""
     prepare, sizes = code.functions[code.prepare], code.sizes
     reach = reaches[code.prepare]
     if prepare.solver or reach.out > sizes["n_prepared"] or reach.x > sizes["n_p"] or reach.r:

@@ -42,7 +42,7 @@ def first_group(libraries: Mapping[str, str | Code]) -> str:
 
 
 class LibraryGroups:
-    """Libraries of one model, and what is known of where they came from.
+    """Libraries of one model, and their origin: C texts or codes, and the objects that make the model again.
 
     For the parameters see `CompiledModel`.
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Key of a library in the cache: SHA-256 of all that its code depends on.
 
-That is its C text, ``kanecore.h`` and what it includes, the compiler's identity, the flags, and the processor that
-``-march=native`` stands for.  All of it is found without running anything, so that a compile that hits the cache starts
-no process.
+The code depends on its C text, on ``kanecore.h`` and the headers in it, on the compiler's identity and its flags, and
+on the processor that ``-march=native`` stands for.  All of these are found without running anything, so that a compile
+that hits the cache starts no process.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def check(kernels: Sequence[Kernel]) -> None:
             (kernel.field in of_workspace, f"the workspace has an attribute {kernel.field} already"),
             (
                 bool(kernel.vectors) and not (kernel.internal and kernel.reads_udot and kernel.reads_multipliers),
-                "vectors stand behind udot and the multipliers, and are for internal kernels",
+                "vectors stand after udot and the multipliers, and are for internal kernels",
             ),
             (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
         ):
@@ -228,7 +228,7 @@ def _c_tolerances() -> str:
 
 
 def _c_operations() -> str:
-    """The operations of the graph that the interpreter has, and what it computes."""
+    """The operations of the graph that the interpreter has, each with its C expression."""
     coded = [row for row in OPERATIONS.values() if row.coded]
     return (
         _STAR.replace("kernels.py", "graph/operations.py")
@@ -305,7 +305,7 @@ def _cython_numbers() -> str:
         if k.vectors
     )
     return (
-        f"{_HASH}# Numbers of the kernels, in the order of the C table, and what is known of each.\n\n"
+        f"{_HASH}# Numbers of the kernels, in the order of the C table, and facts of each.\n\n"
         f"cdef enum:\n{_lines('    {}', [*numbers, 'N_KERNELS'])}\n"
         "cdef inline kc_kernel **first_kernel(const kc_model *m) noexcept nogil:\n"
         '    """The first of the members of a table that are kernels; they follow each other."""\n'
@@ -316,7 +316,7 @@ def _cython_numbers() -> str:
         f"cdef inline bint reads_udot(int k) noexcept nogil:\n    return {udot}\n\n\n"
         f"cdef inline bint reads_multipliers(int k) noexcept nogil:\n    return {multipliers}\n\n\n"
         "cdef inline Py_ssize_t n_vectors(Libraries m, int k) noexcept nogil:\n"
-        f'    """Count of the numbers behind udot and lambda in the x of a kernel."""\n{vectors}    return 0\n'
+        f'    """Count of the numbers after udot and lambda in the x of a kernel."""\n{vectors}    return 0\n'
     )
 
 

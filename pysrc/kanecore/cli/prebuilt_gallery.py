@@ -30,7 +30,7 @@ __all__ = ["LIBRARIES", "Prebuilding", "main", "named_models"]
 LIBRARIES = Path("kanecore/gallery/_lib")
 """The folder of the libraries, from that of the package."""
 
-# The longest to compile first; of these, what is quickest to derive.
+# The models that take longest to compile come first; among them the quickest to derive.
 _LARGE = ["g1", "anymal_c", "panda", "whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14"]
 _LARGE += ["puma560", "ur5e"]
 

@@ -129,7 +129,7 @@ def _with_values(model: Model | CompiledModel) -> CompiledModel:
 
 
 def _sharing(first: CompiledModel, second: CompiledModel, parameters: Mapping[Any, Any]) -> CompiledModel:
-    """Second model with the parameters of the first; a copy if the user's would change."""
+    """Second model with the parameters of the first; a copy where the user's own model would change."""
     if not isinstance(parameters, Mapping):
         raise TypeError(
             f"parameters is {parameters!r}; it must be a mapping of b's parameters to numbers or a's parameters"

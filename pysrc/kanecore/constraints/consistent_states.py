@@ -222,9 +222,9 @@ def _independent(dyn: Evaluator) -> Places:
 
 
 def _of_unit_norm(dyn: Evaluator, x: Array, kept: Places) -> Array:
-    """State whose unit quaternions have norm 1, by those of their components that need not stay.
+    """State whose unit quaternions have norm 1; only components that need not stay are changed.
 
-    ModelError if no values of these make it so, or if they are all zero, so that many would.
+    ModelError if no values of these components give norm 1, or if all of them are zero, so that many values would.
     """
     result = x.copy()
     normalise(dyn, result)

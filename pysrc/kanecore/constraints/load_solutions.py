@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solutions of loads that depend on reactions, at a state: s = h(N), N = α + β s.
 
-Kernels follow the one that is connected with zero friction, or none.  Here all are looked for, by Newton's method from
-each pattern of signs of N: between two changes of sign friction μ|N| is linear, and a step finds what there is.
+Kernels follow the solution that is connected with zero friction, or none.  Here all solutions are looked for, by
+Newton's method from each pattern of signs of N: between two changes of sign friction μ|N| is linear, and one step
+solves it.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class _Terms:
 
     @property
     def starts(self) -> Array:
-        """N of each pattern of signs, of the size of what they are summed from."""
+        """N of each pattern of signs; their magnitudes are those of the terms of which N is a sum."""
         n = len(self.start)
         size = np.abs(self.start) + np.abs(self.slopes) @ np.abs(self.laws(self.start)[0])
         size[size == 0] = np.max(size, initial=0.0) or 1.0
@@ -146,7 +147,7 @@ def load_solutions(dyn: Evaluator, t: float, x: Array, r: Any = None, p: Any = N
 def signs_taken(
     dyn: Evaluator, t: float, x: Array, solution: LoadSolution, r: Any = None, p: Any = None
 ) -> tuple[str, ...]:
-    """Reactions whose sign a load took for granted: it is linear in them, and drives what friction would brake.
+    """Reactions whose sign a load took for granted: the load is linear in them, and drives where friction would brake.
 
     A load μN acts against the motion while N presses; where N pulls it gives power.
     """

@@ -63,8 +63,8 @@ class Newton:
     start : ConstraintState
     kind : {"coordinates", "speeds"}
     unknowns : (k,) of ints, optional
-        Where they are in a state; default: all coordinates or speeds.  Unit quaternions stay such: of those of which
-        some components are unknown the norm is a row.
+        Their places in a state; default: all coordinates or speeds.  Unit quaternions stay such: if some components of
+        a quaternion are unknown, its norm is a row.
     """
 
     def __init__(
@@ -82,8 +82,8 @@ class Newton:
     def solve(self) -> Solution:
         """Iterate in the metric of the masses; where that stalls, in units that the rows themselves give.
 
-        In the metric of the masses the coefficient of a speed that moves a mass 10¹⁴ times larger than others do may be
-        beside theirs what is rounding, and its row one of others.
+        Where one speed moves a mass 10¹⁴ times larger than other speeds do, its coefficients are as small as rounding
+        in the metric of the masses, and its rows seem to be rows of the other speeds.
         """
         solution = self._iterated()
         if solution.state is None and len(self._columns):

@@ -207,7 +207,7 @@ def _at(dyn: Evaluator, t: npt.ArrayLike, x: Values, r: Any, p: Any) -> Constrai
 
 
 def _nonholonomic(kernel: Any, at: Constraints, remainder: bool, out: Array | None) -> Array:
-    """Partial velocities of the independent speeds by a kernel of all, or what they leave of the velocities."""
+    """Partial velocities of the independent speeds by a kernel of all speeds; or the remainders of the velocities."""
     partials = np.asarray(kernel(at.dyn, at.t, at.x, **at.values))
     if not remainder:
         return written(partials_of_independent_speeds(at, partials), out)

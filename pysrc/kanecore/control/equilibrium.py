@@ -198,7 +198,7 @@ def _sizes(dyn: Evaluator, sizes: Any, inputs: Numbers) -> Array:
 def _least(end: Iterate, sizes: Array) -> Array:
     """The inputs with the least sum of (r / size)² among all with the same rates.
 
-    Where u̇ is linear in them one step finds these; elsewhere it is Newton's method, each step of which keeps the rates.
+    Where u̇ is linear in the inputs one step finds them; elsewhere Newton's method does, and each step keeps the rates.
     """
     inputs, rates, wanted, iterate = end.sought.inputs, end.sought.rates, end.rates, end
     if not len(inputs):
@@ -210,7 +210,7 @@ def _least(end: Iterate, sizes: Array) -> Array:
         slopes = rate_slopes(state, inputs)[rates, len(errors.names) :] / rows[:, np.newaxis]
         units = 1.0 / size_of(slopes.T)
         scaled = slopes * units
-        # The message names what keeps the rates, without sizes: these may differ by any factor.
+        # The message names the inputs and speeds that keep the rates, without sizes: these may differ by any factor.
         free = null_space(clear(slopes, scaled), units) * units[:, np.newaxis]
         free /= size_of(free.T)
         r = np.array(state.r)

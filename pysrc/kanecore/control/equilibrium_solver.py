@@ -261,9 +261,9 @@ class Iterate:
 
     @cached_property
     def _rounded(self) -> Array:
-        """Magnitude of the terms of rates, found from what changes of all numbers by `NOISE` change.
+        """Magnitude of the terms of rates, found from their changes where all numbers change by `NOISE`.
 
-        They count as `REACHED` of `SOLVED`: what is smaller is rounding, and no sum that nearly vanishes.
+        The terms count as `REACHED` of `SOLVED`: a smaller rate is rounding, and no sum that nearly vanishes.
         """
         state = self.state
         rng = np.random.default_rng(0)

@@ -92,7 +92,7 @@ class ErrorStates:
         return result
 
     def turning(self, reference: Array) -> Array:
-        """Part of S that changes with the reference, in which it is linear."""
+        """The part of S that changes with the reference; it is linear in the reference."""
         result = np.zeros((len(self.names), self.n_x))
         for angles, places in zip(self._angles, self._quaternions, strict=True):
             result[angles, places] = _angles_of(reference[places])

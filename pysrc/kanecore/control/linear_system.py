@@ -339,7 +339,7 @@ def _input_sizes(state: ConstraintState, part: Reduction, a: Array, b: Array) ->
 
 
 def _rounding(state: ConstraintState, part: Reduction) -> Array:
-    """Bound for entries of B that are rounding of zero, as where constraints hold what an input pushes."""
+    """Bound for entries of B that are rounding of zero, as of an input that pushes against constraints alone."""
     rng = np.random.default_rng(0)
     t, x, r, p = (nudged(a, rng) for a in (state.t, state.x, state.r, state.p))
     slopes = np.asarray(state.dyn.kernels.linearize(t, x, r=r, p=p))

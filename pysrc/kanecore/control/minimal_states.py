@@ -30,7 +30,7 @@ __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "outp
 Array = npt.NDArray[np.float64]
 
 _NOTHING = 1e-30  # in the metric of the masses; a nanometre of an atom is larger
-_UNCERTAIN = 1e2  # times what two steps of differences tell apart: a smaller derivative is rounding of zero
+_UNCERTAIN = 1e2  # times the difference of results of two steps: a smaller derivative is rounding of zero
 
 
 @dataclass(frozen=True)

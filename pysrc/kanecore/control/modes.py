@@ -167,11 +167,11 @@ def _parts(links: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
 
 
 def _split(matrix: Array) -> tuple[Array, Array, Array]:
-    """A on its generalized null space, an orthonormal basis of that, and one of what is orthogonal to it.
+    """A on its generalized null space, an orthonormal basis of that space, and a basis of its orthogonal complement.
 
-    Vectors v with A v = 0, then those with A v in the space of these, and so on, to rounding of A: the eigenvalues of a
-    chain of two are the roots of what rounding leaves (Kublanovskaya, *USSR Computational Mathematics and Mathematical
-    Physics* 6, 1966).
+    First come vectors v with A v = 0, then vectors with A v in the space of the first, and so on, to rounding of A: the
+    eigenvalues of a chain of two are the roots of the remaining rounding (Kublanovskaya, *USSR Computational
+    Mathematics and Mathematical Physics* 6, 1966).
     """
     size, inside, outside = _norm(matrix), np.zeros((len(matrix), 0)), np.eye(len(matrix))
     while outside.shape[1]:

@@ -182,7 +182,7 @@ def _inverted(dyn: Evaluator, matrix: Array, t: npt.ArrayLike, x: Values, why: s
 
 
 def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
-    """Inverses of matrices of which none can be singular; None if one may be.
+    """Inverses of matrices; None if one of the matrices may be singular.
 
     The ratio of the extreme singular values is at most the product of the Frobenius norms of a matrix and its inverse.
     """

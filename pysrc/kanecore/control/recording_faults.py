@@ -41,7 +41,7 @@ _NORMAL = 1.4826  # standard deviation of normal noise by the median of its size
 def spread(rests: Array, terms: Array) -> Array:
     """Standard deviation of each equation's residual, (n,), by its median, which few rows do not change.
 
-    It is at least `SOLVED` times the median of the terms: what is left of exact data is rounding.
+    The spread is at least `SOLVED` times the median of the terms: residuals of exact data are rounding.
     """
     return np.asarray(_NORMAL * np.median(np.abs(rests), axis=0) + SOLVED * np.median(terms, axis=0))
 
@@ -95,7 +95,7 @@ def warn_of_rows(equations: Equations, found: Found, start: Array, tolerance: fl
 
 
 def _full(found: Found) -> Array:
-    """The change of all parameters, of which the independent ones change."""
+    """The change of all parameters: zero but for the independent ones."""
     change = np.zeros(found.matrix.shape[1])
     change[list(found.independent)] = found.change
     return change

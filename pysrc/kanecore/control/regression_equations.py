@@ -306,7 +306,7 @@ class Equations:
 
 
 def _not_negative(matrix: Array, values: Array) -> Array:
-    """The least-squares solution; what would be negative is zero."""
+    """The least-squares solution with no negative value: the values that would be negative are zero."""
     kept = np.ones(len(values), dtype=bool)
     while True:
         found = np.zeros(len(values))

@@ -275,7 +275,7 @@ class Kinematics(Rotations):
 
 
 def _check_rates_of_states(d: Description) -> None:
-    """Raise ModelError where the time derivative of a state would bring u̇ into what u̇ is solved from."""
+    """Raise ModelError where the time derivative of a state would bring u̇ into the equations that give u̇."""
     g = d.graph
     pieces = [(f"the mass of body {body.name}", body.mass) for body in d.bodies]
     pieces += [(f"the potential energy of body {body.name}", body.potential) for body in d.bodies]

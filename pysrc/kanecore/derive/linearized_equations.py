@@ -25,8 +25,9 @@ __all__ = ["VARIABLES", "Linearization", "ReducedSlopes", "linearized"]
 UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
 SOLVED = 13_000  # the same with its solution, and u̇
 
-# What recursions over joints take for each one, and for each pair of which one carries the other, in operations that
-# are written out: measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the plane.
+# Cost of recursions over joints, in operations that are written out: for each joint, and for each pair in which one
+# joint carries the other.  Measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the
+# plane.
 JOINT, PAIR = 300, 60
 
 VARIABLES: dict[str, Callable[[Description], list[int]]] = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solutions u̇, λ of M u̇ − Gᵀλ = f, G u̇ = −γ on the graph, for several right-hand sides: by the Schur complement of M.
 
-It takes for granted what numbers decide at run time, which rows are independent.
+All rows of G are taken for independent; elsewhere numbers decide at run time which rows are.
 """
 
 from __future__ import annotations

@@ -256,7 +256,7 @@ def check_rotation(g: Graph, rows: Matrix, subject: str) -> None:
 
 
 def check_still(g: Graph, nodes: Sequence[int], subject: object) -> None:
-    """Check that what moves points and frames holds no first-order state."""
+    """Check that the expressions that move points and frames hold no first-order state."""
     if not any(g.depends[i] & STATE for i in nodes):
         return
     held = (g.nodes[i] for i in g.below(nodes) if g.nodes[i][0] is Op.SYM and g.depends[i] & STATE)

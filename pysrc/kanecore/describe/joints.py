@@ -38,7 +38,7 @@ BITS = 64  # of the fingerprint of a position
 class Attachments:
     """Owners of the points and frames of a model, and the joints that follow.
 
-    Frames that are fixed in each other are one piece, known by the first of them.
+    Frames that are fixed in each other are one piece, and the piece is known by its first frame.
 
     Parameters
     ----------
@@ -335,8 +335,8 @@ class Attachments:
     def _carrier(self, point: int, chain: Sequence[int], child: int) -> int | None:
         """Choose the owner of a point that carries a body.
 
-        It is the owner whose frame comes first among those that lead to the child; else the one whose mass centre it
-        is; else the one that the point was made to move with; else a particle there; else the ground.
+        The carrier is the owner whose frame comes first on the way to the child; else the owner whose mass centre the
+        point is; else the owner that the point was made to move with; else a particle there; else the ground.
         """
         at_rest, apart = self._rests[point], self.bodies[child].point != point
         owners = [i for i in self._belongs(point) if i != child]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading: what a reader of SymPy objects or of a robot file hands to `kanecore.Model`, all of it in one piece."""
+"""Reading: the result of a reader of SymPy objects or of a robot file, all that `kanecore.Model` takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SetAcceleration: TypeAlias = tuple[str, int, int, list[tuple[int, Any]]]
 
 @dataclass(frozen=True)
 class Actuator:
-    """An actuator whose loads SymPy makes, with what tells their power.
+    """An actuator whose loads SymPy makes, with the force and velocity that give their power.
 
     Attributes
     ----------

@@ -235,7 +235,7 @@ class Variables:
         return {"t": self.time} | {name: node for names in of for node, name in names.items()}
 
     def rate_of(self, coordinate: int) -> int:
-        """The node of the derivative of a coordinate; ModelError for what has none here."""
+        """The node of the derivative of a coordinate; ModelError for a node that is no coordinate here."""
         if coordinate not in self.rates:
             name = self._written(coordinate)
             raise ModelError(f"{name} is no coordinate: its derivative stands in no constraint on speeds")

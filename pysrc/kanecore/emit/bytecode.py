@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Bytecode of a model, for the interpreter in the extension, which takes the place of C if there is no compiler.
 
-The code holds what the C text holds: the same operations with the same multiply-adds, the same solvers, the same table.
-So its results are bit-identical to those of the C.  ``kanecore/src/interpreter/kc_interpreter.h`` defines the numbers.
+The code holds the same operations as the C text, with the same multiply-adds, the same solvers and the same table.  So
+its results are bit-identical to the results of the C.  ``kanecore/src/interpreter/kc_interpreter.h`` defines the
+numbers.
 
 A value has a register of its own.  Negations cost nothing: a product, a sum and a multiply-add are one of ±a b ± c,
 with 1 and −0 in place of a missing factor or summand.  The interpreter loses time whenever the operation changes, so
-equal operations are gathered: next comes the operation of which most can be computed.
+equal operations are gathered: the operation with most computable steps comes next.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def _builder(dyn: Evaluator) -> tuple[Builder, _Variables]:
 
 
 def _machine(dyn: Evaluator, b: Builder) -> Evaluator:
-    """Model of a builder of which only the outputs matter."""
+    """Model of a builder; only its outputs matter."""
     zero = b.constant(0)
     b.solved([zero] * dyn.n_u)
     groups = Groups(b.description(), first=FIRST)

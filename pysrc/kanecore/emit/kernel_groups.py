@@ -147,7 +147,7 @@ def _of_core(derivation: Derivation) -> dict[str, Derived]:
 
 
 def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
-    """Nodes of which some kernels are made; for u̇ that is solved at run time, those that fill its equations."""
+    """Nodes of some kernels' programs; for u̇ that is solved at run time, the nodes that fill its equations."""
     result = {}
     for name in names:
         solved = derivation.at_run_time(name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exports as methods of a compiled model, of which each imports its writer when it is called."""
+"""Exports as methods of a compiled model; each method imports its writer when it is called."""
 
 from __future__ import annotations
 

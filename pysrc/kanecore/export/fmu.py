@@ -246,7 +246,7 @@ def _identifier(name: str) -> str:
 
 
 def _token(parts: Sequence[bytes]) -> str:
-    """GUID that identifies all parts of which the FMU is made."""
+    """GUID that changes with any part of the FMU."""
     digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
     return f"{{{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}}}"
 

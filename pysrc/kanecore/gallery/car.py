@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Car with front-wheel steering, neither axle of which slips sideways: the single-track model at low speed.
+"""Car with front-wheel steering whose axles do not slip sideways: the single-track model at low speed.
 
 Source: the kinematic car of A. De Luca, G. Oriolo & C. Samson, "Feedback control of a nonholonomic car-like robot", in
 J.-P. Laumond (ed.), *Robot Motion Planning and Control*, Springer 1998: θ̇ = (v/l) tan φ, with the masses added.

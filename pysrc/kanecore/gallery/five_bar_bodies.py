@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Five-bar linkage in the redundant speeds of its bodies: six coordinates, of which the tool's are independent.
+"""Five-bar linkage in the redundant speeds of its bodies: of its six coordinates the tool's are independent.
 
 Source: `five_bar`, whose mechanism, numbers and inputs it has; the formulation is that of the lecture notes of `rrp`,
 for parallel mechanisms.  q# are the tool's coordinates x and y, q° the angles q1 ... q4 of the joints; p are all

@@ -21,7 +21,7 @@ __all__ = ["Tangent", "accumulate", "derivatives", "is_affine", "partials"]
 
 
 def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) -> bool:
-    """Test whether nodes are affine in some symbols, by structure; ``moves(node)`` tells what depends on these."""
+    """Test whether nodes are affine in some symbols, by structure; ``moves(node)``: the node depends on these."""
     for i in g.below(nodes):
         if not moves(i):
             continue
@@ -155,8 +155,8 @@ def accumulate(
 def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -> list[int]:
     """Derivatives ∂y_i/∂x_j of nodes, row by row: gradients of rows, or tangents along symbols where these are shorter.
 
-    Gradients share what the derivatives in a row have in common, tangents what those in a column have.  They are final
-    results, as those of `accumulate` with ``limits``.
+    Gradients share common parts of the derivatives in a row, tangents common parts of a column.  The derivatives are
+    final results, as those of `accumulate` with ``limits``.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The expression graph: hash-consed scalars.
 
-A :class:`Graph` holds scalar expressions as nodes of a directed acyclic graph.  A node is a small integer; what it
-stands for is the tuple ``graph.nodes[i]``, an operation and its operands, all of them older nodes, so that the order
-of the numbers is an order of evaluation.  Equal tuples are one node: what is computed twice is written once.  It is
-the machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
+A :class:`Graph` holds scalar expressions as nodes of a directed acyclic graph.  A node is a small integer i, which
+stands for the tuple ``graph.nodes[i]``: an operation and its operands.  All operands are older nodes, so that the order
+of the numbers is an order of evaluation.  Equal tuples are one node: no expression is computed twice.  A graph is the
+machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
 
 When a node is made, only cheap and safe rules are applied: constants fold, 0·x = 0, 1·x = x, x + 0 = x, x − x = 0,
 −(−x) = x.  Signs move outwards, where they cost nothing; operands of + and × are sorted. Nothing is expanded, factored

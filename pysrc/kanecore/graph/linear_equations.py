@@ -78,7 +78,7 @@ def solve_in_order(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[in
 
 
 class _Elimination:
-    """Equations that are solved for one unknown after the other.
+    """Linear equations that eliminate one unknown after the other.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[
     effort : int
         Terms of sums that are written in all ways.
     most : int
-        Terms of all roots together, multiplied out, with more of which nothing is written.
+        The most terms of all roots together, multiplied out; with more nothing is written.
     """
     forms = _Forms(graph, effort)
     sums: dict[int, Sum] = {}

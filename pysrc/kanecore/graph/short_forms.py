@@ -170,7 +170,7 @@ class Writer:
         return choices
 
     def _apart(self, a: Iterable[tuple[Monomial, str, Phase]]) -> list[set[int]]:
-        """Parameters of which no term has two, as the masses of several bodies."""
+        """Parameters that never meet in a term, as the masses of several bodies."""
         together: dict[int, set[int]] = {}
         for mono, *_ in a:
             parameters = [k for k, _ in mono if self.atoms[k].rank == 0]
@@ -263,7 +263,7 @@ class Writer:
         return sine if kind == SINE else cosine
 
     def _replaced(self, polynomial: Polynomial, gone: str, kept: str) -> Polynomial:
-        """With 1 − kept² in place of the square of what is gone."""
+        """The polynomial with 1 − kept² in place of gone²."""
         atoms, left = self.atoms, list(polynomial.items())
         found: Polynomial = {}
         while left:

@@ -8,8 +8,8 @@ size, parameters whose sizes differ by a million, and angles that nearly agree, 
 quarter of a turn.
 
 A program that has more terms, multiplied out, than it has operations is not written at all: hardly any becomes shorter.
-Forms collect, as sin² + cos² = 1 and common factors do, which loses nothing; the test finds those that multiplied out a
-difference, which cancels.
+Forms that collect terms, as sin² + cos² = 1 and common factors do, lose nothing.  A form that multiplied out a
+difference cancels; the test finds it.
 """
 
 from __future__ import annotations

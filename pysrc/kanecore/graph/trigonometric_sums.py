@@ -163,7 +163,7 @@ def _times(a: Sum, b: Sum) -> Sum:
 
 
 def _whole(a: Sum) -> tuple[Sum, int]:
-    """A sum in whole numbers, and what these are to be divided by: products of fractions take ten times as long."""
+    """A sum in whole numbers, and their common divisor: products of fractions take ten times as long."""
     below = math.lcm(*(x.denominator for x in a.values()))
     return {term: x.numerator * (below // x.denominator) for term, x in a.items()}, below
 
@@ -405,7 +405,7 @@ class Sums:
         return self._cancelled(_replaced_squares(a, self._squares) if self._squares else a)
 
     def _cancelled(self, a: Sum) -> Sum:
-        """With what numerators and denominators have in common cancelled, where a division leaves nothing."""
+        """The sum with denominators cancelled where they divide their numerators without a remainder."""
         by_denominator: dict[Monomial, Sum] = {}
         for (mono, kind, phase), x in a.items():
             below = tuple((k, n) for k, n in mono if n < 0 and self.atoms[k].kind in (SINE, COSINE, "sum"))
@@ -461,7 +461,7 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
     Algorithms*, 4th ed., Springer 2015, section 2.3).
     """
     multiples = [n for s in (a, b) for _, _, phase in s for _, n in phase]
-    whole = math.lcm(*(n.denominator for n in multiples))  # what makes all of them whole
+    whole = math.lcm(*(n.denominator for n in multiples))  # the factor that makes all of them whole
     angles = sorted({angle for s in (a, b) for _, _, phase in s for angle, _ in phase})
     atoms = sorted({atom for s in (a, b) for mono, _, _ in s for atom, _ in mono})
     above, below = _exponentials(a, angles, atoms, whole), _exponentials(b, angles, atoms, whole)
@@ -549,7 +549,7 @@ PRIME, ROOT_OF_MINUS_ONE = 998244353, 86583718  # 119 · 2²³ + 1
 
 
 def _may_divide(above: Exponentials, below: Exponentials) -> bool:
-    """Test whether one divides the other, with numbers modulo a prime in place of all but one of what they hold."""
+    """Test whether ``below`` may divide ``above``, with numbers modulo a prime for all variables but one."""
     draw = random.Random(len(above))
     places = range(len(next(iter(above))))
     spread = [_spread(below, i) for i in places]

@@ -22,7 +22,7 @@ from .trigonometric_sums import Atom, Atoms
 
 __all__ = ["PARENTHESIS", "Form", "Meaning", "cost_of", "number", "power", "summed", "times"]
 
-PARENTHESIS, TERM = 1 / 256, 1.5 / 256  # of an operation: what decides between equal numbers of operations
+PARENTHESIS, TERM = 1 / 256, 1.5 / 256  # of an operation: they decide between equal numbers of operations
 
 
 class Form:

@@ -196,7 +196,7 @@ def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
 
 
 def span(columns: npt.ArrayLike) -> tuple[Array, int]:
-    """Axes, as rows, of which the first are the directions of some columns, and how many these are.
+    """Axes, as rows, and n: the first n axes span the directions of some columns.
 
     Columns of numbers at a random state; their lengths, which need not have one unit, do not matter.
     """

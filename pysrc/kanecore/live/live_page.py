@@ -41,7 +41,7 @@ METHODS = {"euler": 1e-3, "rk4": 1e-3, "dopri5": 0.0, "dop853": 0.0, "auto": 0.0
 """Methods of a page, with the step of those that do not choose it, in seconds of the page."""
 
 PLOTS = ("coordinates", "speeds", "states", "outputs", "inputs", "energies", "power", "residuals", "phase")
-PULL = 1.5  # Hz, of what swings on the mouse
+PULL = 1.5  # Hz, of a body that swings on the mouse
 
 
 @dataclass(frozen=True)

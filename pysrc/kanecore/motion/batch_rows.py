@@ -122,7 +122,7 @@ def count_again(
 
 
 def failed_rows(
-    rows: Rows, run: str, codes: npt.NDArray[np.uint8], said: Callable[[Place], str], behind: str, **held: Any
+    rows: Rows, run: str, codes: npt.NDArray[np.uint8], said: Callable[[Place], str], rest: str, **held: Any
 ) -> IntegrationError:
     """The error of the first row that failed, with the numbers of all of them.
 
@@ -132,8 +132,8 @@ def failed_rows(
         Name of what a row is, such as "rollout".
     said : callable
         ``said(place)`` tells how the row at a place of the leading axes ended.
-    behind : str
-        What is left of the others.
+    rest : str
+        The state of the other rows, and where they are.
     **held
         Attributes of the error.
     """
@@ -142,7 +142,7 @@ def failed_rows(
     which = f"row {', '.join(str(int(i)) for i in place)} of the {run}" if place else f"the {run}"
     others = f"{len(failed)} rows fail in all; " if len(failed) > 1 else ""
     return IntegrationError(
-        f"{which} of {rows.dyn.name!r} {said(place)}; {others}{behind}, and return_status=True returns them without an "
+        f"{which} of {rows.dyn.name!r} {said(place)}; {others}{rest}, and return_status=True returns them without an "
         "error",
         rows=failed if rows.shape else None,
         **held,

@@ -273,6 +273,6 @@ def _failure(rows: Rows, run: _motion.RowsRun, result: Trajectories) -> Integrat
         why = reason(rows.dyn, BY_NUMBER[int(result.status[place])], int(number))
         return f"ends at t = {float(ended)!r}: {why}"
 
-    behind = "states behind are NaN, error.trajectory holds all rows"
+    rest = "states behind are NaN, error.trajectory holds all rows"
     about = {"trajectory": result, "out": result.x, "status": result.status}
-    return failed_rows(rows, "runs", run.codes, said, behind, **about)
+    return failed_rows(rows, "runs", run.codes, said, rest, **about)

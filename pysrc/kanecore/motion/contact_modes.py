@@ -6,9 +6,9 @@ With v⁺ = v⁻ + B M⁻¹ (I + BᵀΛ) of the rows B of all contacts, and ξ =
     0 ≤ Λ_n ⊥ ξ_n ≥ 0,        |Λ_t| ≤ μ Λ_n,        Λ_t = −μ Λ_n sign ξ_t where ξ_t is not zero
 
 (Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 8; Moreau's law of impact).  This is a
-linear complementarity problem.  It has few rows, so the modes are tried one by one: of each contact open, or closed
-with each of its friction rows sticking, or sliding one way or the other.  The first that satisfies all is taken, those
-with most contacts closed and sticking first.
+linear complementarity problem.  It has few rows, so the modes are tried one by one: each contact is open, or closed
+with each of its friction rows sticking, or sliding one way or the other.  Modes with most contacts closed and sticking
+come first, and the first mode that satisfies all laws is taken.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Friction:
 
 @dataclass(frozen=True)
 class Decision:
-    """Impulses Λ of all rows, (k,), and the rows that are equations, of which some may share theirs."""
+    """Impulses Λ of all rows, (k,), and the numbers of rows that are equations; dependent rows share impulses."""
 
     impulses: Array
     equations: list[int]

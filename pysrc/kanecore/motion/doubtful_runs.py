@@ -17,7 +17,7 @@ __all__ = ["warn_of_branches", "warn_of_energy"]
 
 Array = npt.NDArray[np.float64]
 
-_SUDDEN = 100  # times the mean rate of the speeds: what only happens where motions meet, or something hits
+_SUDDEN = 100  # times the mean rate of the speeds: a rate that is reached only where motions meet, or something hits
 _WEAK = 1e-2  # of the largest value in a run of the smallest singular value that counts
 _LOOKS = 100  # states of a run that are looked at, in either case
 

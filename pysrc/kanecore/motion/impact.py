@@ -3,9 +3,9 @@
 
     M Δu = GᵀΛ + WᵀΛ_n + I,    G Δu = 0,    W Δu = −(1 + e) v_n
 
-I are generalized impulses that are given.  Finite forces have no effect in zero time, so f is absent.  With Δu = P z,
-whose columns span what G allows and are orthonormal in the metric of the masses, the rows W P are all that is left.
-They fix some directions of z, and along the others no contact acts.
+I are generalized impulses that the caller gives.  Finite forces have no effect in zero time, so f is absent.  Let Δu =
+P z: the columns of P span the motions that G allows, and are orthonormal in the metric of the masses.  Then the rows W
+P are the only equations left.  They fix some directions of z, and along the other directions no contact acts.
 """
 
 from __future__ import annotations

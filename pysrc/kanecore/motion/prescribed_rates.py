@@ -20,15 +20,16 @@ __all__ = ["warn_of_other_rates", "warn_of_other_rates_in_rows"]
 
 Array = npt.NDArray[np.float64]
 
-_FAR = 0.5  # of what a motion and the integral of its rate reach: no interpolation of samples is as far off
+_FAR = 0.5  # of the extent of a motion and of its rate's integral: no interpolation of samples is as far off
 
 
 def warn_of_other_rates(dyn: Evaluator, inputs: RunInputs, interval: tuple[float, float], x0: Array, p: Array) -> None:
     """A KanecoreWarning where r_i moved otherwise in a run than r_k, an input that is its derivative, says.
 
-    Compared are r_i(t) − r_i(t_0) and ∫ r_k dt, so that values which are held or interpolated pass; of a function also
-    its slopes, at some of the times at which the run asked for it: it is not called again, and nothing is said of one
-    in C.  Nothing is said of an input on which ẋ does not depend, such as the angle of a turntable.
+    Compared are r_i(t) − r_i(t_0) and ∫ r_k dt, so that values which are held or interpolated pass.  Slopes of a
+    function are compared as well, at some of the times at which the run asked for it: the function is not called again,
+    and functions in C are not checked.  Nothing is said of an input on which ẋ does not depend, such as the angle of a
+    turntable.
     """
     pairs = _pairs(dyn)
     if not pairs or interval[0] == interval[1]:

@@ -271,5 +271,5 @@ def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutSta
         why = reason(rows.dyn, BY_NUMBER[int(status.codes[place])], number)
         return f"ends with step {last}, t = {t!r}, x = {x}: {why}"
 
-    behind = "states from there on are NaN, error.out holds the others"
-    return failed_rows(rows, "rollout", run.codes, said, behind, out=result, status=status)
+    rest = "states from there on are NaN, error.out holds the others"
+    return failed_rows(rows, "rollout", run.codes, said, rest, out=result, status=status)

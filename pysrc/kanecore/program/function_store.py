@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of a library: programs, and what solves equations, each made once and known by its name."""
+"""Functions of a library: programs and solvers of equations, each made once and known by its name."""
 
 from __future__ import annotations
 

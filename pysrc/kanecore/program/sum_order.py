@@ -106,7 +106,7 @@ class _Reordered:
         return result
 
     def _ready_in_sum(self, k: int) -> int:
-        """Time at which a term may be added; a product that nothing else uses is ready with its factors."""
+        """Time at which a term may be added: a product with a single user is ready with its factors."""
         op, *args = self.old.nodes[k]
         if op is Op.MUL and k in self._once:
             return max(self.ready[args[0]], self.ready[args[1]])

@@ -47,7 +47,7 @@ def shape_of(dyn: Model, row: Kernel) -> tuple[int, ...]:
 
 
 def length_of_x(dyn: Model, row: Kernel) -> int:
-    """Length of the vector x of a kernel: the state, and what follows it."""
+    """Length of the vector x of a kernel: the state, then u̇, λ and the vectors that it reads."""
     beyond = replace(row, shape=row.beyond)
     return dyn.n_x + sum(shape_of(dyn, beyond))
 
@@ -75,7 +75,7 @@ def sparsity(dyn: Evaluator, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDA
     ----------
     kernel : str
         "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
-        "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B], of which "rhs" is another name.
+        "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B]; "rhs" means the same.
 
     Returns
     -------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers with other last digits: what a result changes by with these is the size of its rounding, in any unit."""
+"""Numbers with other last digits: the change of a result with them is the size of its rounding, in any unit."""
 
 from __future__ import annotations
 

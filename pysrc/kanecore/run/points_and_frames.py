@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Points and frames by name, and those of the bodies and loads of a model, as its library says.
 
-Kernels give vectors of bodies and loads, and partial velocities of points and frames; what is computed from both needs
-to know which belong together.
+Kernels give vectors of bodies and loads, and partial velocities of points and frames; a product of both needs to know
+which of them belong together.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class _Motion:
 
 
 class _System:
-    """Loads of a description as shares s, and what N they bring."""
+    """Loads of a description as shares s, and the reactions N as functions of s."""
 
     def __init__(self, d: Description, reactions: list[int], names: Sequence[str], written: list[int]) -> None:
         g = d.graph
@@ -135,7 +135,7 @@ class _System:
         equations = list(derivation.kernel("auxiliary_forces").roots) if n else []
         values = self._values()
         equations += [g.sub(symbol, values[i]) for symbol, i in zip(self.fresh, self.written, strict=True)]
-        acting = {i: self.shares.symbol(i) for i in self.auxiliary}  # what N of the auxiliary equations does elsewhere
+        acting = {i: self.shares.symbol(i) for i in self.auxiliary}  # effects of N of the auxiliary equations on others
         forcing = g.substitute(derivation.forcing, acting)
         mass = derivation.mass_matrix
         held = set().union(*(g.above(i) for i in (*self.reactions, *self.shares.parts)))
@@ -218,7 +218,7 @@ class _System:
         )
 
     def _named(self) -> list[tuple[int, str]]:
-        """Reactions as they stand in loads, with the names of those that have one."""
+        """Reactions as they stand in loads, each with its name, which is empty where the reaction has none."""
         return [*zip(self.auxiliary, self.names, strict=True), *((i, "") for i in self.written)]
 
 

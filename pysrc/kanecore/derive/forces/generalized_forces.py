@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Generalized forces: Kane's, of the speeds, and those of the coordinates.
+"""Generalized forces: Kane's, of the speeds, and Lagrange's, of the coordinates.
 
 Kane's generalized active and inertia forces.
 
@@ -8,7 +8,7 @@ Kane's generalized active and inertia forces.
     F_r + F*_r = 0                                          (section 6.1)
 
 Where a mass depends on q, t or inputs, −(m a + ṁ v) stands in place of −m a, as in SymPy.  Loads may be affine in u̇, as
-a force that is proportional to an acceleration: what they are at u̇ = 0 counts with F_r, and the rest with F*_r.
+a force that is proportional to an acceleration: their value at u̇ = 0 counts with F_r, and the rest with F*_r.
 
 v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
 derivatives of the velocities.  Forces are the weights of velocities in a reverse accumulation, from the last body to

@@ -151,8 +151,8 @@ def is_free(k: Kinematics, joint: Joint) -> bool:
     """Test whether a joint constrains nothing, so that its body moves freely.
 
     Freely means everywhere in space; or in a plane, if the body turns about two axes or more, as a wheel on the ground
-    does, or if no load of the model leads out of that plane.  A trolley on rails, or a puck on a table, is held by what
-    it stands on.
+    does, or if no load of the model leads out of that plane.  The rails hold a trolley, and a table holds a puck: their
+    bodies do not move freely.
     """
     if not joint.free:
         return False
@@ -175,7 +175,7 @@ def is_free(k: Kinematics, joint: Joint) -> bool:
 
 
 def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], int]:
-    """Axes, as rows, of which the first are the directions in which speeds move a vector; and the number of these."""
+    """Three axes, as rows, and n: the first n axes span the directions in which speeds move a vector."""
     g = k.graph
     tangents = [Tangent(g, {u: g.one}).of for u in k.description.speeds]
     partials = [[of(x) for x in velocity] for of in tangents]

@@ -188,7 +188,8 @@ def not_positive(g: Graph, node: int) -> list[int]:
 def status_where(g: Graph, conditions: Iterable[int], word: str, otherwise: int = 0) -> int:
     """The node of a status where one of several conditions holds.
 
-    Choices end in one number, of which loads ask once: each choice of their own would double the work of derivatives.
+    All conditions end in one number, which loads read once: a choice for each condition would double the work of
+    derivatives.
     """
     status = g.constant(BY_WORD[word].code)
     for condition in dict.fromkeys(conditions):

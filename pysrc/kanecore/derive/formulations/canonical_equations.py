@@ -5,8 +5,8 @@ With q̇ = w = Y u + z, and K the part of the Lagrangian L = K − U that holds 
 
     Yᵀ p = ∂K/∂u = M u + n,        dq/dt = w,        dp/dt = ∂K/∂q − (∂w/∂q)ᵀ p + Q,        Yᵀ Q = F,
 
-F the generalized active forces.  The first is solved for u, which is put into the others: dq/dt = ∂H/∂p, and
-dp/dt = −∂H/∂q and what the forces without a potential add.
+F the generalized active forces.  The first equation is solved for u, and this u is put into the others: dq/dt = ∂H/∂p,
+and dp/dt = −∂H/∂q plus the forces without a potential.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _not_linear(derivation: Derivation) -> str:
 
 
 class _Canonical:
-    """The canonical equations of one derivation, which has them."""
+    """The canonical equations of one derivation that `why_no_phase_space` accepts."""
 
     def __init__(self, derivation: Derivation) -> None:
         self.derivation, self.graph, self.d = derivation, derivation.graph, derivation.description

@@ -144,7 +144,7 @@ class _Routh:
         return self.graph.substitute([self.derivation.lagrangian], self._speeds)[0]
 
     def _reduced(self, nodes: Sequence[int]) -> list[int]:
-        """Nodes without cyclic coordinates, of which they do not depend, and their rates."""
+        """Nodes without the rates of cyclic coordinates, and without these coordinates, on which nothing depends."""
         g = self.graph
         nodes = g.substitute(nodes, self._speeds)
         rates = zip((self._rates[i] for i in self.cyclic), self._cyclic_rates, strict=True)

@@ -74,7 +74,7 @@ def _stabilization(d: Derivation) -> Derived:
 
 @derives("project", applies=has_constraints)
 def _project(d: Derivation) -> Derived:
-    """Systems that project a state to the constraints, one after the other."""
+    """Equations that project a state to the constraints, level by level."""
     return Derived(tuple(x for part in d.projections.values() for x in part.roots))
 
 

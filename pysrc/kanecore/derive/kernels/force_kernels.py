@@ -112,7 +112,7 @@ def _share_laws(d: Derivation) -> Derived:
 
 
 def _unwritten(d: Derivation) -> str:
-    """Message that names what acts along auxiliary speeds at a place that nobody told; empty if all are known."""
+    """Message that names the forces along auxiliary speeds whose place nobody told; empty if all are known."""
     attachments, moved = _attachments(d), _moved_with_auxiliary(d)
     if message := unknown_rows(attachments, d.rows):
         return message
@@ -138,9 +138,9 @@ def _unwritten(d: Derivation) -> str:
 
 
 def _tells(d: Derivation, row: Row) -> bool:
-    """True if a row was written with velocities, which say what auxiliary speeds change in it.
+    """True if a row was written with velocities, so that its terms in auxiliary speeds are known.
 
-    One that follows from equations of coordinates, and holds no auxiliary speed, may be their derivative alone.
+    A row that follows from equations of coordinates, and holds no auxiliary speed, may be their derivative alone.
     """
     if row.kind != "velocity":
         return False
@@ -216,7 +216,7 @@ def _auxiliary_forces(d: Derivation) -> Derived:
 def _auxiliary_partials(d: Derivation) -> Derived:
     """Partials of points, then of frames, three each in inertial axes; then the power of a unit multiplier of each row.
 
-    An audit multiplies by them what acts as it was written.
+    An audit multiplies them by the loads as they were written.
     """
     g, freed = d.graph, d.freed
     k = Kinematics(freed)

@@ -172,7 +172,7 @@ def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
 
 
 def _turns_in_order(g: Graph, d: Description, link: Link) -> bool:
-    """Test whether each rate of a link turns what follows it: in the link, its axis a changes with those by a × b."""
+    """Test whether each rate of a link turns the axes of later rates: a changes by a × b at a later rate of axis b."""
     pairs: list[tuple[int, int]] = []
     for i, rate in enumerate(link.rates):
         after = {other.node: other.axis for other in link.rates[i + 1 :] if other.turns}

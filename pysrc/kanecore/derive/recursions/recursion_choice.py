@@ -30,15 +30,15 @@ __all__ = ["Formed", "Recursions", "quickest"]
 
 COMPOSITE, COLUMNS = "composite bodies", "columns"
 ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
-# The articulated bodies of a chain wait for each other: measured on chains of 8 to 20 links, for each rate as long as
-# 90 operations take where the links move in a plane, and 50 in space.  60 chose the faster way of all these but one,
-# where it was 3 % slower.
+# The articulated bodies of a chain wait for each other: measured on chains of 8 to 20 links, the wait for each rate is
+# as long as 90 operations where the links move in a plane, and as 50 in space.  With 60 the faster recursion was chosen
+# for all these chains but one, where the choice was 3 % slower.
 WAITING = 60
-# Products of a factorization for each speed.  With more it is not derived, which would take the cube of their number:
-# articulated bodies take a third of its operations in space, and less in the plane.
+# Products of a factorization for each speed.  With more the factorization is not derived, which would take the cube of
+# the number of speeds: articulated bodies take a third of its operations in space, and less in the plane.
 FACTORIZED_MAX = 500
-# Pairs of joint rates of which one carries the other.  With more, M is filled by loops over them: measured on chains of
-# 60 links, a call takes 0.8 of the time in space and 1.35 in the plane, and the compiler 0.6 in both.
+# Pairs of joint rates in which one joint carries the other.  With more pairs, loops over them fill M: measured on
+# chains of 60 links, a call takes 0.8 of the time in space and 1.35 in the plane, and the compiler 0.6 in both.
 WRITTEN_OUT = 2_000
 
 

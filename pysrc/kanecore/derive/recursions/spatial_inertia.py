@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inertia tensors on the graph, symmetric, as six components: what joint trees add, shift and rotate."""
+"""Inertia tensors on the graph, symmetric, as six components; joint trees add, shift and rotate them."""
 
 from __future__ import annotations
 

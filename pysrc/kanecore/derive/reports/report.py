@@ -129,7 +129,7 @@ def _points(model: Described) -> Iterator[str]:
 
 
 def _measured(derivation: Derivation) -> Iterator[str]:
-    """Lines on the origin, and on reference points of those to which no positions lead from it."""
+    """Lines on the origin, and on the reference points of other points that no positions join to it."""
     points, whereabouts = derivation.description.points, derivation.whereabouts
     origin = points[whereabouts.origin].name if whereabouts.origin >= 0 else ""
     if origin:

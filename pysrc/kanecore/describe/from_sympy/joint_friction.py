@@ -21,8 +21,8 @@ class JointFriction:
 
         μ (r_p (F_r + T_b/l_b) + r_f |F_a| + T_0/μ) tanh(ω r_p/v_t)
 
-    acts against the turning ω of the child, and its opposite on the parent.  F_r, F_a and T_b depend on u̇, and this on
-    the torque: they are found together, for the motion at each state.
+    acts against the turning ω of the child, and its opposite on the parent.  F_r, F_a and T_b depend on u̇, and u̇
+    depends on the torque: they are found together, for the motion at each state.
 
     Parameters
     ----------

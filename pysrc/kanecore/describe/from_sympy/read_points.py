@@ -22,7 +22,7 @@ __all__ = ["PointReader"]
 
 
 class PointReader:
-    """Reader of Points, which numbers each after those from which it is located.
+    """Reader of Points; a point is numbered after the points from which it is located.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ _READ_BY = {
 
 
 def _of_another_kind(function: str, kind: type, item: Any) -> TypeError:
-    """The error for another object than a function takes; it names what reads this one."""
+    """The error for another object than a function takes; it names the function that reads this object."""
     reads = next((f": write {text}" for each, text in _READ_BY.items() if isinstance(item, each)), "")
     return TypeError(f"{function} takes a sympy.physics.mechanics.{kind.__name__}, not a {type(item).__name__}{reads}")
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Private attributes of SymPy's frames, points and pathways: no other module touches them.
 
-The public methods ``vel``, ``acc`` and ``dcm`` compute, and store their results.  Afterwards what a user set can no
-longer be told from what was derived; and they multiply the model out.  Here nothing is computed, and nothing is stored
-but the orientations of frames of our own.  ``tests/test_sympy_internals.py`` fails, naming the attribute, if a new
-SymPy has renamed one.
+The public methods ``vel``, ``acc`` and ``dcm`` compute, and store their results.  Afterwards the values that a user set
+can no longer be told from derived ones; and these methods multiply the model out.  Here nothing is computed, and
+nothing is stored but the orientations of frames of our own.  ``tests/test_sympy_internals.py`` fails if a new SymPy has
+renamed an attribute, and names it.
 """
 
 from __future__ import annotations

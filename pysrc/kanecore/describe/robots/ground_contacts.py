@@ -39,7 +39,7 @@ def add_contacts(links: PlacedLinks, robot: Robot, contacts: Any, gravity: float
     contacts : mapping, "collision" or None
         As in `kanecore.Model.from_urdf`.
     gravity : float
-        Its size, m/s², of which the stiffness follows that is not given.
+        Its size, m/s²; a stiffness that is not given follows from it.
     """
     by_link = _laws(contacts, robot, gravity)
     for link, law in by_link.items():

@@ -140,7 +140,7 @@ class Flow:
         return piece(self.problem.inputs.knots, times)
 
     def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
-        """Inputs r and ṙ at times, each by the cubics of a piece, of which it may be the end: (N, n_r) both."""
+        """Inputs r and ṙ, each (N, n_r), at times; a time belongs to a given piece, of which it may be the end."""
         given = self.problem.inputs
         s, cubics = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
         return cubic_values(cubics, s), cubic_rates(cubics, s)
@@ -349,7 +349,7 @@ class StepSlopes:
         x, columns = self._x.copy(), self._start.copy()
         x[:, n_q:] += self._increments[0][:, n_q:]
         columns[:, n_q:] += self._increment_slopes[0][:, n_q:]
-        self._evaluate(self._begin, x, columns)  # of which the coordinates' rates are taken
+        self._evaluate(self._begin, x, columns)  # for the rates of the coordinates
         x[:, :n_q] += self._increments.pop()[:, :n_q]
         columns[:, :n_q] += self._increment_slopes.pop()[:, :n_q]
         return x, columns
