@@ -1,6 +1,6 @@
 # Generated from kernels.py by kanecore.build.generated_sources.
 # SPDX-License-Identifier: BSD-3-Clause
-# Numbers of the kernels, in the order of the C table, and what is known of each.
+# Numbers of the kernels, in the order of the C table, and facts of each.
 
 cdef enum:
     K_RHS
