@@ -53,7 +53,7 @@ def states(name: str, n: int) -> Array:
 
 def nearby(dyn: kc.CompiledModel, kernel: str, x: Array) -> Array:
     """How much a kernel changes where its operands are rounded to floats."""
-    rng, call = np.random.default_rng(3), getattr(dyn, kernel)
+    rng, call = np.random.default_rng(3), dyn.kernels.method(kernel)
     operands = [x.astype(float), dyn.kernels.values("input"), dyn.kernels.values("parameter")]
     true, change = call(0.25, operands[0]), 0.0
     for _ in range(12):
