@@ -100,7 +100,7 @@ enum view {
     SLOPES, /* the last right-hand side */
     GAIN,   /* (n_r, n_x) */
     ABOUT,  /* (n_x) */
-    GRIP,   /* the place of what is held, in the axes of its body, and where it is drawn to, inertial axes */
+    GRIP,   /* the held place, in the axes of its body, and the place it is drawn to, in inertial axes */
     N_VIEWS
 };
 static double *view[N_VIEWS];
@@ -128,7 +128,7 @@ static uint32_t number(void)
     return *word++;
 }
 
-/* An array behind its length; those of doubles stand at multiples of eight bytes. */
+/* An array, which stands after its length; arrays of doubles begin at multiples of eight bytes. */
 static const void *array(size_t bytes, uint32_t *n)
 {
     *n = number();
@@ -499,15 +499,15 @@ static double next_corner(double t, double end)
     return end;
 }
 
-/* --------------------------------------------------------------------------------- what is held by a hand */
+/* ------------------------------------------------------------------------------- place held by a hand */
 
 static int32_t held_point = -1, held_frame = -1;
 static double stiffness, damping;
 static double hand_power; /* at the last right-hand side */
 
 /*
- * The place of what is held, and J (n_u, 3), what each speed contributes to its velocity, in `columns`: a
- * point, and where a frame turns with its body what lies beside that point in the axes of the body.
+ * The held place, and J (n_u, 3), the part of each speed in its velocity, in `columns`.  The place is a
+ * point, or lies beside it, fixed in the axes of a frame that turns with the body.
  */
 static int hold(double t, const double *x, const double *r, double *w, double *place)
 {
@@ -542,7 +542,7 @@ static int hold(double t, const double *x, const double *r, double *w, double *p
     return status;
 }
 
-/* udot under a force f on what is held. */
+/* udot under a force f on the held place. */
 static int push(double t, const double *x, const double *r, double *w, const double *f, double *udot)
 {
     memcpy(beyond, x, sizeof(double) * n_x);
@@ -552,8 +552,8 @@ static int push(double t, const double *x, const double *r, double *w, const dou
 }
 
 /*
- * How what is held gives way: `ways` (n_u, 3), the changes of udot by unit forces, M^-1 J' projected to the
- * constraints, and J M^-1 J' (3, 3).
+ * How the held place gives way to forces: `ways` (n_u, 3), the changes of udot by unit forces, M^-1 J'
+ * projected to the constraints, and J M^-1 J' (3, 3).
  */
 static int compliance(double *ways, double A[3][3])
 {
@@ -584,8 +584,8 @@ static double *ways_of_grip(void)
 }
 
 /*
- * Hold a point, with what lies beside it in the axes of a frame, by a spring and a damper between it and the
- * place in view[GRIP]: as the mass that is felt there would swing on it with an angular frequency and a
+ * Hold a place, a point or beside it in the axes of a frame, by a spring and a damper between it and the
+ * place in view[GRIP]: the mass that is felt there would swing on them with the angular frequency and the
  * damping ratio.  A point below 0 lets go.
  */
 EXPORT(grab) int grab(int32_t point, int32_t frame, double frequency, double ratio)
@@ -718,7 +718,7 @@ static void solve(double A[3][3], const double *e, double *l)
 }
 
 /*
- * Move what is held towards its place in view[GRIP], by the least change in the metric of the masses that the
+ * Move the held place towards the one in view[GRIP], by the least change in the metric of the masses that the
  * constraints allow, and bring all to rest there.  Where the constraints are not reached again nothing moves.
  */
 EXPORT(drag) int drag(void)
@@ -793,7 +793,7 @@ static void add_work(const kc_step *step)
 }
 
 /*
- * Events: the last outputs are their values, and behind these the values that their resets give to the state.
+ * Events: the last outputs are [values of the events, values that their resets give to the state].
  */
 typedef struct watched {
     int32_t direction, terminal, first, n_places; /* `first` counts from the value of the first event */

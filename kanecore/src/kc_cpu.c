@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_cpu.c: what the processor and the operating system support, by the processor's own answers (Intel 64 and
- * IA-32 Architectures Software Developer's Manual, volume 2A, CPUID).  The builtin __builtin_cpu_supports()
- * knows nothing in what zig compiles.
+ * kc_cpu.c: instructions that the processor and the operating system support, by the processor's own answers
+ * (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID).  In a library that zig
+ * compiled the builtin __builtin_cpu_supports() knows nothing.
  */
 #include "kc_cpu.h"
 

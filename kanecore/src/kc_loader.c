@@ -57,7 +57,7 @@ const kc_model *kc_open_model(const char *path, char *message, size_t size)
 
 /*
  * True if a file holds all that its program headers name.  The system maps segments without looking where the
- * file ends, and a process that reads behind its end is killed (SIGBUS), as dlopen() would be with a library
+ * file ends, and a process that reads past its end is killed (SIGBUS), as dlopen() would be with a library
  * that was cut off.  dlopen() itself refuses a file that is no ELF file, or that cannot be read.
  */
 static int is_whole(const char *path)

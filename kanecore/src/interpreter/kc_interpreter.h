@@ -4,7 +4,7 @@
  * machine executes with the arithmetic of the C text, so that the bits are the same.
  *
  * A kernel has no argument that says which model it belongs to.  So the address of the model's code stands in
- * c[0], before the parameters, as the addresses of C functions stand behind them; and kernel k of all such
+ * c[0], before the parameters, as the addresses of C functions stand after them; and kernel k of all such
  * models is one C function.
  */
 #ifndef KC_MACHINE_H
@@ -48,8 +48,8 @@ enum { KC_IN_T, KC_IN_X, KC_IN_R, KC_IN_C, KC_IN_W, KC_IN_OUT, KC_ARRAYS };
 #define KC_NEGATIVE UINT32_C(0x80000000) /* in `stores`: the stored value is the negative of a register */
 
 /*
- * A part of a program.  Its values stand in registers z, of which none is written twice: constants, what is
- * loaded, what the operations make, in order.  The lists of loads and stores end with KC_ARRAYS.
+ * A part of a program.  Its values stand in registers z, each written once, in the order [constants, loaded
+ * values, results of operations].  The lists of loads and stores end with KC_ARRAYS.
  */
 typedef struct kc_coded_part {
     const double *constants;
@@ -139,7 +139,7 @@ extern const kc_operation kc_operations[];
 
 /*
  * How many registers a part takes; 0 where its code reads a register before it is made, does not end within n
- * numbers, or holds what no machine knows.
+ * numbers, or holds an operation that the machine does not know.
  */
 uint32_t kc_check_code(const kc_coded_part *part, uint32_t n_loads, size_t n, uint32_t n_splines);
 

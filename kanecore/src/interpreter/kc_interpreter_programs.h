@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * kc_interpreter_programs.h: the machine, for the processors that its compiler's options name: programs, and
- * what stands in tables and structures.  kc_interpreter.c and kc_interpreter_fma.c include it.  Its
- * arithmetic, and the ways to solve, are those of emitted text: the headers of emit/runtime.
+ * kc_interpreter_programs.h: the machine, for the processors that its compiler's options name: programs,
+ * tables and structures.  kc_interpreter.c and kc_interpreter_fma.c include it.  Its arithmetic and the ways
+ * to solve come from the same headers as those of emitted text, emit/runtime.
  */
 #include "kc_interpreter.h"
 

@@ -4,8 +4,7 @@
  * members by name, and their functions, those of emit/runtime, take copies of these.
  * kc_interpreter_programs.h includes it.
  */
-/* The accelerations, and the multipliers behind them, at the beginning of the scratch; then what they are
- * for. */
+/* Scratch begins with [accelerations, multipliers]; `evaluate` reads both. */
 typedef struct after_motion {
     int n, m; /* accelerations, multipliers */
     kc_function *udot, *multipliers, *evaluate;

@@ -34,11 +34,11 @@ typedef struct kc_rollout {
     int semi_implicit; /* Euler's; else those of order 4 */
     double t0, dt;
     uint64_t steps;
-    /* The rows: operands begin so many bytes behind the first address; c_at NULL: one c for all. */
+    /* The rows: operands begin so many bytes after the first address; c_at NULL: one c for all. */
     const char *x0, *r, *c;
     const int64_t *x0_at, *r_at, *c_at;
     int64_t r_step; /* bytes to the inputs of the next step; 0: they are held throughout */
-    char *out;      /* (rows, steps + 1, n_x), one row behind the other */
+    char *out;      /* (rows, steps + 1, n_x), one row after the other */
     /* of each row: a kc_status; the work[1] that belongs to it; the number of the last good step, or -1 */
     unsigned char *code;
     int32_t *number;
@@ -47,7 +47,7 @@ typedef struct kc_rollout {
     void *context;
 } kc_rollout;
 
-/* Bytes of work, of which the first address is a multiple of 64. */
+/* Bytes of work, which begins at a multiple of 64. */
 size_t kc_rollout_work(const kc_rollout *plan);
 
 /*

@@ -42,7 +42,7 @@ typedef struct kc_rollout_gradient {
     void *context;
 } kc_rollout_gradient;
 
-/* Bytes of work, of which the first address is a multiple of 64. */
+/* Bytes of work, which begins at a multiple of 64. */
 size_t kc_roll_back_work(const kc_rollout_gradient *plan);
 
 /* Rows first to end - 1.  Where a kernel has no result the gradients of a row are NaN. */

@@ -29,12 +29,12 @@ typedef void KC_TYPED(gather)(uint32_t n, const KC_NUMBER *const *rows, KC_NUMBE
 
 typedef struct KC_TYPED(group) {
     const kc_rollout_gradient *plan;
-    size_t n_x, n_lanes, first, end; /* rows first, first + 1, ...; lanes behind the last one repeat it */
+    size_t n_x, n_lanes, first, end; /* rows first, first + 1, ...; lanes after the last one repeat it */
     /* in lanes */
     KC_NUMBER *t, *r, *c, *work;
-    KC_NUMBER *stage[KC_ROLLOUT_STAGES]; /* x, zeros, weights: what gradients read */
+    KC_NUMBER *stage[KC_ROLLOUT_STAGES]; /* [x, zeros, weights], as gradients read */
     KC_NUMBER *slope[KC_ROLLOUT_STAGES], *next, *to_next, *gradient;
-    KC_NUMBER *way_back, *of_way_back; /* what `project_gradient` reads and gives */
+    KC_NUMBER *way_back, *of_way_back; /* operands and result of `project_gradient` */
     KC_NUMBER *sum_x, *sum_r, *sum_p;
     /* of one row */
     KC_NUMBER *row_in, *row_r, *row_out, *row_work;
@@ -170,7 +170,7 @@ static void KC_TYPED(evaluate)(const KC_TYPED(group) * g, kc_pair_of_kernels f, 
             KC_TYPED(evaluate_row)(g, f.one, t, lane, x, n_in, out, n);
 }
 
-/* Add the gradient of weights, which stand behind a stage, to the sums; `gradient` keeps it. */
+/* Add the gradient of the weights, which follow a stage, to the sums; `gradient` keeps it. */
 static void KC_TYPED(go_back)(const KC_TYPED(group) * g, double t, const KC_NUMBER *stage)
 {
     const kc_rollout_gradient *plan = g->plan;
@@ -190,8 +190,8 @@ static KC_NUMBER *KC_TYPED(weights_of)(const KC_TYPED(group) * g, KC_NUMBER *sta
 }
 
 /*
- * The gradient by a state of length one, from that by what it was before: by e / |e| from that by e.  `next`
- * holds e before, `to_next` the gradient.
+ * The gradient by a quaternion e before it is set to length one, from the gradient by e / |e|.  `next` holds
+ * e, `to_next` the gradient, which is replaced.
  */
 static void KC_TYPED(leave_sphere)(const KC_TYPED(group) * g)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rollout of rows on numbers of the type KC_NUMBER, as a function KC_ROLL_OUT; KC_TYPED(f) are the names
- * of what it calls, KC_ROLLOUT_BYTES how long vectors are.  It may be included once for each type.
+ * The rollout of rows on numbers of the type KC_NUMBER, as a function KC_ROLL_OUT.  KC_TYPED(f) names the
+ * functions that it calls, KC_ROLLOUT_BYTES is the size of a vector.  It may be included once for each type.
  *
  * Rows go in groups of n_blocks n_lanes: arrays hold n_lanes numbers side by side, as in kc_lanes.  Without
  * lanes a group is one row, in the same layout.  Each number of a state is advanced by the same operations,
- * of which none is fused (setup.py): so lanes, vectors and single numbers round alike.
+ * and no operations are fused (setup.py): so lanes, vectors and single numbers round alike.
  */
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,7 @@ typedef struct KC_TYPED(group) {
     double time;                                  /* content of g->t; NaN: none */
     KC_NUMBER *to[KC_MOST_BLOCKS][KC_MOST_LANES]; /* where the next state of each row goes */
     const KC_NUMBER *from[KC_MOST_LANES];         /* gathered values */
-    /* in lanes, block behind block */
+    /* in lanes, block after block */
     KC_NUMBER *t, *x, *y, *k1, *k2, *k3, *k4, *r, *c, *work;
     /* of one row */
     KC_NUMBER *row_x, *row_r, *row_out, *row_work, *spare;
@@ -119,7 +119,7 @@ static inline int KC_TYPED(finish)(size_t n, KC_NUMBER *x, KC_NUMBER h, const KC
     return rest == 0;
 }
 
-/* True if n numbers are finite, each `stride` behind the one before. */
+/* True if n numbers are finite, each `stride` after the one before. */
 static inline int KC_TYPED(finite)(size_t n, const KC_NUMBER *x, size_t stride)
 {
     const KC_NUMBER zero = 0;
