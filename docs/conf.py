@@ -20,6 +20,9 @@ author = "The kanecore developers"
 project_copyright = "The kanecore developers, BSD-3-Clause"
 version = release = kanecore.__version__
 
+# Attributes of internals, such as ``names``, stand in several classes: of one in a type's words any will do.
+suppress_warnings = ["ref.python"]
+
 extensions = [
     "executed",
     "formulas",
