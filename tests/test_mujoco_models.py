@@ -161,6 +161,8 @@ def test_wrong_arguments() -> None:
         kc.Model.from_mjcf(compiled_model("joints"), equality="soft")
     with pytest.raises(kc.ModelError, match="friction is -1"):
         kc.Model.from_mjcf(compiled_model("joints"), friction=-1)
+    with pytest.raises(kc.ModelError, match="friction is 'dry'"):
+        kc.Model.from_mjcf(compiled_model("joints"), friction="dry")  # type: ignore[arg-type]
 
 
 def test_files_and_texts() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What functions of the package get as ``dyn``: kernels, sizes, names, values and libraries of a compiled model."""
+"""A compiled model as functions of the package take it, ``dyn``: its kernels, sizes, names, values and libraries."""
 
 from __future__ import annotations
 

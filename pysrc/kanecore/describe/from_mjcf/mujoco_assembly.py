@@ -7,18 +7,19 @@ Source: the documentation of MuJoCo 4.0, "Computation".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.description import Description
 from kanecore.describe.reading import Reading
 from kanecore.describe.robots.link_masses import add_bodies
 from kanecore.describe.robots.placed_links import PlacedLinks
 from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, product
 from kanecore.describe.robots.robot import Inertial, Link, Robot, Solid
+from kanecore.describe.robots.robot_assembly import named_joints
+from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Op
 
@@ -57,6 +58,7 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     """
     if options.equality not in _EQUALITY:
         raise ModelError(f"equality is {options.equality!r}; it must be 'exact' or 'ignore'")
+    friction = RobotOptions(friction=options.friction).checked_friction()
     m = compiled(source)
     names = Names(m)
     refuse_unread(m, names)
@@ -69,7 +71,7 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     sites = Sites(tree, velocities)
     sites.add_all()
     add_passive_forces(tree, velocities, flags)
-    _add_friction(tree, options.friction)
+    _add_friction(tree, friction)
     tendons = add_tendons(tree, sites, velocities, flags)
     if options.actuators:
         add_actuators(tree, tendons, sites, flags)
@@ -83,7 +85,7 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     if options.equality == "exact" and "equality" not in flags.off and "constraint" not in flags.off:
         add_equality(tree, tendons, sites)
     notes = tuple(_notes(m, options))
-    return Reading(_named_joints(builder.description(), tree), values=values, notes=notes)
+    return Reading(named_joints(builder.description(), _last_joints(tree)), values=values, notes=notes)
 
 
 def _robot(tree: BodyTree) -> Robot:
@@ -115,25 +117,18 @@ def _add_friction(tree: BodyTree, friction: float | None) -> None:
     """Add the dry friction of joints, which turns over a speed."""
     if friction is None:
         return
-    if not friction > 0.0:
-        raise ModelError(
-            f"friction is {friction!r}; it is None, or the speed over which dry friction turns, such as 0.01"
-        )
     g = tree.builder.graph
     for i, u in enumerate(tree.u):
         if tree.m.dof_frictionloss[i]:
-            turned = g.call(Op.TANH, g.mul(g.constant(1.0 / float(friction)), u))
+            turned = g.call(Op.TANH, g.mul(g.constant(1.0 / friction), u))
             tree.efforts[i].append(g.neg(g.mul(g.constant(float(tree.m.dof_frictionloss[i])), turned)))
 
 
-def _named_joints(d: Description, tree: BodyTree) -> Description:
-    """The description in which joints that follow from points have the names of the last joints of their bodies."""
-    m, last = tree.m, dict[str, str]()
-    for body in range(1, m.nbody):
-        if m.body_jntnum[body]:
-            last[tree.name(body)] = tree.names("jnt", int(m.body_jntadr[body]) + int(m.body_jntnum[body]) - 1)
-    joints = (replace(joint, name=last.get(d.bodies[joint.child].name, joint.name)) for joint in d.joints)
-    return replace(d, joints=tuple(joints))
+def _last_joints(tree: BodyTree) -> dict[str, str]:
+    """The last joint of each body that has joints, by names."""
+    m = tree.m
+    moving = (body for body in range(1, m.nbody) if m.body_jntnum[body])
+    return {tree.name(k): tree.names("jnt", int(m.body_jntadr[k]) + int(m.body_jntnum[k]) - 1) for k in moving}
 
 
 def _notes(m: Any, options: MujocoOptions) -> Iterator[str]:

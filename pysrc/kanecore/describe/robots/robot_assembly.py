@@ -23,7 +23,7 @@ from .robot_options import RobotOptions
 from .single_joints import SingleJoints
 from .velocity_rows import constrain_velocities
 
-__all__ = ["described_robot"]
+__all__ = ["described_robot", "named_joints"]
 
 _BASES = ("base", "floating_base", "the floating base")
 """Names of the joint of a floating base: the first that no joint has."""
@@ -68,12 +68,15 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
     add_torques(links, options.torques)
     constrain_velocities(builder, options.velocity_constraints)
     notes = tuple(_notes(robot, options, any(gravity), collides))
-    return Reading(_named_joints(builder.description(), moved_by), values=values, folder=robot.folder, notes=notes)
+    return Reading(named_joints(builder.description(), moved_by), values=values, folder=robot.folder, notes=notes)
 
 
-def _named_joints(d: Description, moved_by: Mapping[str, str]) -> Description:
-    """The description in which joints that follow from points have the names of the robot's joints."""
-    joints = (replace(joint, name=moved_by[d.bodies[joint.child].name]) for joint in d.joints)
+def named_joints(d: Description, moved_by: Mapping[str, str]) -> Description:
+    """The description in which joints that follow from points have the names of the robot's joints, by body.
+
+    A body that no joint of the robot moves keeps the name that follows from its points.
+    """
+    joints = (replace(joint, name=moved_by.get(d.bodies[joint.child].name, joint.name)) for joint in d.joints)
     return replace(d, joints=tuple(joints))
 
 
