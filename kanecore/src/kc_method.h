@@ -118,6 +118,16 @@ static inline void kc_advance(uint32_t n, const double *restrict x, double h, co
     }
 }
 
+/* Slope number i of the tableau, i > 0. */
+static inline kc_status kc_stage(const kc_stride *s, int i)
+{
+    const kc_method *m = s->method;
+    const uint32_t n = kc_n_x(s->run->system);
+    const double h = s->next - s->t;
+    kc_advance(n, s->x, h, m->a + (size_t)i * (size_t)m->extended, i, s->k, s->y);
+    return kc_evaluate(s->run, s->t + m->c[i] * h, s->y, s->k + (uint32_t)i * n);
+}
+
 /* Unit for an error in component i; not zero, so that 0 / 0 does not arise. */
 static inline double kc_tolerance(const kc_plan *p, uint32_t i, double x, double y)
 {
