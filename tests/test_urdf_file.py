@@ -449,6 +449,8 @@ BROKEN = [
     ('<robot name="r"/>', "there is no link"),
     ("<robot>\n<link/></robot>", "line 2: <link> has no name"),
     (PAIR + '<link name="a"/></robot>', "line 4: a link named 'a' stands in line 2"),
+    (PAIR.replace("</link>", "<xacro:leg/></link>") + END, "line 3: <xacro:leg> is xacro: run xacro on the file"),
+    (PAIR.replace('value="1"', 'value="${m}"') + END, r"line 3: value of <mass> is '\$\{m\}'; .* run xacro"),
     (PAIR + END, r"2 links are no child of a joint: 'a' \(line 2\), 'b' \(line 3\)"),
     (PAIR + joint("j", "a", "b") + joint("k", "b", "a") + END, "part of a ring of joints"),
     (PAIR + joint("j", "a", "b") + joint("k", "a", "b") + END, "line 5: link 'b' is the child of"),
@@ -465,6 +467,30 @@ BROKEN = [
     ),
     (PAIR.replace('value="1"', 'value="-1"') + END, "line 3: the mass is -1"),
     (PAIR.replace(' iyz="0"', "") + END, "line 3: <inertia> has no iyz"),
+    (
+        PAIR.replace("<inertia ", "<x ") + END,
+        "line 3: <inertial> of link 'b' has no <inertia>: write .*zeros",
+    ),
+    (
+        PAIR.replace("<mass ", "<x ") + END,
+        "line 3: <inertial> of link 'b' has no <mass>: write .*; or take <",
+    ),
+    (
+        PAIR + joint("j", "a", "b", "fixed") + END,
+        "line 2: no joint moves a link: floating_base=True lets the root 'a'",
+    ),
+    (
+        PAIR + '<link name="c"/>' + joint("j", "a", "b", "fixed") + joint("k", "b", "c") + END,
+        "line 4: joint 'k' moves link 'c', and nothing that moves has mass or inertia: give the link an inertia",
+    ),
+    (
+        PAIR + joint("j1", "a", "b", "floating") + '<link name="c"/>' + joint("j1_x", "b", "c") + END,
+        r"line 5: the numbers of joint 'j1_x' would be called as one of joint 'j1' \(floating\) is, q_j1_x or u_j1_x",
+    ),
+    (
+        PAIR + joint("p_r", "a", "b") + '<link name="c"/>' + joint("p", "b", "c", "planar") + END,
+        r"line 4: the numbers of joint 'p_r' would be called as one of joint 'p' \(planar\) is",
+    ),
     (
         '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n<robot name="&b;"/>',
         "line 1: it declares a document type",
@@ -526,6 +552,14 @@ def test_encodings_that_are_not_read(encoding: str, says: str, tmp_path: Path) -
     path = tmp_path / "it.urdf"
     path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n<robot/>')
     with pytest.raises(kc.ModelError, match=rf"it\.urdf, line 1: .*{says}"):
+        kc.Model.from_urdf(path)
+
+
+def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
+    """As of a file in latin-1 that does not say so."""
+    path = tmp_path / "it.urdf"
+    path.write_text(PAIR + joint("jé", "a", "b") + END, encoding="latin-1")
+    with pytest.raises(kc.ModelError, match=r"line 4: byte 0xe9 is no character of UTF-8: .*encoding=.latin-1"):
         kc.Model.from_urdf(path)
 
 
@@ -601,6 +635,30 @@ def test_a_link_that_moves_without_mass() -> None:
         dyn.simulate((0.0, 1.0), np.zeros(4))
     heavy = compiled(kc.Model.from_urdf(PAIR + joint("j", "a", "b") + "</robot>"))
     assert "massless" not in heavy.info
+
+
+def _arm(root: str, *joints: str) -> str:
+    links = "".join(f'<link name="{name}">{INERTIAL}</link>' for name in "bc"[: len(joints)])
+    return f'<robot name="r">\n<link name="a">{root}</link>\n{links}{"".join(joints)}{END}'
+
+
+def test_a_floating_root_without_inertia() -> None:
+    """One hinge lets it spin alone, two do not; neither a rotor nor a mimic with mass leaves a joint undetermined."""
+    hinges = joint("j", "a", "b"), joint("k", "a", "c", more='<axis xyz="0 1 0"/>')
+    with pytest.warns(kc.KanecoreWarning, match=r"line 2: link 'a' moves by joint 'base', .* in some directions alone"):
+        dyn = compiled(kc.Model.from_urdf(_arm("", hinges[0]), floating_base=True))
+    x = dyn.state({"q_base_e0": 1.0})
+    assert np.linalg.matrix_rank(dyn.mass_matrix(0.0, x)) == 6
+    dyn = compiled(kc.Model.from_urdf(_arm("", *hinges), floating_base=True))
+    assert np.linalg.matrix_rank(dyn.mass_matrix(0.0, dyn.state({"q_base_e0": 1.0, "q_j": 0.3}))) == 8
+    with pytest.raises(kc.ModelError, match="line 2: joint 'base' moves link 'a', and nothing that moves has mass"):
+        kc.Model.from_urdf(_arm(""), floating_base=True)
+    with pytest.raises(kc.ModelError, match=r"joint 'base_x' .* of the floating base, joint 'base', is"):
+        kc.Model.from_urdf(_arm(INERTIAL, joint("base_x", "a", "b")), floating_base=True)
+    empty = _arm("", *hinges).replace(f'<link name="b">{INERTIAL}', '<link name="b">')
+    for text, armature in ((empty, {"j": 1.0}), (empty.replace('"0 1 0"/>', '"0 1 0"/><mimic joint="j"/>'), {})):
+        dyn = compiled(kc.Model.from_urdf(text, armature=armature))
+        assert np.linalg.cond(dyn.mass_matrix(0.0, np.zeros(dyn.n_x))) < 10.0
 
 
 @pytest.mark.parametrize(
@@ -766,6 +824,28 @@ def test_quaternions_of_origins() -> None:
         kc.Model.from_urdf(text.format(turned='rpy="0 0 1" quat_xyzw="0 0 0 1"'))
     with pytest.raises(kc.ModelError, match="quat_xyzw of <origin> is 0 0 0 0"):
         kc.Model.from_urdf(text.format(turned='quat_xyzw="0 0 0 0"'))
+
+
+@pytest.mark.parametrize(
+    ("axis", "x", "y"),
+    [
+        ("0 0 1", [1, 0, 0], [0, 1, 0]),
+        ("0 0 -1", [1, 0, 0], [0, -1, 0]),
+        ("0 1 0", [1, 0, 0], [0, 0, -1]),
+        ("1 0 0", [0, 0, -1], [0, 1, 0]),
+        ("0.001 0 -1", [-1, 0, -0.001], [0, 1, 0]),
+        ("3 -5 -7", [0.531907, 0.780154, -0.329293], [0.780154, -0.300257, 0.548821]),
+    ],
+)
+def test_directions_of_planar_joints(axis: str, x: list[float], y: list[float]) -> None:
+    """Those of MuJoCo 4.0 and Drake 1.51, whose numbers these are: x and y by the shortest turn of z to the axis."""
+    dyn = compiled(kc.Model.from_urdf(PAIR + joint("j", "a", "b", "planar", f'<axis xyz="{axis}"/>') + END))
+    for k, direction in zip("xyr", (x, y, [0, 0, 0]), strict=True):
+        assert_allclose(dyn.position("b", 0.0, dyn.state({f"q_j_{k}": 1.0})), direction, atol=1e-6)
+    rates = np.asarray(dyn.qdot(0.0, dyn.state({"q_j_r": np.pi / 2, "u_j_x": 1.0, "u_j_r": 2.0})))
+    assert_allclose(rates, [0.0, 1.0, 2.0], atol=1e-15)
+    turned = np.asarray(dyn.angular_velocities(0.0, dyn.state({"u_j_r": 1.0}), named=True)["b"])
+    assert_allclose(turned, np.cross(x, y), atol=1e-6)
 
 
 @pytest.mark.parametrize("axis", ["0 0 1", "0 0 -1", "0 1 0"])

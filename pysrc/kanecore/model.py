@@ -499,10 +499,11 @@ class Model(Expressions):
         ``tau_J``, an input.  A floating one has the position ``q_J_x``, ``q_J_y``, ``q_J_z`` in the axes of the joint,
         the unit quaternion ``q_J_e0`` ... ``q_J_e3``, the velocity ``u_J_x`` ... of the link's origin and its angular
         velocity ``u_J_rx`` ..., both in the axes of the link; a spherical one has the quaternion and the angular
-        velocity; so has a planar one ``q_J_x``, ``q_J_y`` in the plane
-        normal to its axis, the angle ``q_J_r``, and ``u_J_x``, ``u_J_y``, ``u_J_r``.  Their efforts have the names of
-        their speeds, with tau.  All links are points and frames, also those without mass; links on fixed joints are
-        merged.
+        velocity.  A planar one has ``q_J_x``, ``q_J_y`` in the plane normal to its axis, along x and y of the joint,
+        turned the shortest way that brings z to the axis, about x for the axis −z; the angle ``q_J_r``; and ``u_J_x``,
+        ``u_J_y``, ``u_J_r``, the former along these directions as they turn with the link.  Efforts of all these have
+        the names of their speeds, with tau.  All links are points and frames, also those without mass; links on fixed
+        joints are merged.
 
         Parameters
         ----------

@@ -60,6 +60,7 @@ class ElementValues:
             values = []
         if len(values) != count or not all(map(math.isfinite, values)):
             wanted = "one finite number" if count == 1 else f"{count} finite numbers"
+            wanted += "; it is xacro: run xacro on the file first" if "$" in text else ""
             raise self.fault(element, f"{name} of <{element.tag}> is {text!r}; it must be {wanted}")
         if max(map(abs, values)) > BEYOND:
             raise self.fault(element, f"{name} of <{element.tag}> is {text!r}; no number may be beyond {BEYOND:g}")

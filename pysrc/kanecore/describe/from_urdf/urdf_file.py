@@ -78,9 +78,7 @@ def _content(source: str | PathLike[str], where: str) -> bytes:
 
 
 def _robot(values: ElementValues, top: Element, folder: str | None, mimics: bool, collides: bool) -> Robot:
-    for element in top.children:
-        if element.tag.startswith("xacro:"):
-            raise values.fault(element, f"<{element.tag}> is xacro: run xacro on the file first")
+    _refuse_xacro(values, top)
     links = {link.name: link for link in (_link(values, e, collides) for e in _once(values, top, "link"))}
     elements = _once(values, top, "joint", "drake:joint")
     joints = [joint_of(values, element, top, links, mimics) for element in elements]
@@ -97,6 +95,14 @@ def _robot(values: ElementValues, top: Element, folder: str | None, mimics: bool
     return robot
 
 
+def _refuse_xacro(values: ElementValues, element: Element) -> None:
+    """Raise ModelError for an element with xacro's prefix, at any depth."""
+    if element.tag.startswith("xacro:"):
+        raise values.fault(element, f"<{element.tag}> is xacro: run xacro on the file first")
+    for child in element.children:
+        _refuse_xacro(values, child)
+
+
 def _once(values: ElementValues, top: Element, *tags: str) -> list[Element]:
     """The links, or the joints, each with a name of its own."""
     lines: dict[str, int] = {}
@@ -110,21 +116,26 @@ def _once(values: ElementValues, top: Element, *tags: str) -> list[Element]:
 
 
 def _link(values: ElementValues, element: Element, collides: bool) -> Link:
-    inertial = element.first("inertial")
+    name, inertial = values.text(element, "name"), element.first("inertial")
     collisions = element.all("collision") if collides else []
     return Link(
-        values.text(element, "name"),
+        name,
         f"line {element.line}",
-        None if inertial is None else _masses(values, inertial),
+        None if inertial is None else _masses(values, inertial, name),
         tuple(solid for each in element.all("visual") for solid in visual_shapes(values, each)),
         tuple(solid for each in collisions for solid in collision_shapes(values, each)),
     )
 
 
-def _masses(values: ElementValues, element: Element) -> Inertial:
+def _masses(values: ElementValues, element: Element, link: str) -> Inertial:
     given, tensor = element.first("mass"), element.first("inertia")
     if given is None or tensor is None:
-        raise values.fault(element, f"<inertial> has no <{'mass' if given is None else 'inertia'}>")
+        part = '<mass value="..."/>' if given is None else '<inertia ixx="..." .../>, of zeros for a point of mass'
+        raise values.fault(
+            element,
+            f"<inertial> of link {link!r} has no <{'mass' if given is None else 'inertia'}>: write {part}; or take "
+            "<inertial> out for a link without mass",
+        )
     mass = values.number(given, "value")
     if mass < 0.0:
         raise values.fault(given, f"the mass is {mass:g}; it cannot be negative")

@@ -18,6 +18,7 @@ __all__ = ["LARGEST", "Element", "read_xml"]
 LARGEST = 64_000_000
 """Bytes that are read at most: a hundred times those of a humanoid."""
 _DEEPEST = 100
+_INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 
 
 @dataclass
@@ -114,7 +115,14 @@ def read_xml(text: bytes | str, where: str) -> Element:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise ModelError(f"{where}, line {error.lineno}: this is no XML, {expat.ErrorString(error.code)}") from None
+        fault = f"this is no XML, {expat.ErrorString(error.code)}"
+        at = parser.ErrorByteIndex
+        if text[at : at + 1] >= b"\x80" and error.code == _INVALID_TOKEN:
+            fault = (
+                f"byte 0x{text[at]:02x} is no character of UTF-8: save the file as UTF-8, or declare its encoding, as "
+                """by <?xml version="1.0" encoding="latin-1"?> in its first line"""
+            )
+        raise ModelError(f"{where}, line {error.lineno}: {fault}") from None
     except (LookupError, ValueError) as error:  # from Python's codecs, which read encodings that expat does not
         raise strange(f"declares an encoding that cannot be read ({error})") from None
     return top.children[0]

@@ -23,7 +23,7 @@ from .number_nodes import (
     turn_quaternion,
 )
 from .placed_links import FramePoint, PlacedLink, PlacedLinks
-from .rigid_poses import Pose, along, joint_axes, product
+from .rigid_poses import Pose, along, axes_of_plane, joint_axes, product
 from .robot import Joint
 from .single_joints import SingleJoints, wrench_pair
 
@@ -93,9 +93,9 @@ def _single(b: Builder, joint: Joint, parent: PlacedLink, at: Pose, singles: Sin
 
 
 def _planar(b: Builder, joint: Joint, parent: PlacedLink, at: Pose) -> PlacedLink:
-    """Add two displacements in the plane normal to the axis, and a turn about it; speeds in the child's axes."""
+    """Add two displacements normal to the axis, and a turn about it; speeds along directions that turn with it."""
     g, name = b.graph, joint.name
-    own = joint_axes(joint.axis, k=2)
+    own = axes_of_plane(joint.axis)
     x, y, r = (b.coordinate(f"q_{name}_{each}") for each in ("x", "y", "r"))
     vx, vy, wr = (b.speed(f"u_{name}_{each}") for each in ("x", "y", "r"))
     c, s = g.cos(r), g.sin(r)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from kanecore.shapes import Box, Cylinder, Shape, Sphere
 from .number_nodes import constant_matrix, constant_vector
 from .placed_links import PlacedLink, PlacedLinks
 from .rigid_poses import Pose, product
-from .robot import Inertial, Robot
+from .robot import FREEDOMS, Inertial, Joint, Robot
 
 __all__ = ["add_bodies", "warn_of_massless"]
 
@@ -43,17 +43,40 @@ class _Carried:
         self.inertia += central + inertial.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
 
 
-def warn_of_massless(robot: Robot) -> None:
-    """Warn of joints that carry neither mass nor inertia."""
-    carries = {name for name, link in robot.links.items() if _resists(link.inertial)}
+def warn_of_massless(robot: Robot, base: str | None, rotors: Collection[str]) -> None:
+    """Warn of joints whose motion meets no inertia, with ``base``, that of a floating root; ``rotors`` have their own.
+
+    A link meets inertia in six directions at most, and in one less for each speed of a joint that carries the inertia.
+    """
+    met = {name: 6 if _resists(link.inertial) else 0 for name, link in robot.links.items()}
+    moved = {*rotors}
     for joint in reversed(robot.joints):
-        if joint.child in carries:
-            carries.add(joint.parent)
-        elif joint.kind != "fixed" and joint.mimic is None:
-            warn(
-                f"link {joint.child!r} moves by joint {joint.name!r}, and nothing there has mass or inertia: its "
-                "acceleration is not determined, and asking for it will be a SingularError"
+        n = FREEDOMS[joint.kind] if joint.mimic is None else 0
+        if met[joint.child] >= n > 0:
+            moved.add(joint.name)
+        elif joint.mimic is not None and met[joint.child]:
+            moved.add(_leader(robot, joint))
+        met[joint.parent] = min(6, met[joint.parent] + max(0, met[joint.child] - n))
+    joints = [(joint.name, joint.child) for joint in robot.joints if joint.kind != "fixed" and joint.mimic is None]
+    if base and met[robot.root] < 6:
+        joints.insert(0, (base, robot.root))
+    for name, link in joints:
+        if name not in moved:
+            lacks = (
+                "what it carries resists in some directions alone" if met[link] else "nothing there has mass or inertia"
             )
+            warn(
+                f"{robot.where}, {robot.links[link].place}: link {link!r} moves by joint {name!r}, and {lacks}: its "
+                "acceleration is not determined, and asking for it will be a SingularError; give the link an inertia"
+            )
+
+
+def _leader(robot: Robot, joint: Joint) -> str:
+    """The joint that a mimic follows in the end."""
+    by_name = {each.name: each for each in robot.joints}
+    while joint.mimic is not None:
+        joint = by_name[joint.mimic.joint]
+    return joint.name
 
 
 def _resists(inertial: Inertial | None) -> bool:

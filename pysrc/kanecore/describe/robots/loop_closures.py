@@ -12,7 +12,7 @@ from kanecore.graph.vectors import Vector, cross, dot, neg
 
 from .number_nodes import axis_components, number, triple
 from .placed_links import FramePoint, PlacedLinks, refuse_same
-from .rigid_poses import joint_axes
+from .rigid_poses import axes_of_plane
 from .robot import Closure
 from .robot_options import three_numbers
 
@@ -35,7 +35,7 @@ class Loops:
         ends = [links.end(link, pose, closure.name) for link, pose in closure.ends]
         turned = "" if closure.kind == "point" else "xyz"
         if closure.axis is not None:  # of axes whose z is that of the joint
-            turned, own = "xy", joint_axes(closure.axis, k=2)
+            turned, own = "xy", axes_of_plane(closure.axis)
             ends = [FramePoint(links.turned(end.frame, own.T, f"{closure.name} axes"), end.point) for end in ends]
         self._join(ends, closure.name, turned)
 

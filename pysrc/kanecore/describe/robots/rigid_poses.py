@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Pose", "along", "cleaned", "from_unit_quaternion", "joint_axes", "product", "roll_pitch_yaw"]
+__all__ = [
+    *("Pose", "along", "axes_of_plane", "cleaned", "from_unit_quaternion", "joint_axes", "product"),
+    "roll_pitch_yaw",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -92,10 +95,22 @@ def along(axis: Array) -> tuple[int, float]:
     return k, 1.0 if axis[k] > 0.0 else -1.0
 
 
-def joint_axes(axis: Array, k: int | None = None) -> Array:
-    """Rows of a rotation to axes of which one, axis k if given, is the joint's; the axes of the link if possible."""
-    at, sign = along(axis)
-    if np.count_nonzero(axis) == 1 and (k is None or (k == at and sign > 0.0)):
+def axes_of_plane(axis: Array) -> Array:
+    """Rows x, y and the axis of a rotation: the axes of the link, turned the shortest way that brings z to the axis.
+
+    About x where the axis is −z.
+    """
+    x, y, z = axis.tolist()
+    across = math.hypot(x, y)
+    if across == 0.0:
+        return np.diag([1.0, z, z])
+    c, s, far = x / across, y / across, 1.0 - z
+    return cleaned(np.array([[1.0 - c * c * far, -c * s * far, -x], [-c * s * far, 1.0 - s * s * far, -y], [x, y, z]]))
+
+
+def joint_axes(axis: Array) -> Array:
+    """Rows of a rotation to axes of which one is along the joint's; the axes of the link if possible."""
+    if np.count_nonzero(axis) == 1:
         return np.eye(3)
     helper = _AXES[int(np.argmin(np.abs(axis)))]
     x = np.cross(helper, axis)

@@ -15,15 +15,25 @@ import numpy.typing as npt
 from .rigid_poses import Pose
 
 __all__ = [
-    *("KINDS", "SINGLE", "Closure", "Inertial", "Joint", "LineSpring", "Link", "LinkPose", "Mimic"),
-    *("Robot", "Solid"),
+    *("FREEDOMS", "KINDS", "NUMBERS", "SINGLE", "Closure", "Inertial", "Joint", "LineSpring", "Link", "LinkPose"),
+    *("Mimic", "Robot", "Solid"),
 ]
 
 Array = npt.NDArray[np.float64]
 
 SINGLE = ("revolute", "continuous", "prismatic")
 """Kinds of joints that have one coordinate."""
-KINDS = (*SINGLE, "spherical", "planar", "floating", "fixed")
+_TURN = ("rx", "ry", "rz")
+_QUATERNION = ("e0", "e1", "e2", "e3")
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "spherical": (*_QUATERNION, *_TURN),
+    "planar": ("x", "y", "r"),
+    "floating": ("x", "y", "z", *_QUATERNION, *_TURN),
+}
+"""Ends of the names of coordinates and speeds, by the kinds of joints that have several."""
+FREEDOMS = {**dict.fromkeys(SINGLE, 1), "spherical": 3, "planar": 3, "floating": 6, "fixed": 0}
+"""Number of speeds, by kind of joint."""
+KINDS = tuple(FREEDOMS)
 """Kinds of joints."""
 
 

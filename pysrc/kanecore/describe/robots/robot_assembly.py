@@ -10,6 +10,7 @@ from dataclasses import replace
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
 from kanecore.describe.reading import Reading
+from kanecore.errors import ModelError
 
 from .forces_on_links import add_forces, add_spring, add_torques
 from .ground_contacts import add_contacts
@@ -21,6 +22,7 @@ from .rigid_poses import Pose
 from .robot import SINGLE, Robot
 from .robot_options import RobotOptions
 from .single_joints import SingleJoints
+from .tree_checks import check_names
 from .velocity_rows import constrain_velocities
 
 __all__ = ["described_robot", "named_joints"]
@@ -41,20 +43,24 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
     builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
     links, moved_by = PlacedLinks(builder), {joint.child: joint.name for joint in robot.joints}
     by_name = {joint.name: joint for joint in robot.joints}
-    if options.floating_base:
-        moved_by[robot.root] = next(name for name in _BASES if name not in by_name)
+    base = next(name for name in _BASES if name not in by_name) if options.floating_base else None
+    check_names(robot, base)
+    if base:
+        moved_by[robot.root] = base
         links.world = builder.point("world", velocity=())
         builder.origin(links.world)
         ground = FramePoint(builder.inertial, links.world)
-        add_floating(links, robot.root, moved_by[robot.root], ground, Pose.same(), efforts=False)
+        add_floating(links, robot.root, base, ground, Pose.same(), efforts=False)
     else:
         hold_root(links, robot.root)
     armature = options.checked_armature([joint.name for joint in robot.joints if joint.kind in SINGLE])
     singles = SingleJoints(builder, by_name, options.damping, friction, armature)
     for joint in robot.joints:
         add_joint(links, joint, singles)
-    warn_of_massless(robot)
     values = add_bodies(links, robot, gravity, options.parameters)
+    if not builder.bodies:
+        raise _motionless(robot, base)
+    warn_of_massless(robot, base, armature)
     loops = Loops(links)
     for closure in robot.closures:
         loops.close_by(closure)
@@ -69,6 +75,21 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
     constrain_velocities(builder, options.velocity_constraints)
     notes = tuple(_notes(robot, options, any(gravity), collides))
     return Reading(named_joints(builder.description(), moved_by), values=values, folder=robot.folder, notes=notes)
+
+
+def _motionless(robot: Robot, base: str | None) -> ModelError:
+    """The error of a robot of which no body moves."""
+    moved = [(base, robot.root)] if base else []
+    moved += [(joint.name, joint.child) for joint in robot.joints if joint.kind != "fixed"]
+    for joint, link in moved:
+        return ModelError(
+            f"{robot.where}, {robot.links[link].place}: joint {joint!r} moves link {link!r}, and nothing that moves "
+            "has mass or inertia: give the link an inertia"
+        )
+    return ModelError(
+        f"{robot.where}, {robot.links[robot.root].place}: no joint moves a link: floating_base=True lets the root "
+        f"{robot.root!r} move, where it has an inertia; or give a joint another type than fixed"
+    )
 
 
 def named_joints(d: Description, moved_by: Mapping[str, str]) -> Description:

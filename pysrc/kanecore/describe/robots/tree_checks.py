@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that links and joints are one tree with one root, and that joints that mimic others may do so."""
+"""Checks that links and joints are one tree with one root, which joints mimic others, and that names differ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 from kanecore.errors import ModelError, unknown_name
 
-from .robot import SINGLE, Joint, Link
+from .robot import NUMBERS, SINGLE, Joint, Link, Robot
 
-__all__ = ["checked_tree"]
+__all__ = ["check_names", "checked_tree"]
 
 
 def checked_tree(where: str, links: Mapping[str, Link], joints: Iterable[Joint]) -> tuple[str, tuple[Joint, ...]]:
@@ -78,6 +78,20 @@ def _check_mimics(where: str, joints: list[Joint]) -> None:
             raise ModelError(
                 f"{where}, {joint.place}: joint {joint.name!r} ({joint.kind}) mimics {leader.name!r} "
                 f"({leader.kind}); only {', '.join(SINGLE)} joints mimic each other"
+            )
+
+
+def check_names(robot: Robot, base: str | None) -> None:
+    """Raise ModelError for two joints, or the floating base and a joint, whose numbers would have the same names."""
+    kinds = {joint.name: joint.kind for joint in robot.joints} | ({base: "floating"} if base else {})
+    several = {f"{name}_{end}": name for name, kind in kinds.items() for end in NUMBERS.get(kind, ())}
+    for joint in robot.joints:
+        if joint.kind in SINGLE and joint.name in several:
+            other = several[joint.name]
+            owner = f"the floating base, joint {other!r}," if other == base else f"joint {other!r} ({kinds[other]})"
+            raise ModelError(
+                f"{robot.where}, {joint.place}: the numbers of joint {joint.name!r} would be called as one of {owner} "
+                f"is, q_{joint.name} or u_{joint.name}: rename one of the joints"
             )
 
 
