@@ -3,6 +3,7 @@
 
 import ctypes
 import importlib
+import pickle
 import re
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from mechanisms import mass_point
 
 import kanecore as kc
 from kanecore.build.compilation import compile_library
-from kanecore.export.casadi_function import text
+from kanecore.export.casadi_text import text
 
 ca = pytest.importorskip("casadi", reason="pip install casadi")
 pytestmark = pytest.mark.compiler
@@ -233,6 +234,22 @@ def test_null_arguments_and_results(name: str) -> None:
         assert call("fwd1_adj2_null_test", 16, [None] * 4) == 0
         assert call("adj1_adj2_null_test", 14, [*slopes, None, None]) == 0
     assert not any(np.any(slope) for slope in slopes)
+
+
+def test_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written for an equal model, whatever the values of its parameters; for another one it is."""
+
+    def model(stiffness: int) -> kc.Model:
+        q, u, k = *me.dynamicsymbols("q u"), sm.Symbol("k")
+        return mass_point({q: u}, 2, [-stiffness * k * q**3], parameters=[k])
+
+    kc.compile(model(1), parameters={"k": 2.0}).casadi(name="kept")
+    monkeypatch.setattr("kanecore.export.casadi_text.text", lambda *_: pytest.fail("the text is written"))
+    dyn = pickle.loads(pickle.dumps(kc.compile(model(1), parameters={"k": 3.0})))
+    assert dense(dyn.casadi(name="kept").jacobian()(0, [2.0, 0.0], [], [3.0], 0)[1])[1, 0] == -18.0
+    for other, options in ((model(1), {"wrt": "xr"}), (model(1), {"name": "renamed"}), (model(5), {})):
+        with pytest.raises(pytest.fail.Exception, match="the text is written"):
+            kc.compile(other).casadi(**{"name": "kept", **options})
 
 
 def test_map_and_threads() -> None:

@@ -265,6 +265,7 @@ def _derived(
         info=info,
         functions=functions,
         describe=source.described,
+        fingerprint=lambda: source.key,
         origin=(unpickled, (version(), source, had)),
     )
 

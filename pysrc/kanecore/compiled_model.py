@@ -107,6 +107,9 @@ class CompiledModel(Evaluator):
         The functions in C that the libraries call, in the order in which they know them.
     describe : callable, optional
         ``describe()`` returns the description that the libraries were derived from, for `export_c` and its like.
+    fingerprint : callable, optional
+        ``fingerprint()`` returns a text that only equal descriptions share: of what is derived of them, the key in the
+        cache.
     described_by : callable, optional
         ``described_by()`` returns the `Model` that it was compiled from.
     shown : callable, optional
@@ -130,6 +133,7 @@ class CompiledModel(Evaluator):
         origin: tuple[Callable[..., CompiledModel], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
         describe: Callable[[], Description] | None = None,
+        fingerprint: Callable[[], str] | None = None,
         described_by: Callable[[], Model] | None = None,
         shown: Callable[[], Any] | None = None,
     ) -> None:
@@ -143,6 +147,7 @@ class CompiledModel(Evaluator):
             origin=origin,
             functions=functions,
             describe=describe,
+            fingerprint=fingerprint,
             described_by=described_by,
             shown=shown,
         )

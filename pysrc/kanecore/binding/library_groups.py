@@ -60,6 +60,8 @@ class LibraryGroups:
         ``(function, arguments)`` that make the model again, for pickling.
     describe : callable or None
         ``describe()`` returns the description that the libraries were derived from.
+    fingerprint : callable or None
+        ``fingerprint()`` stands for that description in the cache of libraries.
     described_by : callable or None
         ``described_by()`` returns the `Model` that it was compiled from.
     shown : callable or None
@@ -82,6 +84,7 @@ class LibraryGroups:
         origin: tuple[Callable[..., Any], tuple[Any, ...]] | None = None,
         functions: Mapping[str, CFunction] = MappingProxyType({}),
         describe: Callable[[], Description] | None = None,
+        fingerprint: Callable[[], str] | None = None,
         described_by: Callable[[], Any] | None = None,
         shown: Callable[[], Any] | None = None,
     ) -> None:
@@ -92,7 +95,8 @@ class LibraryGroups:
         self.sources = dict(source)
         self._builder, self._lane_builder = builder, lane_builder
         self.info = _merged(kernels.table_info, info or {})
-        self.origin, self.describe, self.described_by, self.shown = origin, describe, described_by, shown
+        self.origin, self.describe, self.fingerprint = origin, describe, fingerprint
+        self.described_by, self.shown = described_by, shown
         self._built = set(GROUPS) if first == "all" else {first}
         self._built_lanes: set[str] = set()
         self.building = RLock()

@@ -156,7 +156,11 @@ def load(name: str) -> CompiledModel:
     if name not in MODELS:
         raise unknown_name("model of the gallery is called", name, models())
     own: dict[str, Any] = {"origin": (load, (name,)), "describe": partial(_described, name)}
-    own["described_by"], own["shown"] = partial(_model, name), partial(_shown, name)
+    own |= {
+        "fingerprint": partial(_fingerprint, name),
+        "described_by": partial(_model, name),
+        "shown": partial(_shown, name),
+    }
     if is_prebuilt(name) and name not in robots():
         return CompiledModel(
             {"all": str(library_path(name))},
