@@ -167,10 +167,6 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda b: [b.parameter("s_d"), b.point("S", 0, along(b.input("s")))], "two different symbols are named 's_d'"),
     (lambda b: b.parameter(5), "the name 5 is no text: write a str"),
     (lambda b: [b.output("E", 1) for _ in range(2)], "two outputs are named 'E': give each a name of its own"),
-    (
-        lambda b: b.output("q", Q),
-        r"output 'q' is the coordinate of that name, which sol\['q'\] is already: leave it out",
-    ),
     (lambda b: b.output("u", Q), "an output and the speed u are both called 'u'.*: rename the output"),
     (lambda b: [b.input("s"), b.output("s", Q)], "an output and the input s are both called 's'"),
     (lambda b: [b.point("S", 0, along(b.input("s"))), b.output("s_dd", Q)], "the input s_dd are both called 's_dd'"),

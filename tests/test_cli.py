@@ -334,7 +334,7 @@ def test_a_demo_without_matplotlib_fails_and_says_so(
     assert main(["demo", "-o", str(tmp_path / "demo.png")]) == 1
     captured = capsys.readouterr()
     assert "energy drift" in captured.out
-    assert captured.err == "kanecore: pictures need matplotlib: pip install kanecore[plot]\n"
+    assert captured.err == "kanecore: pictures need matplotlib: pip install matplotlib\n"
 
 
 @pytest.mark.parametrize("n", [100001, 10**13])

@@ -154,7 +154,7 @@ def test_a_model_is_the_same_in_every_folder(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------------- with trimesh
 @pytest.fixture
 def trimesh() -> None:
-    pytest.importorskip("trimesh", reason='files of meshes are read by trimesh: pip install "kanecore[meshes]"')
+    pytest.importorskip("trimesh", reason="files of meshes are read by trimesh: pip install trimesh pycollada")
 
 
 @pytest.mark.usefixtures("trimesh")
@@ -209,7 +209,7 @@ def test_formats(tmp_path: Path) -> None:
     expected = np.concatenate(mesh_lines(str(write_stl(tmp_path / "box.stl", CORNERS, FACES)), None, (1, 1, 1)))
     found = np.concatenate(mesh_lines(str(obj), None, (1, 1, 1)))
     np.testing.assert_allclose(np.ptp(found, axis=0), np.ptp(expected, axis=0))
-    pytest.importorskip("collada", reason='COLLADA is read by pycollada: pip install "kanecore[meshes]"')
+    pytest.importorskip("collada", reason="COLLADA is read by pycollada: pip install trimesh pycollada")
     dae = tmp_path / "box.dae"
     dae.write_text(COLLADA)
     np.testing.assert_allclose(

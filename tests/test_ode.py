@@ -341,7 +341,12 @@ def heun(slope: str, order: int) -> str:
         ("kc_methods.c", ".order = 4,", ".order = 5,", "rk4: its order is 4.00, not 5"),
         ("kc_methods.c", ".control = 8,", ".control = 7,", "dop853: its estimate goes with"),
         ("kc_interpolate.c", "(change + s * (s *", "(change + s * (theta *", "rk4: its interpolant is of order"),
-        ("kc_interpolate.c", "f[n + i] - change)));", "f[n + i] - change))) + 1e-9;", "rk4: its interpolant misses an end"),
+        (
+            "kc_interpolate.c",
+            "f[n + i] - change)));",
+            "f[n + i] - change))) + 1e-9;",
+            "rk4: its interpolant misses an end",
+        ),
         ("kc_methods.c", "sqrt(sum / n)", "1e-6 * sqrt(sum / n)", "dopri5: its error does not follow the tolerance"),
         ("kc_tableaux.h", "KC_DOP853_DENSE = 7", "KC_DOP853_DENSE = 6", "dop853: it needs more memory"),
         ("kc_methods.c", LAST, heun("0.9", 5), "heun: rows do not sum"),

@@ -295,7 +295,7 @@ def test_a_model_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.filterwarnings("default")  # what other packages warn of is theirs
 def test_dask(tmp_path: Path) -> None:
     """A cluster with processes for workers: results, errors by case, and workers that a case kills."""
-    distributed = pytest.importorskip("distributed", reason="pip install kanecore[dask]")
+    distributed = pytest.importorskip("distributed", reason="pip install 'dask[distributed]'")
     import dask
 
     settings = {"distributed.scheduler.allowed-failures": 1, "temporary-directory": str(tmp_path)}

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sympy as sm
+from mechanisms import compiled, slider
 from numpy.testing import assert_array_equal
 from sympy.physics.mechanics import dynamicsymbols
 
@@ -132,6 +133,19 @@ def test_tables(sol: kc.Trajectory, tmp_path: Path) -> None:
     sol.to_csv(tmp_path / "all.csv")
     lines = (tmp_path / "all.csv").read_text().splitlines()
     assert (tmp_path / "some.csv").read_text().splitlines() == [lines[0], *lines[3:5]]
+
+
+def test_an_output_may_be_the_state_or_the_input_of_its_name(tmp_path: Path) -> None:
+    """So that linear systems and FMUs have its row; tables show it once."""
+    x, F = dynamicsymbols("x F")
+    dyn = compiled(slider(outputs={"x": x, "twice": 2 * x, "F": F}))
+    sol = dyn.simulate((0, 1), [0.3, 0.0], inputs=[0.5])
+    sol.to_csv(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text().splitlines()[0] == "t,x,u,F,twice"
+    assert_array_equal(sol.outputs, np.stack([sol["x"], 2 * sol["x"], sol["F"]], axis=1))
+    system = dyn.linear_system(0.0, [0.3, 0.0])
+    assert system.C.tolist() == [[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]]
+    assert system.D.tolist() == [[0.0], [0.0], [1.0]]
 
 
 def test_dataframe(sol: kc.Trajectory) -> None:

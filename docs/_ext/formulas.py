@@ -12,7 +12,6 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-ACCENTS = "˙¨^~¯"
 # Browsers know MathML Core: of the variants of letters only "normal".
 STYLES = {"bold-italic": "font-weight: bold", "sans-serif": "font-family: sans-serif; font-style: normal"}
 
@@ -30,12 +29,10 @@ def mathml(formula: str, display: str) -> str:
 
 
 def _adapt(element: ElementTree.Element) -> None:
-    """Say for MathML Core what the converter says in MathML 3."""
+    """Say for MathML Core what the converter says in MathML 3.  No accent="true": the dot of q̇ would touch the q."""
     if element.tag in ("mi", "mn") and element.get("mathvariant") in STYLES:
         element.set("style", STYLES[element.attrib["mathvariant"]])
         element.set("mathvariant", "normal") if "sans" in element.attrib["style"] else element.attrib.pop("mathvariant")
-    if element.tag in ("mover", "munder") and len(element) and element[-1].text in tuple(ACCENTS):
-        element.set("accent", "true")
     if element.tag == "mtd" and "columnalign" in element.attrib:
         element.set("style", f"text-align: {element.attrib['columnalign']}")
     if element.tag == "mo" and element.text in ("|", "‖"):

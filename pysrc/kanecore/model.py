@@ -627,7 +627,7 @@ class Model(Expressions):
         ModelError
             A part of the smooth dynamics that is not read, by name and with the way out; MuJoCo refuses the file.
         ImportError
-            A file or text, and MuJoCo is not installed: ``pip install 'kanecore[mjcf]'``.
+            A file or text, and MuJoCo is not installed: ``pip install 'mujoco>=4'``.
         TypeError
             Another source.
 

@@ -68,7 +68,7 @@ Install one:
     Debian, Ubuntu   sudo apt install gcc libc6-dev
     macOS            xcode-select --install
     anywhere, Windows too, as a Python package (ziglang):
-                     pip install "kanecore[compiler]"    or    pip install ziglang
+                     pip install ziglang
 or name one: cc="/path/to/clang" where you compile, or the environment variable CC.\
 """
 

@@ -207,12 +207,12 @@ class LinearSystem:
     def to_control(self) -> Any:
         """A ``control.StateSpace`` of python-control in continuous time, with these names.
 
-        ImportError if it is not installed: ``pip install 'kanecore[control]'``.
+        ImportError if it is not installed: ``pip install control``.
         """
         try:
             import control
         except ImportError as error:
-            raise ImportError("to_control needs python-control: pip install 'kanecore[control]'") from error
+            raise ImportError("to_control needs python-control: pip install control") from error
         names = {"states": self.state_names, "inputs": self.input_names, "outputs": self.output_names}
         return control.ss(self.A, self.B, self.C, self.D, 0, **{key: list(value) for key, value in names.items()})
 

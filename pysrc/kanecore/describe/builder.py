@@ -684,9 +684,9 @@ class Builder(Variables):
 
 
 def _check_output_names(d: Description, reactions: Collection[int]) -> None:
-    """Raise ModelError for outputs with the name of a state or an input: runs return all of them by name.
+    """Raise ModelError for an output with the name of another state or input: runs return all of them by name.
 
-    Reactions are no inputs in the end.
+    An output may be the state or input of its name.  Reactions are no inputs in the end.
     """
     kinds = (
         ("coordinate", d.coordinate_names, d.coordinates),
@@ -696,13 +696,9 @@ def _check_output_names(d: Description, reactions: Collection[int]) -> None:
     )
     taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}
     for name, node in d.outputs:
-        if name not in taken or taken[name][1] in reactions:
+        if name not in taken or taken[name][1] in reactions or taken[name][1] == node:
             continue
-        kind, own = taken[name]
-        if node == own:
-            raise ModelError(
-                f"output {name!r} is the {kind} of that name, which sol[{name!r}] is already: leave it out"
-            )
+        kind = taken[name][0]
         raise ModelError(
             f"an output and the {kind} {name} are both called {name!r}, and sol[{name!r}] could be either: rename the "
             "output"

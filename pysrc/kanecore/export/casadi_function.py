@@ -29,7 +29,7 @@ def casadi_function(dyn: Evaluator, kernel: str, name: str | None, wrt: Iterable
     try:
         import casadi
     except ImportError as error:
-        raise ImportError("dyn.casadi needs the package casadi: pip install 'kanecore[casadi]'") from error
+        raise ImportError("dyn.casadi needs the package casadi: pip install casadi") from error
     chosen = f"{default_prefix(dyn.name)}_{kernel}" if name is None else checked_function(name)
     variables = list(wrt)
     if unknown := [variable for variable in variables if variable not in VARIABLES]:

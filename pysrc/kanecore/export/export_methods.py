@@ -113,7 +113,7 @@ def casadi(
     Raises
     ------
     ImportError
-        CasADi is missing: ``pip install 'kanecore[casadi]'``.
+        CasADi is missing: ``pip install casadi``.
     CompileError
         There is no compiler, or it refused; of ``"rhs"``.
     ModelError

@@ -60,6 +60,7 @@ _HEADERS = (
     "method",
     "rosenbrock",
     "tableaux",
+    "interpolate",
     "chatter",
     "events",
     "zeros",

@@ -45,7 +45,7 @@ GROUPS_OF_HESSIAN = ("core", "linearize", KERNEL_GROUPS["hessian_products"])
 
 @method("Other programs")
 def jax(dyn: Any, kernel: str = "rhs", *, threads: int = 1) -> Callable[..., Any]:
-    """A kernel as a function of JAX, on the CPU: ``pip install 'kanecore[jax]'``.
+    """A kernel as a function of JAX, on the CPU: ``pip install jax``.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _with_kanecore() -> Any:
     try:
         import jax
     except ImportError as error:
-        raise ImportError("dyn.jax needs JAX: pip install 'kanecore[jax]'") from error
+        raise ImportError("dyn.jax needs JAX: pip install jax") from error
     here, elsewhere = _motion.xla_functions()
     jax.ffi.register_ffi_target(TARGET, here, platform="cpu")
     for platform in ("CUDA", "ROCM"):  # where there is none, JAX keeps it for the time when there is one

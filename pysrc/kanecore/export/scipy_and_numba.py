@@ -171,7 +171,7 @@ def _entry(dyn: Evaluator, kernel: str, shape: tuple[int, ...], component: Any) 
 
 @method("Other programs")
 def numba(dyn: Evaluator, kernel: str = "rhs") -> Callable[..., int]:
-    """A kernel as a function for code that numba compiles: ``pip install 'kanecore[numba]'``.
+    """A kernel as a function for code that numba compiles: ``pip install numba``.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def numba(dyn: Evaluator, kernel: str = "rhs") -> Callable[..., int]:
     try:
         import numba as package
     except ImportError as error:
-        raise ImportError("dyn.numba needs numba: pip install 'kanecore[numba]'") from error
+        raise ImportError("dyn.numba needs numba: pip install numba") from error
 
     row = row_of(kernel)
     call = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 5)(dyn.address(kernel))

@@ -68,7 +68,5 @@ def _bar(total: float, unit: str, **options: Any) -> Any:
     try:
         from tqdm.auto import tqdm
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            'progress=True draws with tqdm: pip install "kanecore[progress]", or pass a function'
-        ) from error
+        raise ModuleNotFoundError("progress=True draws with tqdm: pip install tqdm, or pass a function") from error
     return tqdm(total=total, unit=unit, **options)

@@ -165,7 +165,9 @@ class Samples:
     def _table(self) -> tuple[list[str], Array]:
         """Names, and a column for each: coordinates, speeds, inputs, outputs."""
         names = [name for kind in _KINDS for name in self._names[kind]]
-        return names, np.hstack([self.x, self.r, self.outputs])
+        values = np.hstack([self.x, self.r, self.outputs])
+        first = [i for i, name in enumerate(names) if names.index(name) == i]  # an output may be the state of its name
+        return [names[i] for i in first], values[:, first]
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.

@@ -75,7 +75,7 @@ def require_package(method: str) -> None:
     module = _MODULES.get(method)
     if module is not None and find_spec(module) is None:
         raise ImportError(
-            f"method {method!r} comes from {OUTSIDE_METHODS[method]}: pip install 'kanecore[stiff]', or take "
+            f"method {method!r} comes from {OUTSIDE_METHODS[method]}: pip install scipy scikit-sundae, or take "
             "method='rosenbrock'"
         )
 

@@ -106,7 +106,7 @@ def simulate(
         The stages of a step show this without more evaluations (Hairer & Wanner, *Solving Ordinary Differential
         Equations II*, 1996, IV.2).  ``sol.message`` says when.  "auto_w" is the same with "rosenbrock_w".
 
-        Other packages (``pip install kanecore[stiff]``) provide "radau" and "bdf", SciPy's Radau IIA of order 5 and
+        Other packages (``pip install scipy scikit-sundae``) provide "radau" and "bdf", SciPy's Radau IIA of order 5 and
         differentiation formulas of orders 1 to 5, and "cvode", those of SUNDIALS (Hindmarsh et al., *ACM Transactions
         on Mathematical Software* 31, 2005), by scikit-SUNDAE.  They get the exact Jacobian matrix, unless a Python
         function gives the inputs, or with `baumgarte`, and begin anew where inputs jump.  They evaluate ẋ at the state

@@ -35,7 +35,7 @@ def draw(
     loads: bool = True,
     view: str | Sequence[Any] | None = None,
 ) -> Any:
-    """A picture of the mechanism at a state, with matplotlib: ``pip install kanecore[plot]``.
+    """A picture of the mechanism at a state, with matplotlib: ``pip install matplotlib``.
 
     Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
     are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is

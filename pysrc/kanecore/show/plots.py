@@ -22,7 +22,7 @@ def new_figure(size: tuple[float, float]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as missing:
-        raise ImportError("pictures need matplotlib: pip install kanecore[plot]") from missing
+        raise ImportError("pictures need matplotlib: pip install matplotlib") from missing
 
     figure: Any = Figure(figsize=size, layout="constrained")
     figure._repr_png_ = partial(png, figure)  # notebooks know figures by themselves once pyplot is imported
