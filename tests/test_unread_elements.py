@@ -23,8 +23,12 @@ def pendulum(inside: str = "", beside: str = "", text: str = PENDULUM) -> kc.Mod
     [
         ("", "<force_element><propellor/></force_element>", "line 6: <propellor> of <force_element> is not read"),
         ("", "\n<drake:linear_bushing_rpy/>", r"line 7: <drake:linear_bushing_rpy> of the robot .* forces=\[...\]"),
-        ("", '<loop_joint name="l" type="prismatic"/>', "line 6: loop_joint 'l' is not read.*type spherical"),
-        ("", '<loop_joint name="l" type="revolute"/>', "loop_joint 'l' is not read.*revolute with an <axis>"),
+        (
+            "",
+            '<loop_joint name="l" type="planar"><axis xyz="1 0 0"/></loop_joint>',
+            "6: loop_joint 'l' is not read.*sph",
+        ),
+        ("", '<loop_joint name="l" type="revolute"/>', "loop_joint 'l' is not read.*with an <axis> revolute"),
         ("", '<gazebo reference="b"><turnGravityOff>true</turnGravityOff></gazebo>', "turnGravityOff> of gazebo 'b'"),
         ("", '<gazebo reference="b"><gravity>0</gravity></gazebo>', "<gravity> of gazebo 'b' .*by its weight"),
         ("", '<gazebo reference="b"><dampingFactor>0.1</dampingFactor></gazebo>', "<dampingFactor> of gazebo 'b'"),

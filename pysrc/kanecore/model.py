@@ -487,7 +487,7 @@ class Model(Expressions):
         damping: bool = False,
         friction: float | None = None,
         armature: Mapping[str, float] = MappingProxyType({}),
-        loops: Sequence[tuple[str, str | Sequence[float], str]] = (),
+        loops: Sequence[tuple[Any, ...]] = (),
         contacts: Mapping[str, Mapping[str, float]] | str | None = None,
         forces: Sequence[str] | Mapping[str, Any] = (),
         torques: Sequence[str] | Mapping[str, Any] = (),
@@ -527,10 +527,13 @@ class Model(Expressions):
         armature : dict of joint to float, optional
             Inertia of each rotor times the square of its gear ratio, kg m², of a prismatic joint kg: it stands on the
             diagonal of M.  What a rotor that spins does to the links beyond that is left out.
-        loops : list of (link, link, "point" or "weld"), or (link, (x, y, z), "point")
+        loops : list of (link, link, kind), (link, link, kind, axis), or (link, (x, y, z), "point")
             Closes loops, which a URDF has not, beside those that the file closes by elements of its own: the origins
-            of two links coincide; with "weld" their axes as well.  The multipliers are the components of the force, and
-            of the torque, on the second link, in the axes of the first.  With three numbers the origin of a link stays
+            of two links coincide, ``"point"``, and their axes as well, ``"weld"``.  Of ``"hinge"``, ``"slider"`` and
+            ``"cylinder"`` the second link turns about an axis of the first through its origin, moves along it, or both;
+            ``axis``, (x, y, z), has the same components in both links, or two are given, one for each.  The
+            multipliers are the components of the force, and of the torque, on the second link, in the axes of the
+            first, turned the shortest way that brings z to the axis.  With three numbers the origin of a link stays
             at this place in the world, as a foot does: the multipliers are the components of the force on it, in the
             axes of the world.  ``dyn.reactions`` counts these forces in.
         contacts : mapping of link to mapping of str to float, or "collision", optional

@@ -11,7 +11,7 @@ from kanecore.describe.robots.rigid_poses import Pose
 from kanecore.describe.robots.robot import Closure, LineSpring, LinkPose
 
 from .element_values import ElementValues
-from .unread_elements import CLOSURES
+from .unread_elements import AXIAL, LOOP_JOINTS, is_closure
 from .urdf_joints import joint_axis
 from .xml_reader import Element
 
@@ -25,10 +25,11 @@ def closures(values: ElementValues, top: Element, loop_joints: Sequence[Element]
     for element in loop_joints:
         name, kind = values.text(element, "name"), values.text(element, "type")
         axis = element.first("axis")
-        if kind not in CLOSURES or (CLOSURES[kind] == "axis" and axis is None):
+        if not is_closure(element):
             continue  # warned of
-        direction = joint_axis(values, axis, name, kind) if CLOSURES[kind] == "axis" else None
-        yield Closure(name, _ends(values, element, links), CLOSURES[kind], direction)
+        (first, at_first), (second, at_second) = _ends(values, element, links)
+        turned = Pose.about(joint_axis(values, axis, name, kind)) if axis is not None and kind in AXIAL else Pose.same()
+        yield Closure(name, ((first, at_first @ turned), (second, at_second @ turned)), LOOP_JOINTS[kind])
     for number, element in enumerate(top.all("drake:ball_constraint")):
         yield Closure(f"ball constraint {number}", _drake_ends(values, element, links), "point")
 

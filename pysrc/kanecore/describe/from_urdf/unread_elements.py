@@ -14,12 +14,14 @@ from kanecore.errors import warn
 
 from .xml_reader import Element
 
-__all__ = ["CLOSURES", "SPRINGS", "warn_of_unread"]
+__all__ = ["AXIAL", "LOOP_JOINTS", "SPRINGS", "is_closure", "warn_of_unread"]
 
 SPRINGS = (("spring_stiffness", "spring_reference"), ("stiffness", "spring_mount"))
 """Attributes of <dynamics>: the first are those of SDFormat, the second of RaiSim."""
-CLOSURES = {"spherical": "point", "ball": "point", "fixed": "weld", "revolute": "axis", "continuous": "axis"}
-"""Types of <loop_joint>, with what coincides."""
+AXIAL = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slider", "cylindrical": "cylinder"}
+"""Types of <loop_joint> that have an <axis>, with the kinds of closures."""
+LOOP_JOINTS = {"spherical": "point", "ball": "point", "fixed": "weld", **AXIAL}
+"""Types of <loop_joint>."""
 
 _PARTS = {
     "robot": (
@@ -56,7 +58,10 @@ _ROTOR = (
     'link with that inertia, on a joint with <mimic joint=... multiplier="gear ratio"/>'
 )
 _FORCE = "give its force as an input by forces=[...], or take the element out"
-_LOOP = "close the loop by loops=[...], or by a <loop_joint> of type spherical, fixed, or revolute with an <axis>"
+_LOOP = (
+    "close the loop by loops=[...], or by a <loop_joint> of type spherical, fixed, or with an <axis> revolute, "
+    "prismatic or cylindrical"
+)
 _INSTEAD = {
     "joint": _LOOP,
     "gravity": "push the link up by its weight, by forces=[...], or set gravity=(0, 0, 0) for all",
@@ -67,6 +72,12 @@ _INSTEAD = {
     "constraints": _LOOP,
     "torsional_spring": 'write <dynamics spring_stiffness="..." spring_reference="..."/> in its joint',
 }
+
+
+def is_closure(loop_joint: Element) -> bool:
+    """Test whether a <loop_joint> is of a type that is read, with an axis where it needs one."""
+    kind = loop_joint.attributes.get("type", "").strip()
+    return kind in LOOP_JOINTS and (kind not in AXIAL or loop_joint.first("axis") is not None)
 
 
 def warn_of_unread(top: Element, where: str, joints: Mapping[str, str]) -> None:
@@ -88,8 +99,7 @@ def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, 
             yield from _of_gazebo(block, of, joints)
         elif block.tag == "loop_joint":
             yield from _strangers(block, block.tag, of)
-            kind = CLOSURES.get(block.attributes.get("type", ""))
-            if kind is None or (kind == "axis" and block.first("axis") is None):
+            if not is_closure(block):
                 yield block, of, _LOOP
         elif block.tag in _PARTS:
             yield from _strangers(block, block.tag, of)

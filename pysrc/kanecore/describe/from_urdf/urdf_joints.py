@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.describe.robots.rigid_poses import cleaned, product
+from kanecore.describe.robots.rigid_poses import direction
 from kanecore.describe.robots.robot import KINDS, SINGLE, Joint, Mimic
 
 from .element_values import ElementValues
@@ -69,14 +68,12 @@ def _link(values: ElementValues, element: Element, side: str, joint: str, links:
 def joint_axis(values: ElementValues, element: Element | None, name: str, kind: str) -> npt.NDArray[np.float64]:
     """Unit vector of an <axis>, (3,); x for joints without one."""
     axis = np.array([1.0, 0.0, 0.0] if element is None else values.numbers(element, "xyz", 3))
-    axis /= np.max(np.abs(axis)) or 1.0  # squares of small numbers are zero
-    length = math.sqrt(product(axis, axis))
     if kind in ("fixed", "floating", "spherical"):
         return np.array([1.0, 0.0, 0.0])
-    if length == 0.0:
+    if not axis.any():
         assert element is not None
         raise values.fault(element, f"the axis of joint {name!r} has length zero")
-    return cleaned(axis / length)
+    return direction(axis)
 
 
 def _mimic(values: ElementValues, element: Element | None) -> Mimic | None:

@@ -12,13 +12,17 @@ from kanecore.graph.vectors import Vector, cross, dot, neg
 
 from .number_nodes import axis_components, number, triple
 from .placed_links import FramePoint, PlacedLinks, refuse_same
-from .rigid_poses import axes_of_plane
-from .robot import Closure
+from .rigid_poses import Pose, direction
+from .robot import CLOSURES, Closure
 from .robot_options import three_numbers
 
 __all__ = ["Loops"]
 
-_KINDS = ("point", "weld")
+_AXIAL = ("hinge", "slider", "cylinder")
+_SAYS = (
+    '(link, link, "point"), (link, link, "weld"), (link, link, "hinge", axis), with "slider" or "cylinder" in place of '
+    '"hinge", or with a place in the world (link, (x, y, z), "point")'
+)
 
 
 class Loops:
@@ -29,40 +33,39 @@ class Loops:
         self._actions: list[tuple[str, str, int, int, Vector]] = []  # of rows, as Builder.attach takes them
 
     def close_by(self, closure: Closure) -> None:
-        """Close a loop by a joint of the file, whose rows begin with its name."""
+        """Close a loop by a joint, whose rows begin with its name."""
         links = self._links
         refuse_same(closure.name, [links.known(link) for link, _ in closure.ends])
         ends = [links.end(link, pose, closure.name) for link, pose in closure.ends]
-        turned = "" if closure.kind == "point" else "xyz"
-        if closure.axis is not None:  # of axes whose z is that of the joint
-            turned, own = "xy", axes_of_plane(closure.axis)
-            ends = [FramePoint(links.turned(end.frame, own.T, f"{closure.name} axes"), end.point) for end in ends]
-        self._join(ends, closure.name, turned)
+        self._join(ends, closure.name, *CLOSURES[closure.kind])
 
     def close(self, position: int, loop: Any) -> None:
-        """Close a loop of the user's: (link, link, "point" or "weld"), or (link, place in the world, "point").
+        """Close a loop of the user's; ``loops`` as in `kanecore.Model.from_urdf`.
 
         Parameters
         ----------
         position : int
             Its number in the list, which messages name.
         """
-        if not isinstance(loop, Sequence) or isinstance(loop, str) or len(loop) != 3 or str(loop[2]) not in _KINDS:
-            raise ModelError(
-                f'loops[{position}] is {loop!r}; it must be (link, link, "point") or (link, link, "weld"), or with a '
-                'place in the world (link, (x, y, z), "point")'
-            )
-        first, second, kind = loop
+        parts = tuple(loop) if isinstance(loop, Sequence) and not isinstance(loop, str) else ()
+        kind = parts[2] if len(parts) > 2 and isinstance(parts[2], str) else ""
+        if kind not in CLOSURES or len(parts) - 3 not in ((1, 2) if kind in _AXIAL else (0,)):
+            raise ModelError(f"loops[{position}] is {loop!r}; it must be {_SAYS}")
+        first, second, *_ = parts
         if not isinstance(second, str):
-            self._pin(position, loop)
+            self._pin(position, parts)
             return
-        name, placed = f"{kind} of {first} and {second}", [self._links.known(first), self._links.known(second)]
-        refuse_same(name, placed)
-        ends = [FramePoint(link.own_frame, link.own_point) for link in placed]
-        self._join(ends, name, "" if kind == "point" else "xyz")
+        axes = [three_numbers(axis) for axis in parts[3:]]
+        if any(axis is None or not axis.any() for axis in axes):
+            raise ModelError(
+                f"loops[{position}] is {loop!r}; the axis of a {kind} is three finite numbers, not all zero, in the "
+                "axes of each link, or one for each of the two"
+            )
+        poses = [Pose.about(direction(axis)) for axis in axes if axis is not None] or [Pose.same()]
+        self.close_by(Closure(f"{kind} of {first} and {second}", ((first, poses[0]), (second, poses[-1])), kind))
 
-    def _join(self, ends: Sequence[FramePoint], name: str, turned: str) -> None:
-        """Make two points coincide, and axes agree as well: rows of rotations about axes of the frames.
+    def _join(self, ends: Sequence[FramePoint], name: str, moved: str, turned: str) -> None:
+        """Make two points coincide in directions ``moved`` of the first frame, and rotations about axes vanish.
 
         A row of points is a component of the second from the first, in the axes of the first; its multiplier is that of
         the force on the second.  A row of rotations is the product of two axes, which are normal to each other; its
@@ -72,9 +75,9 @@ class Loops:
         p, q = self._links.position(first.point), self._links.position(second.point)
         between = [g.sub(y, x) for x, y in zip(p, q, strict=True)]
         own = self._links.orientation(first.frame)
-        for k in range(3):
+        for k, letter in enumerate(moved):
             axis = [own[i][k] for i in range(3)]
-            row = f"{name}, {'xyz'[k]}"
+            row = f"{name}, {letter}"
             b.constraint("configuration", dot(g, axis, between), row)
             self._actions.append((row, "force", second.point, first.point, ((first.frame, axis_components(g, k)),)))
             # the row turns with the first: where the points are apart, its force on it acts at the second point
@@ -91,7 +94,7 @@ class Loops:
 
     def _pin(self, position: int, loop: Any) -> None:
         """Pin the origin of a link to a place in the world, by forces in the world's axes."""
-        name, place, kind = loop
+        name, place, kind, *_ = loop
         link = self._links.known(name)
         spot = three_numbers(place)
         if kind != "point" or spot is None:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    *("Pose", "along", "axes_of_plane", "cleaned", "from_unit_quaternion", "joint_axes", "product"),
-    "roll_pitch_yaw",
+    *("Pose", "along", "axes_of_plane", "cleaned", "direction", "from_unit_quaternion", "joint_axes"),
+    *("product", "roll_pitch_yaw"),
 ]
 
 Array = npt.NDArray[np.float64]
@@ -46,6 +46,11 @@ class Pose:
     def same(cls) -> Pose:
         """Pose of a frame in itself."""
         return cls(np.eye(3), np.zeros(3))
+
+    @classmethod
+    def about(cls, axis: Array) -> Pose:
+        """Pose whose z is along a unit vector."""
+        return cls(axes_of_plane(axis).T, np.zeros(3))
 
     def __matmul__(self, other: Pose) -> Pose:
         return Pose(product(self.rotation, other.rotation), product(self.rotation, other.position) + self.position)
@@ -87,6 +92,12 @@ def cleaned(numbers: Array) -> Array:
     """Entries of a rotation without the rounding errors of 0 and 1."""
     near = np.round(numbers)
     return np.where(np.abs(numbers - near) < _EXACT, near, numbers) + 0.0
+
+
+def direction(axis: Array) -> Array:
+    """Unit vector along an axis of any length; zeros for one of length zero."""
+    axis = axis / (np.max(np.abs(axis)) or 1.0)  # squares of small numbers are zero
+    return cleaned(axis / (math.sqrt(product(axis, axis)) or 1.0))
 
 
 def along(axis: Array) -> tuple[int, float]:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from .rigid_poses import Pose
 
 __all__ = [
-    *("FREEDOMS", "KINDS", "NUMBERS", "SINGLE", "Closure", "Inertial", "Joint", "LineSpring", "Link", "LinkPose"),
-    *("Mimic", "Robot", "Solid"),
+    *("CLOSURES", "FREEDOMS", "KINDS", "NUMBERS", "SINGLE", "Closure", "Inertial", "Joint", "LineSpring", "Link"),
+    *("LinkPose", "Mimic", "Robot", "Solid"),
 ]
 
 Array = npt.NDArray[np.float64]
@@ -124,26 +124,36 @@ class Joint:
     rest: float = 0.0
 
 
+CLOSURES = {
+    "point": ("xyz", ""),
+    "weld": ("xyz", "xyz"),
+    "hinge": ("xyz", "xy"),
+    "slider": ("xy", "xyz"),
+    "cylinder": ("xy", "xy"),
+}
+"""Kinds of joints that close loops: directions in which the origins agree, and axes about which nothing turns.
+
+A hinge turns about z of its poses, a slider moves along z, a cylinder does both.
+"""
+
+
 LinkPose = tuple[str, Pose]
 """A link, and a pose in its axes."""
 
 
 @dataclass(frozen=True)
 class Closure:
-    """A joint that closes a loop: the origins of two poses coincide.
+    """A joint that closes a loop, by two poses, which agree but for what the joint lets move.
 
     Attributes
     ----------
-    kind : {"point", "weld", "axis"}
-        That alone; all axes agree as well; one axis of both agrees.
-    axis : ndarray, (3,), optional
-        That one, in the axes of each pose.
+    kind : str
+        One of `CLOSURES`.
     """
 
     name: str
     ends: tuple[LinkPose, LinkPose]
     kind: str
-    axis: Array | None = None
 
 
 @dataclass(frozen=True)
