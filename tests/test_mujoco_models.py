@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model.from_mjcf: M, forces, accelerations, activations and lengths are MuJoCo's; what is not read is refused by name.
 
-``tests/mujoco_models`` has what MuJoCo 4.0.0 made of four files, and its results at five states.
+``tests/mujoco_models`` has what MuJoCo 4.0.0 made of five files, and its results at five states.
 """
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ import pytest
 import kanecore as kc
 
 FOLDER = Path(__file__).parent / "mujoco_models"
-NAMES = ["branches", "equality", "forces", "joints"]
+NAMES = ["branches", "equality", "forces", "joints", "stops"]
 
 
 @cache
@@ -159,6 +160,8 @@ def test_wrong_arguments() -> None:
         kc.Model.from_mjcf(3)
     with pytest.raises(kc.ModelError, match="equality is 'soft'"):
         kc.Model.from_mjcf(compiled_model("joints"), equality="soft")
+    with pytest.raises(kc.ModelError, match="limits is 'hard'; it must be 'ignore' or 'spring'"):
+        kc.Model.from_mjcf(compiled_model("joints"), limits="hard")
     with pytest.raises(kc.ModelError, match="friction is -1"):
         kc.Model.from_mjcf(compiled_model("joints"), friction=-1)
     with pytest.raises(kc.ModelError, match="friction is 'dry'"):
@@ -175,3 +178,101 @@ def test_files_and_texts() -> None:
     assert mujoco.__version__
     with pytest.raises(kc.ModelError, match="MuJoCo refuses the text"):
         kc.Model.from_mjcf("<mujoco><worldbody><nothing/></worldbody></mujoco>")
+
+
+def test_numbers_that_people_identify() -> None:
+    """Parameters of joints and actuators, at other values, are the same model with these numbers."""
+    named = model("stops", parameters=True, friction=0.01)
+    servo, pace, brake, motor = range(2, 6)
+    joints = {"dof_armature": (6, 0.5), "dof_frictionloss": (6, 0.6), "jnt_stiffness": (1, 0.7)}
+    damping, gain, bias = {"dof_damping": ([6, 9], [0.8, 2.0])}, (0, 0, 2, 0), (1, 2, 2)
+    gains = {"actuator_gainprm": (([servo, pace, brake, motor], gain), [9.0, 8.0, -7.0, 6.0])}
+    biases = {"actuator_biasprm": (([servo, servo, pace], bias), [-9.0, -5.0, -8.0])}
+    described = kc.Model.from_mjcf(compiled_model("stops", **joints, **damping, **gains, **biases), friction=0.01)
+    other = kc.compile(described, cc="none")
+    values = {"armature_hip": 0.5, "frictionloss_hip": 0.6, "stiffness_hip": 0.7, "damping_hip": 0.8}
+    values |= {"damping_ankle_ry": 2.0, "kp_servo": 9.0, "kv_servo": 5.0, "kv_pace": 8.0, "kv_brake": 7.0}
+    values["gain_motor"] = 6.0
+    x, r = recorded("stops")["states"][0]["x"], [0.1, -0.2, 0.3, 0.4, 0.5, 0.6]
+    start = named.udot(0.0, x, r=r)
+    np.testing.assert_allclose(named.udot(0.0, x, r=r, p=values), other.udot(0.0, x, r=r), rtol=1e-11, atol=1e-10)
+    for name, value in values.items():
+        assert np.max(np.abs(named.udot(0.0, x, r=r, p={name: value}) - start)) > 1e-2, name
+
+
+def test_limits_are_springs() -> None:
+    """By the laws of MuJoCo's reference acceleration, with its inertias, which the recording holds."""
+    free, held = model("stops"), model("stops", limits="spring")
+    inside = free.state(q_knee=0.05)
+    assert np.array_equal(free.forcing(0.0, inside), held.forcing(0.0, inside))
+    assert np.isfinite(held.linearize(0.0, inside)[0]).all()  # also where the ball is not turned
+    x = free.state({"q_hip": -0.5, "q_knee": -0.01, "q_lever": -0.9, "q_root_e0": 1.0, "u_hip": 0.1, "u_lever": 1.0})
+    q, u = slice(9, 13), slice(22, 25)
+    x[q] = [math.cos(0.4), 0.6 * math.sin(0.4), 0.8 * math.sin(0.4), 0.0]
+    x[u] = [1.0, 0.5, 2.0]
+    numbers = recorded("stops")["model"]
+    m = 1.0 / np.array([*(numbers["dof_invweight0"][i] for i in (6, 7, 8)), *numbers["tendon_invweight0"]])
+    k, b = 1.0 / (0.95 * 0.02**2), 2.0 / (0.95 * 0.02)
+    hip = m[0] * (k * 0.1 - b * 0.1)
+    knee = m[1] * (900 / 0.95 * 0.03)
+    ankle = -m[2] * (k * 0.3 + b * (0.6 + 0.8 * 0.5)) * np.array([0.6, 0.8, 0.0])
+    strap = m[3] * (k * 0.68 - b * (0.05 + 0.7))
+    expected = [hip + 0.5 * strap, knee, *ankle, 0.7 * strap]
+    np.testing.assert_allclose(held.forcing(0.0, x)[6:] - free.forcing(0.0, x)[6:], expected, rtol=1e-10)
+    x[[20, 25]] = 100.0  # hip and lever come back so fast that nothing pulls them
+    assert np.allclose(held.forcing(0.0, x)[[6, 11]], free.forcing(0.0, x)[[6, 11]])
+
+
+def test_geoms_touch_the_ground_of_the_file() -> None:
+    with pytest.warns(kc.KanecoreWarning, match=r"geoms that touch nothing, .*: badge"):
+        described = kc.Model.from_mjcf(compiled_model("stops"), contacts="collision")
+    points = [p.name for p in described.description.points if p.name.endswith(" contact")]
+    assert points == [
+        "belly contact",
+        *(f"thigh_{i} contact" for i in (0, 1)),
+        *(f"sole_{i} contact" for i in range(8)),
+    ]
+    normal = np.array([math.sin(0.1), 0.0, math.cos(0.1)])
+    alone = kc.compile(kc.Model.from_mjcf(compiled_model("stops"), contacts={"belly": {}}), cc="none")
+    x = alone.state()
+    x[:3] = np.array([0.0, 0.0, -0.5]) + 0.149 * normal  # the sphere with radius 0.15 is 1 mm deep
+    push = alone.forcing(0.0, x) - model("stops").forcing(0.0, x)
+    weight = 9.81 * (4 + 0.8 + 0.5 + 0.2 + 0.6)
+    np.testing.assert_allclose(push[:3], weight * normal, rtol=1e-9)
+    np.testing.assert_allclose(push[3:], 0.0, atol=1e-9)
+    slid = x.copy()
+    slid[14:17] = np.array([0.0, 5.0, 0.0])
+    push = alone.forcing(0.0, slid) - model("stops").forcing(0.0, slid)
+    np.testing.assert_allclose(push[1], -0.6 * weight, rtol=1e-6)  # friction of the file, the larger one
+
+
+@pytest.mark.parametrize(
+    ("contacts", "message"),
+    [
+        ({"bely": {}}, "contacts: no moving geom is called 'bely'; did you mean 'belly'"),
+        ({"ground": {}}, "contacts: no moving geom is called 'ground'"),
+        ({"badge": {}}, "geom 'badge' is neither a sphere"),
+        ({"belly": {"radius": 0.1}}, r"contacts\['belly'\] has a radius, and the geom has its own"),
+        ({"belly": 3}, r"contacts\['belly'\] is 3; write numbers"),
+        ({"collision": {"nu": 3}}, "no number is called 'nu'"),
+        ("all", "contacts is 'all'; write"),
+    ],
+)
+def test_contacts_that_are_not_possible(contacts: Any, message: str) -> None:
+    with pytest.raises(kc.ModelError, match=message):
+        kc.Model.from_mjcf(compiled_model("stops"), contacts=contacts)
+
+
+def test_keyframes_are_states() -> None:
+    described = kc.Model.from_mjcf(compiled_model("stops"))
+    assert list(described.keyframes) == ["qpos0", "crouch", "keyframe1"]
+    crouch = described.keyframes["crouch"]
+    dyn = model("stops")
+    expected = {"q_root_z": 0.4, "q_root_e0": 1.0, "q_hip": -0.2, "q_knee": 0.05, "q_ankle_e0": 1.0, "q_lever": 0.3}
+    np.testing.assert_array_equal(crouch.x, dyn.state({**expected, "u_hip": 1.0}))
+    np.testing.assert_array_equal(crouch.r, [0.1, 0.0, -0.2, 0.0, 0.5, 1.0])
+    torques = kc.Model.from_mjcf(compiled_model("forces"), actuators=False)
+    start = torques.keyframes["qpos0"]
+    assert (start.x.shape, start.r.shape) == ((torques.n_x,), (torques.n_r,))
+    np.testing.assert_allclose(described.keyframes["qpos0"].x[:4], [0.3, 0.2, 1.0, 0.9 / math.sqrt(0.87)])
+    assert dict(model("joints").model.keyframes).keys() == {"qpos0"}

@@ -1075,6 +1075,26 @@ from kanecore.gallery import cart_pole
 model = cart_pole.build()
 print(model.latex("mass_matrix", nested=True))
 
+# %% Model.keyframes
+import kanecore as kc
+
+text = """
+<mujoco model="pendulum">
+  <worldbody>
+    <body name="bob">
+      <joint name="swing" axis="0 1 0"/>
+      <inertial pos="0 0 -0.5" mass="1" diaginertia="0.02 0.02 0.01"/>
+    </body>
+  </worldbody>
+  <keyframe><key name="up" qpos="3.14"/></keyframe>
+</mujoco>
+"""
+try:
+    model = kc.Model.from_mjcf(text)
+    print(model.keyframes["up"].x)
+except ImportError as error:
+    print(error)
+
 # %% Model.left_out
 from kanecore.gallery import cart_pole
 

@@ -31,7 +31,7 @@ from kanecore.describe.from_transforms.homogeneous_transforms import Link
 from kanecore.describe.from_transforms.link_chain import of_transforms
 from kanecore.describe.from_transforms.link_loads import LinkLoad
 from kanecore.describe.from_urdf.urdf_file import read_urdf
-from kanecore.describe.reading import Reading
+from kanecore.describe.reading import Keyframe, Reading
 from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.functions.c_functions import CFunction
@@ -165,8 +165,8 @@ class Model(Expressions):
 
     Read::
 
-        name, description, coordinates, speeds, states, parameters, values, inputs, functions, noncontributing,
-        left_out, n_q, n_u, n_z, n_x, n_p, n_r, n_constraints
+        name, description, coordinates, speeds, states, parameters, values, keyframes, inputs, functions,
+        noncontributing, left_out, n_q, n_u, n_z, n_x, n_p, n_r, n_constraints
 
     Asked for expressions::
 
@@ -596,6 +596,8 @@ class Model(Expressions):
         actuators: bool = True,
         equality: str = "exact",
         friction: float | None = None,
+        limits: str = "ignore",
+        contacts: Mapping[str, Mapping[str, float]] | str | None = None,
     ) -> Model:
         """The smooth dynamics of a MuJoCo model: M q̈ + bias = passive + actuator forces, without contacts and limits.
 
@@ -604,7 +606,8 @@ class Model(Expressions):
         ball joint ``q_J_e0`` ... ``q_J_e3`` and ``u_J_rx``, ``u_J_ry``, ``u_J_rz``; a free one ``q_J_x``, ... and
         ``u_J_x``, ... before these.  Actuators are inputs by their names, their activations the states ``act_NAME``.
         Outputs are ``"NAME force"`` of each actuator and ``"NAME length"`` of each tendon.  Bodies are points and
-        frames, sites points.  A part without a name is called by its kind and number, as ``joint3``.
+        frames, sites points.  A part without a name is called by its kind and number, as ``joint3``.  The
+        states that the file names are ``model.keyframes``: ``dyn.simulate((0, 1), model.keyframes["home"].x)``.
 
         Parameters
         ----------
@@ -612,7 +615,10 @@ class Model(Expressions):
             A compiled model of MuJoCo 4.0 or newer, an MJCF file, or its text, which begins with ``<``; MuJoCo compiles
             the latter two.
         parameters : bool
-            Whether each body has parameters ``m_BODY``, ``cx_BODY``, ..., ``Ixx_BODY``, ..., in its own axes.
+            Whether each body has parameters ``m_BODY``, ``cx_BODY``, ..., ``Ixx_BODY``, ..., in its own axes, and each
+            number of these that is not 0 is one: ``armature_J``, ``damping_J``, ``frictionloss_J`` of a joint, of a
+            ball or free one with the axis of the speed, ``damping_J_rx``; ``stiffness_J``; ``kp_A``, ``kv_A`` of a
+            servo, ``gain_A`` of another actuator A without muscles.
         actuators : bool
             False: in place of actuators each speed ``u_NAME`` has an input ``tau_NAME``.
         equality : {"exact", "ignore"}
@@ -620,6 +626,16 @@ class Model(Expressions):
             springs, or none; a warning names them.  Those with a mocap body are left out.
         friction : float, optional
             The speed over which the ``frictionloss`` of joints turns, rad/s or m/s; None: there is none.
+        limits : {"ignore", "spring"}
+            Whether springs and dampers act on joints and tendons beyond their limits: max(0, k d + b ḋ) at a depth d >
+            0.  By ``solref`` (T, ζ) and the largest impedance D of ``solimp``, k = m/(D T² ζ²) and b = 2 m/(D T), where
+            m is the inertia that resists in the pose ``qpos0``: the reference acceleration of MuJoCo.
+        contacts : mapping of geom to mapping of str to float, or "collision", optional
+            Geoms that touch the ground, as a `Contact` with the numbers that `from_urdf` takes but ``radius``: spheres,
+            capsules by their ends, boxes by their corners, cylinders by 8 points of each rim.  The default of ``mu`` is
+            the friction of the file.  ``"collision"`` in place of a geom, or of all: those others that the file lets
+            touch the ground; a KanecoreWarning names meshes among them, which do not.  The ground is the first plane in
+            the file that does not move, or z = 0.
 
         Returns
         -------
@@ -649,7 +665,7 @@ class Model(Expressions):
         ``dyn = kc.compile(kc.Model.from_mjcf("arm.xml"))``
         """
         with no_collection():
-            options = MujocoOptions(parameters, actuators, equality, friction)
+            options = MujocoOptions(parameters, actuators, equality, friction, limits, contacts)
             return cls.of_reading(described_mujoco(source, options))
 
     def canonical(self) -> Model:
@@ -756,6 +772,11 @@ class Model(Expressions):
     def values(self) -> Mapping[str, float]:
         """Values of parameters in the description, by name, such as those of a URDF file."""
         return MappingProxyType(self.reading.values)
+
+    @property
+    def keyframes(self) -> Mapping[str, Keyframe]:
+        """States that a MuJoCo model names, each with its ``x`` and its inputs ``r``, and its pose ``"qpos0"``."""
+        return MappingProxyType(self.reading.keyframes)
 
     @property
     def inputs(self) -> tuple[Any, ...]:

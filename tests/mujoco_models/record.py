@@ -43,6 +43,7 @@ def main() -> None:
         m = mujoco.MjModel.from_xml_path(str(path))
         recorder = Recorder(m)
         kc.Model.from_mjcf(recorder)
+        kc.Model.from_mjcf(recorder, friction=0.01, limits="spring", contacts="collision")
         rng, states = np.random.default_rng(5), []
         for _ in range(5):
             d = mujoco.MjData(m)

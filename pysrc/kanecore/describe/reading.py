@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from kanecore.graph.expression_graph import Graph
 
 from .description import Description
 
-__all__ = ["Actuator", "Reading", "SetAcceleration"]
+__all__ = ["Actuator", "Keyframe", "Reading", "SetAcceleration"]
 
 SetAcceleration: TypeAlias = tuple[str, int, int, list[tuple[int, Any]]]
 """An acceleration that the user set: "point" or "frame", its number, the frame that it was set in, SymPy's matrices."""
@@ -39,6 +42,14 @@ class Actuator:
 
 
 @dataclass(frozen=True)
+class Keyframe:
+    """A state x that a robot file names, (n_x,), and its inputs r, (n_r,)."""
+
+    x: npt.NDArray[np.float64]
+    r: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Reading:
     """A description, and the user's own words, in which results are written.
 
@@ -61,6 +72,8 @@ class Reading:
         Forces without effect; symbols that stand only in parts without effect, sorted by name.
     values : dict of name to number
         Values of parameters, of a file that holds them.
+    keyframes : dict of name to Keyframe
+        States of a file that names them.
     folder : str or None
         Folder of the file that names meshes.
     notes : tuple of str
@@ -88,6 +101,7 @@ class Reading:
     noncontributing: tuple[Any, ...] = ()
     left_out: tuple[Any, ...] = ()
     values: dict[str, float] = field(default_factory=dict)
+    keyframes: dict[str, Keyframe] = field(default_factory=dict)
     folder: str | None = None
     notes: tuple[str, ...] = ()
     undeclared: frozenset[int] = frozenset()

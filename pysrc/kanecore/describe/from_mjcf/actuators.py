@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from kanecore.describe.robots.number_nodes import from_quaternion, number, triple
-from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import Components, cross, dot, neg
 
 from .body_tree import BodyTree
 from .mujoco_source import BALL, FREE
 from .muscle_curves import activation_rate, active_force, passive_force
-from .passive_forces import Flags, damper, rotation_vector
+from .passive_forces import Flags, damper
+from .quaternion_nodes import rotation_vector
 from .sites import Sites
 from .tendon_lengths import Tendon, add_armature
 
@@ -31,7 +31,6 @@ _JOINT, _IN_PARENT, _TENDON, _SITE = 0, 1, 3, 4
 _AFFINE, _MUSCLE = 1, 2
 _NONE, _INTEGRATOR, _FILTERS, _OF_MUSCLE = 0, 1, (2, 3), 4
 _SMALLEST = 1e-15
-_IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 @dataclass
@@ -72,7 +71,7 @@ class _Actuators:
             gears, length = [number(self.b, float(x)) for x in gear[:6]], 0
         elif kind == BALL:
             gears = [number(self.b, float(x)) for x in gear[:3]]
-            length = dot(g, gears, rotation_vector(g, _IDENTITY, tree.q[k : k + 4]))
+            length = dot(g, gears, rotation_vector(g, tree.q[k : k + 4]))
         else:
             gears = [number(self.b, float(gear[0]))]
             length = g.mul(gears[0], tree.q[k])
@@ -129,12 +128,9 @@ class _Actuators:
         if reference >= 0:
             v = triple([g.sub(x, y) for x, y in zip(v, sites.velocity(reference, home), strict=True)])
             w = triple([g.sub(x, y) for x, y in zip(w, sites.angular_velocity(reference, home), strict=True)])
-            if np.any(m.actuator_gear[i, 3:]):
-                raise ModelError(
-                    f"actuator {self.tree.names('actuator', i)!r} turns a site relative to a reference site, and is "
-                    "not read: let its last three gears be 0"
-                )
             length = dot(g, f, sites.between(reference, site))
+            if np.any(m.actuator_gear[i, 3:]):
+                length = g.add(length, dot(g, triple(gear[3:]), sites.rotation(reference, site, home)))
 
         def push(force: int) -> None:
             self._wrench(site, home, force, f, t)
@@ -193,23 +189,35 @@ class _Actuators:
         if "actuation" not in self.flags.off:
             through.push(force)
         if "damper" not in self.flags.off and (m.actuator_damping[i] or np.any(m.actuator_dampingpoly[i])):
-            through.passive(g.neg(damper(g, m.actuator_damping[i], m.actuator_dampingpoly[i], through.rate)))
+            through.passive(g.neg(damper(g, number(b, m.actuator_damping[i]), m.actuator_dampingpoly[i], through.rate)))
         if m.actuator_armature[i]:
             through.armature(float(m.actuator_armature[i]))
 
     def _force(self, i: int, y: int, through: _Transmission) -> int:
-        m, g = self.m, self.g
-        gain, bias = m.actuator_gainprm[i], m.actuator_biasprm[i]
-        if int(m.actuator_gaintype[i]) == _MUSCLE:
+        if int(self.m.actuator_gaintype[i]) == _MUSCLE:
             return self._of_muscle(i, y, through)
-        factor = g.constant(float(gain[0]))
-        if int(m.actuator_gaintype[i]) == _AFFINE:
-            factor = g.sum([factor, self._times(gain[1], through.length), self._times(gain[2], through.rate)])
-        force = g.mul(factor, y)
-        if int(m.actuator_biastype[i]) == _AFFINE:
-            parts = [g.constant(float(bias[0])), self._times(bias[1], through.length)]
-            force = g.sum([force, *parts, self._times(bias[2], through.rate)])
-        return force
+        g = self.g
+        gain, bias = (
+            g.sum([constant, g.mul(stiffness, through.length), g.mul(loss, through.rate)])
+            for constant, stiffness, loss in self._gain_and_bias(i)
+        )
+        return g.add(g.mul(gain, y), bias)
+
+    def _gain_and_bias(self, i: int) -> tuple[Components, Components]:
+        """Nodes of the affine functions of length and rate: with parameters kp and kv of servos, else the gain."""
+        m, g, name = self.m, self.g, self.tree.names("actuator", i)
+        a0, a1, a2 = (float(x) for x in m.actuator_gainprm[i, :3])
+        b0, b1, b2 = (float(x) for x in m.actuator_biasprm[i, :3])
+        if int(m.actuator_gaintype[i]) != _AFFINE:
+            a1 = a2 = 0.0
+        if int(m.actuator_biastype[i]) != _AFFINE:
+            b0 = b1 = b2 = 0.0
+        numbers = self.tree.numbers
+        kp = numbers(f"kp_{name}", -b1)
+        kv = numbers(f"kv_{name}", -b2 or -a2)
+        gain = kp if a0 == -b1 else kv if a0 == -b2 else numbers(f"gain_{name}", a0)
+        of_rate = g.neg(kv) if not b2 else number(self.b, a2)
+        return (gain, number(self.b, a1), of_rate), (number(self.b, b0), g.neg(kp), g.neg(kv) if b2 else 0)
 
     def _of_muscle(self, i: int, y: int, through: _Transmission) -> int:
         m, g = self.m, self.g
@@ -229,9 +237,6 @@ class _Actuators:
             _, peak, length = normalized(bias)
             force = g.sub(force, g.mul(g.constant(peak), passive_force(g, length, bias)))
         return force
-
-    def _times(self, factor: float, node: int) -> int:
-        return self.g.mul(number(self.b, float(factor)), node)
 
     def _clamped(self, node: int, limits: Any) -> int:
         g = self.g

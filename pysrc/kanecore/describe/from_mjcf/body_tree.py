@@ -31,6 +31,7 @@ from kanecore.describe.robots.rigid_poses import Pose, along, cleaned, from_unit
 from kanecore.graph.vectors import neg
 
 from .mujoco_source import BALL, FREE, HINGE, SLIDE, Names
+from .named_numbers import NamedNumbers
 
 __all__ = ["BodyTree"]
 
@@ -52,6 +53,7 @@ class BodyTree:
     m: Any
     names: Names
     links: PlacedLinks
+    numbers: NamedNumbers
     q: list[int] = field(default_factory=list)
     u: list[int] = field(default_factory=list)
     efforts: list[list[int]] = field(default_factory=list)
@@ -71,6 +73,10 @@ class BodyTree:
         self.links.by_name[self.name(0)] = PlacedLink(b.inertial, world, Pose.same(), self.name(0), frame, world)
         for body in range(1, self.m.nbody):
             self._add(body)
+
+    def dof(self, i: int) -> str:
+        """The name of a speed without its ``u_``: its joint, and its axis where the joint has several."""
+        return self.builder.speeds[self.u[i]].removeprefix("u_")
 
     def name(self, body: int) -> str:
         """The name of a body."""
@@ -96,6 +102,9 @@ class BodyTree:
         b = self.builder
         q = [b.coordinate(f"q_{joint}{each}") for each in coordinates]
         u = [b.speed(f"u_{joint}{each}") for each in speeds]
+        for node, value in zip(q, self.m.qpos0[len(self.q) :], strict=False):
+            if value:
+                b.guess(node, value)
         self.q += q
         self.u += u
         self.efforts += [[] for _ in u]

@@ -6,17 +6,19 @@ Source: the documentation of MuJoCo 4.0, "Computation".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.reading import Reading
+from kanecore.describe.reading import Keyframe, Reading
+from kanecore.describe.robots.ground_contacts import weight_of
 from kanecore.describe.robots.link_masses import add_bodies
 from kanecore.describe.robots.placed_links import PlacedLinks
-from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, product
+from kanecore.describe.robots.rigid_poses import from_unit_quaternion, product
 from kanecore.describe.robots.robot import Inertial, Link, Robot, Solid
 from kanecore.describe.robots.robot_assembly import named_joints
 from kanecore.describe.robots.robot_options import RobotOptions
@@ -27,15 +29,17 @@ from .actuators import add_actuators
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .equality_rows import add_equality
-from .mujoco_source import Names, compiled, refuse_unread
+from .geom_contacts import add_contacts, shape_of
+from .limit_springs import add_limits
+from .mujoco_source import FREE, SLIDE, Names, compiled, refuse_unread
+from .named_numbers import NamedNumbers
 from .passive_forces import Flags, add_passive_forces
 from .sites import Sites
 from .tendon_lengths import add_tendons
 
 __all__ = ["MujocoOptions", "described_mujoco"]
 
-_SPHERE, _CYLINDER, _BOX = 2, 5, 6  # types of geoms that pictures show
-_EQUALITY = ("exact", "ignore")
+_CHOICES = {"equality": ("exact", "ignore"), "limits": ("ignore", "spring")}
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class MujocoOptions:
     actuators: bool = True
     equality: str = "exact"
     friction: float | None = None
+    limits: str = "ignore"
+    contacts: Any = None
 
 
 def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
@@ -56,17 +62,19 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     ModelError
         A part that is not read; MuJoCo refuses the file; an option is not what it must be.
     """
-    if options.equality not in _EQUALITY:
-        raise ModelError(f"equality is {options.equality!r}; it must be 'exact' or 'ignore'")
+    for option, (one, other) in _CHOICES.items():
+        if getattr(options, option) not in (one, other):
+            raise ModelError(f"{option} is {getattr(options, option)!r}; it must be {one!r} or {other!r}")
     friction = RobotOptions(friction=options.friction).checked_friction()
     m = compiled(source)
     names = Names(m)
     refuse_unread(m, names)
     builder = Builder(names.model, "inertial")
-    tree, flags = BodyTree(m, names, PlacedLinks(builder)), Flags(m)
+    tree, flags = BodyTree(m, names, PlacedLinks(builder), NamedNumbers(builder, options.parameters)), Flags(m)
     tree.add_all()
     gravity = np.zeros(3) if "gravity" in flags.off else np.array(m.opt.gravity)
-    values = add_bodies(tree.links, _robot(tree), gravity.tolist(), options.parameters)
+    robot = _robot(tree)
+    values = add_bodies(tree.links, robot, gravity.tolist(), options.parameters)
     velocities = BodyVelocities(tree)
     sites = Sites(tree, velocities)
     sites.add_all()
@@ -76,16 +84,39 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     if options.actuators:
         add_actuators(tree, tendons, sites, flags)
     else:
-        for i, speed in enumerate(tree.u):
-            tree.efforts[i].append(builder.input(f"tau_{builder.speeds[speed].removeprefix('u_')}"))
+        for i in range(m.nv):
+            tree.efforts[i].append(builder.input(f"tau_{tree.dof(i)}"))
+    if options.limits == "spring" and not {"limit", "constraint"} & flags.off:
+        add_limits(tree, tendons)
     for t, tendon in enumerate(tendons):
         builder.output(f"{names('tendon', t)} length", tendon.length)
         tendon.apply(tree, sites)
     tree.apply()
     if options.equality == "exact" and "equality" not in flags.off and "constraint" not in flags.off:
         add_equality(tree, tendons, sites)
-    notes = tuple(_notes(m, options))
-    return Reading(named_joints(builder.description(), _last_joints(tree)), values=values, notes=notes)
+    add_contacts(tree, options.contacts, weight_of(robot, math.hypot(*gravity)))
+    return Reading(
+        named_joints(builder.description(), _last_joints(tree)),
+        values=values | tree.numbers.values,
+        notes=tuple(_notes(m, options)),
+        keyframes=_keyframes(m, names, options.actuators),
+    )
+
+
+def _keyframes(m: Any, names: Names, actuators: bool) -> dict[str, Keyframe]:
+    """The poses that the file names, and the one of the file itself."""
+
+    def keyframe(q: Any, u: Any, z: Any, r: Any) -> Keyframe:
+        q = np.array(q, dtype=np.float64)
+        for j in range(m.njnt):
+            if m.jnt_type[j] < SLIDE:
+                k = int(m.jnt_qposadr[j]) + 3 * (int(m.jnt_type[j]) == FREE)
+                q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+        return Keyframe(np.concatenate([q, u, z if actuators else ()]), np.array(r) if actuators else np.zeros(m.nv))
+
+    start = {"qpos0": keyframe(m.qpos0, np.zeros(m.nv), np.zeros(m.na), np.zeros(m.nu))}
+    rows = (m.key_qpos, m.key_qvel, m.key_act, m.key_ctrl)
+    return start | {names("key", k): keyframe(*(row[k] for row in rows)) for k in range(m.nkey)}
 
 
 def _robot(tree: BodyTree) -> Robot:
@@ -97,20 +128,14 @@ def _robot(tree: BodyTree) -> Robot:
             axes = from_unit_quaternion(m.body_iquat[body])
             tensor = product(product(axes, np.diag(m.body_inertia[body])), axes.T)
             inertial = Inertial(float(m.body_mass[body]), np.array(m.body_ipos[body]), 0.5 * (tensor + tensor.T))
-        links[tree.name(body)] = Link(tree.name(body), "", inertial, tuple(_shapes(m, body)))
+        links[tree.name(body)] = Link(tree.name(body), "", inertial, tuple(_visuals(m, body)))
     return Robot(tree.names.model, tree.names.model, tree.name(0), links, ())
 
 
-def _shapes(m: Any, body: int) -> Iterator[Solid]:
+def _visuals(m: Any, body: int) -> Iterator[Solid]:
     for k in range(int(m.body_geomadr[body]), int(m.body_geomadr[body]) + int(m.body_geomnum[body])):
-        size, kind = [float(x) for x in m.geom_size[k]], int(m.geom_type[k])
-        pose = Pose(from_unit_quaternion(m.geom_quat[k]), np.array(m.geom_pos[k]))
-        if kind == _SPHERE:
-            yield Solid("sphere", (size[0],), pose)
-        elif kind == _BOX:
-            yield Solid("box", (2 * size[0], 2 * size[1], 2 * size[2]), pose)
-        elif kind in (3, _CYLINDER):  # capsules without their ends
-            yield Solid("cylinder", (size[0], 2 * size[1]), pose)
+        if shape := shape_of(m, k):
+            yield replace(shape, kind="cylinder") if shape.kind == "capsule" else shape  # without its ends
 
 
 def _add_friction(tree: BodyTree, friction: float | None) -> None:
@@ -121,7 +146,8 @@ def _add_friction(tree: BodyTree, friction: float | None) -> None:
     for i, u in enumerate(tree.u):
         if tree.m.dof_frictionloss[i]:
             turned = g.call(Op.TANH, g.mul(g.constant(1.0 / friction), u))
-            tree.efforts[i].append(g.neg(g.mul(g.constant(float(tree.m.dof_frictionloss[i])), turned)))
+            loss = tree.numbers(f"frictionloss_{tree.dof(i)}", tree.m.dof_frictionloss[i])
+            tree.efforts[i].append(g.neg(g.mul(loss, turned)))
 
 
 def _last_joints(tree: BodyTree) -> dict[str, str]:
@@ -135,7 +161,7 @@ def _notes(m: Any, options: MujocoOptions) -> Iterator[str]:
     """Notes on parts of the file that the description lacks."""
     if options.friction is None and np.any(m.dof_frictionloss):
         yield "frictionloss of joints is ignored: friction=0.01, the speed over which it turns, reads it"
-    if np.any(m.jnt_limited) or np.any(m.tendon_limited):
-        yield "ranges of joints and tendons are ignored: nothing stops at them"
-    if np.any(m.geom_contype) or np.any(m.geom_conaffinity):
-        yield "contacts of geoms are ignored"
+    if options.limits == "ignore" and (np.any(m.jnt_limited) or np.any(m.tendon_limited)):
+        yield "ranges of joints and tendons are ignored: limits='spring' lets springs act beyond them"
+    if options.contacts is None and (np.any(m.geom_contype) or np.any(m.geom_conaffinity)):
+        yield "contacts of geoms are ignored: contacts='collision' lets them touch the ground"

@@ -26,7 +26,8 @@ TRANSMISSIONS = {0: "joint", 1: "jointinparent", 3: "tendon", 4: "site"}
 ACTIVATIONS = {0: "none", 1: "integrator", 2: "filter", 3: "filterexact", 4: "muscle"}
 """Dynamics of actuators that are read."""
 
-_KINDS = {"body": "body", "jnt": "joint", "tendon": "tendon", "actuator": "actuator", "site": "site", "eq": "equality"}
+_KINDS = {kind: kind for kind in ("body", "geom", "site", "tendon", "actuator")}
+_KINDS |= {"jnt": "joint", "eq": "equality", "key": "keyframe"}
 
 
 def compiled(source: Any) -> Any:

@@ -22,11 +22,10 @@ from kanecore.graph.vectors import Components, dot
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .mujoco_source import FREE, HINGE, SLIDE
+from .quaternion_nodes import conjugate, product_of, quaternion_numbers, rotation_vector
 
-__all__ = ["Flags", "add_passive_forces", "damper", "rotation_vector", "spring"]
+__all__ = ["Flags", "add_passive_forces", "damper", "spring"]
 
-_NEAR = 1e-4  # of the square of the sine of half an angle: below it the series of the arc sine has all digits
-_ARC_SINE = (5 / 112, 3 / 40, 1 / 6, 1.0)  # asin(x)/x in powers of x², the highest first
 _MASSLESS = 1e-15
 
 
@@ -42,15 +41,15 @@ class Flags:
         self.off = {name for i, name in enumerate(names) if bits >> i & 1}
 
 
-def spring(g: Graph, k: float, poly: Sequence[float], x: int) -> int:
-    """Evaluate k x + k₂ x² + k₃ x³."""
+def spring(g: Graph, k: int, poly: Sequence[float], x: int) -> int:
+    """Evaluate k x + k₂ x² + k₃ x³, the node k and numbers."""
     x2 = g.mul(x, x)
-    return g.sum([g.mul(_number(g, k), x), g.mul(_number(g, poly[0]), x2), g.mul(_number(g, poly[1]), g.mul(x2, x))])
+    return g.sum([g.mul(k, x), g.mul(_number(g, poly[0]), x2), g.mul(_number(g, poly[1]), g.mul(x2, x))])
 
 
-def damper(g: Graph, d: float, poly: Sequence[float], v: int) -> int:
-    """Evaluate d v + d₂ v |v| + d₃ v³."""
-    terms = [g.mul(_number(g, d), v)]
+def damper(g: Graph, d: int, poly: Sequence[float], v: int) -> int:
+    """Evaluate d v + d₂ v |v| + d₃ v³, the node d and numbers."""
+    terms = [g.mul(d, v)]
     if poly[0]:
         terms.append(g.mul(_number(g, poly[0]), g.mul(v, g.call(Op.ABS, v))))
     if poly[1]:
@@ -62,36 +61,10 @@ def _number(g: Graph, value: float) -> int:
     return g.constant(float(value))
 
 
-def rotation_vector(g: Graph, start: Sequence[float], e: Sequence[int]) -> Components:
-    """The shortest rotation vector from a quaternion of numbers to one of nodes, of norm 1."""
-    a = [_number(g, x) for x in (start[0], -start[1], -start[2], -start[3])]
-    w = g.sub(g.mul(a[0], e[0]), g.sum([g.mul(x, y) for x, y in zip(a[1:], e[1:], strict=True)]))
-    v = [
-        g.sum(
-            [
-                g.mul(a[0], e[i + 1]),
-                g.mul(a[i + 1], e[0]),
-                g.sub(g.mul(a[j + 1], e[k + 1]), g.mul(a[k + 1], e[j + 1])),
-            ]
-        )
-        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1))
-    ]
-    n2 = dot(g, v, v)
-    n = g.sqrt(n2)
-    # angle / sine of its half: a series where that is small, so that derivatives exist where nothing is turned
-    series = 0
-    for coefficient in _ARC_SINE:
-        series = g.add(g.constant(2 * coefficient), g.mul(n2, series))
-    exact = g.div(g.mul(g.constant(2), g.binary(Op.ATAN2, n, g.call(Op.ABS, w))), n)
-    factor = g.select(g.binary(Op.LT, n2, g.constant(_NEAR)), series, exact)
-    factor = g.select(g.binary(Op.LT, w, 0), g.neg(factor), factor)
-    return triple([g.mul(factor, x) for x in v])
-
-
-def _vector_spring(g: Graph, k: float, poly: Sequence[float], x: Components) -> list[int]:
+def _vector_spring(g: Graph, k: int, poly: Sequence[float], x: Components) -> list[int]:
     """(k + k₂ |x| + k₃ |x|²) x, component by component."""
     n2 = dot(g, x, x)
-    factor = g.sum([_number(g, k), g.mul(_number(g, poly[1]), n2)])
+    factor = g.sum([k, g.mul(_number(g, poly[1]), n2)])
     if poly[0]:
         factor = g.add(factor, g.mul(_number(g, poly[0]), g.sqrt(n2)))
     return [g.mul(factor, each) for each in x]
@@ -105,9 +78,11 @@ def add_passive_forces(tree: BodyTree, velocities: BodyVelocities, flags: Flags)
             _add_joint_spring(tree, j)
     for i, u in enumerate(tree.u):
         if "damper" not in flags.off and (m.dof_damping[i] or np.any(m.dof_dampingpoly[i])):
-            tree.efforts[i].append(g.neg(damper(g, m.dof_damping[i], m.dof_dampingpoly[i], u)))
+            loss = damper(g, tree.numbers(f"damping_{tree.dof(i)}", m.dof_damping[i]), m.dof_dampingpoly[i], u)
+            tree.efforts[i].append(g.neg(loss))
         if m.dof_armature[i]:
-            tree.efforts[i].append(g.neg(g.mul(_number(g, m.dof_armature[i]), b.acceleration(u))))
+            inertia = tree.numbers(f"armature_{tree.dof(i)}", m.dof_armature[i])
+            tree.efforts[i].append(g.neg(g.mul(inertia, b.acceleration(u))))
     for body in range(1, m.nbody):
         if not tree.placed(body).frame:
             continue
@@ -122,9 +97,10 @@ def add_passive_forces(tree: BodyTree, velocities: BodyVelocities, flags: Flags)
 def _add_joint_spring(tree: BodyTree, j: int) -> None:
     m, g = tree.m, tree.builder.graph
     i, k, kind = int(m.jnt_dofadr[j]), int(m.jnt_qposadr[j]), int(m.jnt_type[j])
-    stiffness, poly = float(m.jnt_stiffness[j]), m.jnt_stiffnesspoly[j]
-    if not stiffness and not np.any(poly):
+    poly = m.jnt_stiffnesspoly[j]
+    if not m.jnt_stiffness[j] and not np.any(poly):
         return
+    stiffness = tree.numbers(f"stiffness_{tree.names('jnt', j)}", m.jnt_stiffness[j])
     if kind in (SLIDE, HINGE):
         stretched = g.sub(tree.q[k], _number(g, m.qpos_spring[k]))
         tree.efforts[i].append(g.neg(spring(g, stiffness, poly, stretched)))
@@ -134,7 +110,8 @@ def _add_joint_spring(tree: BodyTree, j: int) -> None:
         for c, force in enumerate(_vector_spring(g, stiffness, poly, away)):
             tree.efforts[i + c].append(g.neg(force))
         i, k = i + 3, k + 3
-    turned = rotation_vector(g, [float(x) for x in m.qpos_spring[k : k + 4]], tree.q[k : k + 4])
+    rest = quaternion_numbers(tree, m.qpos_spring[k : k + 4])
+    turned = rotation_vector(g, product_of(g, conjugate(g, rest), tree.q[k : k + 4]))
     for c, torque in enumerate(_vector_spring(g, stiffness, poly, turned)):
         tree.efforts[i + c].append(g.neg(torque))
 
@@ -161,7 +138,8 @@ def _add_fluid(tree: BodyTree, velocities: BodyVelocities, body: int) -> None:
         i, k = (c + 1) % 3, (c + 2) % 3
         area, moment = s[i] * s[k], s[c] * (s[i] ** 4 + s[k] ** 4)
         linear, quadratic = 3 * math.pi * diameter * viscosity, 0.5 * density * area
-        force.append(g.neg(damper(g, linear, (quadratic, 0.0), v[c])))
-        torque.append(g.neg(damper(g, math.pi * diameter**3 * viscosity, (density * moment / 64, 0.0), w[c])))
+        force.append(g.neg(damper(g, number(b, linear), (quadratic, 0.0), v[c])))
+        linear, quadratic = math.pi * diameter**3 * viscosity, density * moment / 64
+        torque.append(g.neg(damper(g, number(b, linear), (quadratic, 0.0), w[c])))
     b.force(end.point, ((end.frame, triple(force)),))
     b.torque(end.frame, ((end.frame, triple(torque)),))

@@ -12,6 +12,7 @@ from kanecore.graph.vectors import Components, Matrix, dot
 
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
+from .quaternion_nodes import conjugate, product_of, quaternion_numbers, rotation_vector, turn_of_body
 
 __all__ = ["Sites"]
 
@@ -67,6 +68,15 @@ class Sites:
         """Axes in the world, in columns."""
         x, y, z = (triple(row) for row in self._tree.links.orientation(self.end(site).frame))
         return x, y, z
+
+    def rotation(self, first: int, second: int, home: int) -> Components:
+        """Rotation vector of the second site seen from the first, whose bodies a body ``home`` carries."""
+        tree, g = self._tree, self._tree.builder.graph
+        a, b = (
+            product_of(g, turn_of_body(tree, self.body(s), home), quaternion_numbers(tree, self._m.site_quat[s]))
+            for s in (first, second)
+        )
+        return rotation_vector(g, product_of(g, conjugate(g, a), b))
 
     def velocity(self, site: int, home: int = 0) -> Components:
         """Velocity relative to a body that carries the site, in the axes of the world."""

@@ -78,9 +78,12 @@ def add_tendons(tree: BodyTree, sites: Sites, velocities: BodyVelocities, flags:
             if low != high:  # a dead band
                 over, under = g.sub(tendon.length, high), g.sub(tendon.length, low)
                 stretched = g.add(g.binary(Op.MAX, over, 0), g.binary(Op.MIN, under, 0))
-            tendon.forces.append(g.neg(spring(g, m.tendon_stiffness[t], m.tendon_stiffnesspoly[t], stretched)))
+            tendon.forces.append(
+                g.neg(spring(g, number(b, m.tendon_stiffness[t]), m.tendon_stiffnesspoly[t], stretched))
+            )
         if "damper" not in flags.off and (m.tendon_damping[t] or np.any(m.tendon_dampingpoly[t])):
-            tendon.forces.append(g.neg(damper(g, m.tendon_damping[t], m.tendon_dampingpoly[t], tendon.rate)))
+            loss = number(b, m.tendon_damping[t])
+            tendon.forces.append(g.neg(damper(g, loss, m.tendon_dampingpoly[t], tendon.rate)))
         if m.tendon_armature[t]:
             add_armature(tree, tendon, float(m.tendon_armature[t]), f"tendon {tree.names('tendon', t)!r}")
         tendons.append(tendon)

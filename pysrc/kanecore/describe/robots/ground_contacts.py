@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,18 @@ from kanecore.describe.load_makers import Contact, Surface
 from kanecore.errors import ModelError, unknown_name, warn
 
 from .number_nodes import constant_vector, number
-from .placed_links import PlacedLinks
+from .placed_links import PlacedLink, PlacedLinks
 from .robot import Robot, Solid
 from .robot_options import finite
 
-__all__ = ["add_contacts"]
+__all__ = ["ALL_SHAPES", "add_contacts", "contact_laws", "touch_at", "touching", "weight_of"]
 
 Array = npt.NDArray[np.float64]
 Laws = dict[str, dict[str, float]]
+Spot = tuple[Array, float]
 
-_ALL_SHAPES = "collision"
+ALL_SHAPES = "collision"
+"""In place of a link: all shapes by which links collide."""
 _SAG = 1e-3  # m: depth at which one contact carries the weight of the robot, if no stiffness is given
 _RIM = 8  # points of each rim of a cylinder
 _DEFAULTS = {"radius": 0.0, "exponent": 1.5, "dissipation": 1.0, "mu": 0.8, "transition_velocity": 0.01, "smooth": 0.0}
@@ -41,45 +43,71 @@ def add_contacts(links: PlacedLinks, robot: Robot, contacts: Any, gravity: float
     gravity : float
         Its size, m/s²; a stiffness that is not given follows from it.
     """
-    by_link = _laws(contacts, robot, gravity)
+    by_link = contact_laws(contacts, robot.links, weight_of(robot, gravity), "link")
+    ground = Surface("plane", links.world, links.builder.inertial, ((0, 0, 1),))
     for link, law in by_link.items():
-        if link != _ALL_SHAPES:
-            _touch(links, link, links.by_name[link].own_point, law["radius"], law)
-    if _ALL_SHAPES not in by_link:
+        if link != ALL_SHAPES:
+            _touch(links, link, links.by_name[link].own_point, law["radius"], law, ground)
+    if ALL_SHAPES not in by_link:
         return False
-    b = links.builder
     for link in [name for name in robot.links if name not in by_link and links.by_name[name].frame]:
-        spots = [spot for shape in robot.links[link].collisions for spot in _touching(link, shape)]
-        for i, (place, radius) in enumerate(spots):
-            name, placed = link if len(spots) == 1 else f"{link}_{i}", links.by_name[link]
-            point = b.point(f"{name} contact", placed.own_point, constant_vector(b, placed.own_frame, place))
-            _touch(links, name, point, radius, by_link[_ALL_SHAPES])
+        spots = [spot for shape in robot.links[link].collisions for spot in touching(link, shape)]
+        touch_at(links, link, spots, links.by_name[link], by_link[ALL_SHAPES], ground)
     return True
 
 
-def _touch(links: PlacedLinks, name: str, point: int, radius: float, law: dict[str, float]) -> None:
+def touch_at(
+    links: PlacedLinks, name: str, spots: Sequence[Spot], placed: PlacedLink, law: dict[str, float], ground: Surface
+) -> None:
+    """Let points of a link touch the ground, each with the radius of a sphere about it."""
     b = links.builder
-    ground = Surface("plane", links.world, b.inertial, ((0, 0, 1),))
+    for i, (place, radius) in enumerate(spots):
+        spot = name if len(spots) == 1 else f"{name}_{i}"
+        point = b.point(f"{spot} contact", placed.own_point, constant_vector(b, placed.own_frame, place))
+        _touch(links, spot, point, radius, law, ground)
+
+
+def weight_of(robot: Robot, gravity: float) -> float:
+    """Weight of all links, N, on earth where there is no gravity."""
+    return (gravity or 9.81) * sum(link.inertial.mass for link in robot.links.values() if link.inertial)
+
+
+def _touch(links: PlacedLinks, name: str, point: int, radius: float, law: dict[str, float], ground: Surface) -> None:
+    b = links.builder
     sizes = {each: number(b, law[each]) for each in Contact.NODES if each != "radius"}
     b.contact(Contact(name, point, number(b, radius), ground, **sizes))
 
 
-def _laws(contacts: Any, robot: Robot, gravity: float) -> Laws:
-    """Laws of contact by link, or by "collision" for all others that have shapes; numbers that are left out are set."""
-    given = {_ALL_SHAPES: {}} if contacts == _ALL_SHAPES else contacts
+def contact_laws(contacts: Any, names: Collection[str], weight: float, noun: str) -> Laws:
+    """Laws of contact by name, or by "collision" for all others; numbers that are left out are set.
+
+    Parameters
+    ----------
+    contacts : mapping, "collision" or None
+    names : collection of str
+        Parts that may touch, each a ``noun``.
+    weight : float
+        N; a stiffness that is not given carries it at one place.
+
+    Raises
+    ------
+    ModelError
+        It is none of these; no part has this name; a number that is not possible.
+    """
+    given = {ALL_SHAPES: {}} if contacts == ALL_SHAPES else contacts
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         raise ModelError(
             f'contacts is {contacts!r}; write {{"left foot": {{"stiffness": 1e5, "mu": 0.8}}}}, or "collision"'
         )
-    weight = (gravity or 9.81) * sum(link.inertial.mass for link in robot.links.values() if link.inertial)
-    return {link: _law(link, law, robot, weight) for link, law in given.items()}
+    for name in given:
+        if name != ALL_SHAPES and name not in names:
+            raise ModelError(f"contacts: {unknown_name(f'{noun} is called', str(name), names).args[0]}")
+    return {name: _law(name, law, weight) for name, law in given.items()}
 
 
-def _law(link: Any, law: Any, robot: Robot, weight: float) -> dict[str, float]:
-    if link != _ALL_SHAPES and link not in robot.links:
-        raise ModelError(f"contacts: {unknown_name('link is called', str(link), robot.links).args[0]}")
+def _law(link: Any, law: Any, weight: float) -> dict[str, float]:
     if not isinstance(law, Mapping):
         raise ModelError(
             f'contacts[{link!r}] is {law!r}; write numbers by name, such as {{"stiffness": 1e5, "mu": 0.8}}'
@@ -111,7 +139,7 @@ def _check_bristles(link: Any, law: Mapping[str, Any]) -> None:
             raise ModelError(f"contacts[{link!r}] has {one!r} without {other!r}: write both")
 
 
-def _touching(link: str, shape: Solid) -> Iterator[tuple[Array, float]]:
+def touching(link: str, shape: Solid) -> Iterator[Spot]:
     """Points of a shape that may touch, in the axes of the link, with the radius of the sphere about each."""
     local: list[tuple[tuple[float, ...], float]] = []
     if shape.kind == "sphere":
