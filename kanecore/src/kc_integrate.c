@@ -4,11 +4,6 @@
 #include "kc_events.h"
 #include "kc_rosenbrock.h"
 
-double kc_smallest_step(double t0, double t1)
-{
-    return 4.0 * 2.220446049250313e-16 * fmax(fabs(t0), fabs(t1));
-}
-
 /* How far t went from one power of two of steps to the next; at first t0, else zero. */
 typedef struct kc_pace {
     uint64_t next; /* when it is looked at again */

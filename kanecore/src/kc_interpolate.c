@@ -116,6 +116,11 @@ kc_status kc_rosenbrock_dense_as_dop853(const kc_stride *s)
 
 /* --------------------------------------------------------------------------------------- of any method */
 
+double kc_smallest_step(double t0, double t1)
+{
+    return 4.0 * 2.220446049250313e-16 * fmax(fabs(t0), fabs(t1));
+}
+
 kc_status kc_interpolate(const kc_step *step, double theta, double *x, double *work)
 {
     const kc_system *system = step->system;

@@ -26,6 +26,7 @@ from kanecore.constraints.constraint_values import Constraints, normalise, radia
 from kanecore.errors import ModelError, StateError
 from kanecore.rank import null_space, pivots
 from kanecore.run.last_digits import nudged
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import CONSERVED, EPSILON, EQUAL, NOISE
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ _CLEAR = 1e3  # times the limit for zero: states that decide directions
 _TIMES = (0.0, 0.37, -1.3, 2.9, 0.0, 7.1, 13.0, 41.0)
 
 
-@dataclass(frozen=True)
-class Conserved:
+@dataclass(frozen=True, repr=False)
+class Conserved(PrintedResult):
     """Result of `CompiledModel.conserved`; ``str()`` lists the quantities in words.
 
     Attributes

@@ -17,6 +17,7 @@ from kanecore.constraints.integrability import integrable
 from kanecore.constraints.load_solutions import LoadSolution, described, load_solutions, signs_taken
 from kanecore.errors import ModelError
 from kanecore.rank import rank_of, size_of
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import EQUAL, SOLVED
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ Array = npt.NDArray[np.float64]
 _TRIALS = 20  # of states near which one on the constraints is looked for
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(PrintedResult):
     """Result of `CompiledModel.check` at one state on the constraints; ``str()`` says it in words.
 
     Attributes

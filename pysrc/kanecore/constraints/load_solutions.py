@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.errors import KanecoreError
+from kanecore.run.printed_results import PrintedResult
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -33,8 +34,8 @@ _CLOSE = 1e-9  # of the terms of s − h(N); in floats the same share of the dig
 _SAME = 1e-6  # of two solutions
 
 
-@dataclass(frozen=True)
-class LoadSolution:
+@dataclass(frozen=True, repr=False)
+class LoadSolution(PrintedResult):
     """Reactions that satisfy the equations of motion with the loads that depend on them.
 
     Attributes

@@ -25,6 +25,7 @@ from kanecore.control.modes import balance
 from kanecore.errors import ModelError, SingularError
 from kanecore.rank import clear, equilibrated, null_space, size_of
 from kanecore.run.call_arguments import values_of
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import RANK, SOLVED
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ _STEPS = 50  # of Newton's method
 _SHORT = 1e-6  # of the largest input: Newton's method squares the residual, which after such a step is rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Equilibrium:
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium(PrintedResult):
     """A state that stays, or goes on steadily; ``str()`` lists it by name.
 
     Attributes

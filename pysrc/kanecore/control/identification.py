@@ -27,6 +27,7 @@ from kanecore.control.regression_equations import Equations, Found
 from kanecore.errors import unknown_name, warn
 from kanecore.kernels import OF_BODY
 from kanecore.run.call_arguments import real_array
+from kanecore.run.printed_results import PrintedResult
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -43,8 +44,8 @@ _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be to
 _WIDTH = 79
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(PrintedResult):
     """Result of `CompiledModel.identify`; ``str()`` is a table of the base parameters.
 
     Attributes

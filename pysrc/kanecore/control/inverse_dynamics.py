@@ -29,6 +29,7 @@ from kanecore.errors import ModelError
 from kanecore.rank import connected, size_of
 from kanecore.run.call_arguments import columns_of, leading, real_array
 from kanecore.run.points_and_frames import TORQUE, numbers
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import CONTRADICTORY, EQUAL, NOISE, RANK
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ def _hanging(joints: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
 Numbers = npt.NDArray[np.intp]
 
 
-@dataclass(frozen=True, eq=False)
-class InverseDynamics:
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseDynamics(PrintedResult):
     """Accelerations and forces that belong together: M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0.
 
     Attributes

@@ -24,6 +24,7 @@ from kanecore.control.modes import Mode, balance, eigenvalues, in_units, modes_o
 from kanecore.rank import clear
 from kanecore.run.call_arguments import leading, vectors
 from kanecore.run.last_digits import nudged
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import CONSERVED
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def _number(value: float) -> str:
     return f"{value:.4g}" if value else "."
 
 
-@dataclass(frozen=True, eq=False)
-class LinearSystem:
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearSystem(PrintedResult):
     """ż = A z + B δr, δy = C z + D δr around a state and its inputs; ``str()`` is a table.
 
     Attributes

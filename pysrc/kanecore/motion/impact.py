@@ -26,6 +26,7 @@ from kanecore.motion.contact_modes import MOST_ROWS, Friction, decided
 from kanecore.motion.given_impulses import generalized_impulses
 from kanecore.rank import equilibrated, rank_of, size_of, speed_units
 from kanecore.run.call_arguments import real_array
+from kanecore.run.printed_results import PrintedResult
 from kanecore.tolerances import CONTRADICTORY, EQUAL, FEASIBLE, NOISE, RANK
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ Array = npt.NDArray[np.float64]
 _REFINEMENTS = 3  # light bodies, such as feet of 1e-9 of all mass, cost each solution half of its digits
 
 
-@dataclass(frozen=True, eq=False)
-class Impact:
+@dataclass(frozen=True, eq=False, repr=False)
+class Impact(PrintedResult):
     """The state after an impact, and the impulses that lead there.
 
     Attributes

@@ -29,6 +29,7 @@ from kanecore.motion.events import as_list
 from kanecore.motion.simulation import simulate
 from kanecore.motion.trajectory import Trajectory
 from kanecore.run.call_arguments import state_vector
+from kanecore.run.printed_results import PrintedResult
 
 if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
@@ -51,8 +52,8 @@ _COMPARED = 50  # states of a period at which ẋ is compared
 _LIMIT = 1e3  # times the tolerances of a step: a residual below that is no failure of Newton's method
 
 
-@dataclass(frozen=True, eq=False)
-class PeriodicMotion:
+@dataclass(frozen=True, eq=False, repr=False)
+class PeriodicMotion(PrintedResult):
     """A motion that repeats itself.
 
     Attributes
