@@ -116,6 +116,32 @@ def test_states_in_the_order_of_pinocchio(name: str) -> None:
         kc.robots.to_pinocchio(other, np.zeros(other.n_x), model)
 
 
+def test_velocities_in_the_world() -> None:
+    """The same motion, with the derivative of the position as speeds; states of Pinocchio are those of the link."""
+    path = ROBOTS / "walker.urdf"
+    link, world = (
+        compiled(kc.Model.from_urdf(path, floating_base=True, free_velocity=axes)) for axes in ("link", "world")
+    )
+    x = np.random.default_rng(3).uniform(-1, 1, link.n_x)
+    x[3:7] /= np.linalg.norm(x[3:7])
+    turn = link.orientations(0.0, x, named=True)["trunk"]
+    n, y = link.n_q, x.copy()
+    y[n : n + 3] = turn @ x[n : n + 3]
+    assert_allclose(world.qdot(0.0, y)[:3], y[n : n + 3], rtol=0, atol=0)
+    r = np.arange(1.0, link.n_r + 1)
+    a, b = link.udot(0.0, x, r=r), world.udot(0.0, y, r=r)
+    rate = turn @ (a[:3] + np.cross(x[n + 3 : n + 6], x[n : n + 3]))
+    assert_allclose(b, [*rate, *a[3:]], rtol=1e-10, atol=1e-11)
+    layout = REFERENCE["walker, floating"]["layout"]
+    joints = [SimpleNamespace(idx_q=q, nq=nq, idx_v=v, nv=nv) for _, q, nq, v, nv in layout]
+    model = SimpleNamespace(names=["universe", *(each[0] for each in layout)], joints=[None, *joints])
+    model.njoints, model.nq, model.nv = len(joints) + 1, sum(j.nq for j in joints), sum(j.nv for j in joints)
+    q, v = kc.robots.to_pinocchio(link, x, model)
+    for found, expected in zip(kc.robots.to_pinocchio(world, [y, y], model), (q, v), strict=True):
+        assert_allclose(found, [expected, expected], rtol=0, atol=1e-14)
+    assert_allclose(kc.robots.from_pinocchio(world, q, [v, v], model), [y, y], rtol=0, atol=1e-14)
+
+
 def test_mimics_are_one_speed() -> None:
     """With S of u = S u_independent: SᵀMS, and Sᵀ(f + τ)."""
     path = ROBOTS / "tools.urdf"
@@ -157,16 +183,18 @@ def test_a_mimic_before_its_leader() -> None:
     assert_allclose(dyn.forcing(0.0, [0.3, 0.0], r=[1.0, 1.0, 1.0]), [6.0 + 3.0 + 1.0])
 
 
-@pytest.mark.parametrize("kind", ["planar", "floating", "spherical", "prismatic", "continuous"])
+@pytest.mark.parametrize("kind", ["planar", "floating", "floating, world", "spherical", "prismatic", "continuous"])
 def test_efforts_act_between_links(kind: str) -> None:
     """An effort does work on the speeds of its own joint alone, also where the link that carries the joint moves."""
     text = (
         f'<robot name="r"><link name="g"/><link name="a">{INERTIAL}</link><link name="b">{INERTIAL}</link>'
         + joint("j", "g", "a", more='<axis xyz="0 0.6 0.8"/>')
-        + joint("k", "a", "b", kind, '<origin xyz="1 2 3" rpy="0.3 0.2 0.1"/><axis xyz="0.8 0 -0.6"/>')
+        + joint(
+            "k", "a", "b", kind.partition(",")[0], '<origin xyz="1 2 3" rpy="0.3 0.2 0.1"/><axis xyz="0.8 0 -0.6"/>'
+        )
         + "</robot>"
     )
-    dyn = compiled(kc.Model.from_urdf(text))
+    dyn = compiled(kc.Model.from_urdf(text, free_velocity="world" if "world" in kind else "link"))
     x = np.random.default_rng(0).uniform(-1, 1, dyn.n_x)
     for quaternion in dyn.unit:
         x[list(quaternion)] /= np.linalg.norm(x[list(quaternion)])
@@ -671,6 +699,7 @@ def test_a_floating_root_without_inertia() -> None:
         ({"gravity": ("0", "0", "-9")}, "gravity is .*; it must be three finite numbers"),
         ({"gravity": (0, 0, 10**400)}, "gravity is .*; it must be three finite numbers"),
         ({"gravity": (0, 0, 1e308)}, "gravity is .*; it must be three finite numbers"),
+        ({"free_velocity": "body"}, "free_velocity is 'body'; it must be 'link' or 'world'"),
         ({"friction": -1.0}, "friction is -1.0"),
         ({"friction": 1e-320}, "friction is 1e-320"),
         ({"friction": "0.1"}, "friction is '0.1'"),

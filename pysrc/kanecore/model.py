@@ -481,6 +481,7 @@ class Model(Expressions):
         source: str | PathLike[str],
         *,
         floating_base: bool = False,
+        free_velocity: str = "link",
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         parameters: bool = False,
         mimic: bool = True,
@@ -498,12 +499,12 @@ class Model(Expressions):
         A joint J of type revolute, continuous or prismatic has the coordinate ``q_J``, the speed ``u_J`` and the effort
         ``tau_J``, an input.  A floating one has the position ``q_J_x``, ``q_J_y``, ``q_J_z`` in the axes of the joint,
         the unit quaternion ``q_J_e0`` ... ``q_J_e3``, the velocity ``u_J_x`` ... of the link's origin and its angular
-        velocity ``u_J_rx`` ..., both in the axes of the link; a spherical one has the quaternion and the angular
-        velocity.  A planar one has ``q_J_x``, ``q_J_y`` in the plane normal to its axis, along x and y of the joint,
-        turned the shortest way that brings z to the axis, about x for the axis −z; the angle ``q_J_r``; and ``u_J_x``,
-        ``u_J_y``, ``u_J_r``, the former along these directions as they turn with the link.  Efforts of all these have
-        the names of their speeds, with tau.  All links are points and frames, also those without mass; links on fixed
-        joints are merged.
+        velocity ``u_J_rx`` ..., both in the axes of the link, or see ``free_velocity``.  A spherical one has the
+        quaternion and the angular velocity.  A planar one has ``q_J_x``, ``q_J_y`` in the plane normal to its axis,
+        along x and y of the joint, turned the shortest way that brings z to the axis, about x for the axis −z; the
+        angle ``q_J_r``; and ``u_J_x``, ``u_J_y``, ``u_J_r``, the former along these directions as they turn with the
+        link.  Efforts of all these have the names of their speeds, with tau.  All links are points and frames, also
+        those without mass; links on fixed joints are merged.
 
         Parameters
         ----------
@@ -511,6 +512,10 @@ class Model(Expressions):
             A file, or a text that begins with ``<``.
         floating_base : bool
             The root may move: a floating joint named ``base`` without efforts, whose numbers come first.
+        free_velocity : {"link", "world"}
+            Axes of the velocity ``u_J_x``, ``u_J_y``, ``u_J_z`` of links that float, and of their forces: those of the
+            link, as in Pinocchio, or those of the position, the world's for a floating base, as in MuJoCo and Drake;
+            then it is the derivative of ``q_J_x``, ``q_J_y``, ``q_J_z``.  The angular velocity is in the link's axes.
         gravity : (x, y, z)
             Acceleration of a falling body, in the axes of the root, or of the ground, m/s².
         parameters : bool
@@ -573,6 +578,7 @@ class Model(Expressions):
         with no_collection():
             options = RobotOptions(
                 floating_base=floating_base,
+                free_velocity=free_velocity,
                 gravity=gravity,
                 parameters=parameters,
                 damping=damping,

@@ -2,8 +2,8 @@
 """States of robots in the order of Pinocchio, for those who have a model of the same URDF file there.
 
 Pinocchio orders joints by their names along the tree, quaternions as (x, y, z, w), and has cos and sin of an unlimited
-joint in place of its angle.  Velocities are those of `Model.from_urdf`, joint by joint: linear before angular ones, in
-the axes of the link.
+joint in place of its angle.  Velocities are linear before angular ones, in the axes of the link; those of a model with
+``free_velocity="world"``, and of `Model.from_mjcf`, are turned.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def to_pinocchio(dyn: Evaluator, x: npt.ArrayLike, model: Any) -> tuple[Array, A
         if joint.nq == len(coordinates) + 1:  # the last one is an angle
             values = np.concatenate([values[..., :-1], np.cos(values[..., -1:]), np.sin(values[..., -1:])], axis=-1)
         q[..., joint.idx_q : joint.idx_q + joint.nq] = values
-        v[..., joint.idx_v : joint.idx_v + joint.nv] = state[..., speeds]
+        ours = state[..., speeds]
+        back = values * [1, 1, 1, -1, -1, -1, 1] if len(speeds) == 6 else values
+        v[..., joint.idx_v : joint.idx_v + joint.nv] = _velocity(dyn, coordinates, speeds, back, ours)
     return q, v
 
 
@@ -71,8 +73,26 @@ def from_pinocchio(dyn: Evaluator, q: npt.ArrayLike, v: npt.ArrayLike, model: An
             angle = np.arctan2(values[..., -1:], values[..., -2:-1])
             values = np.concatenate([values[..., :-2], angle], axis=-1)
         x[..., coordinates] = values
-        x[..., speeds] = velocity[..., joint.idx_v : joint.idx_v + joint.nv]
+        theirs = velocity[..., joint.idx_v : joint.idx_v + joint.nv]
+        x[..., speeds] = _velocity(dyn, coordinates, speeds, values, theirs)
     return x
+
+
+def _velocity(dyn: Evaluator, coordinates: list[int], speeds: list[int], values: Array, velocity: Array) -> Array:
+    """The velocity of a joint; that of a free one is turned by its quaternion, where ours is in the world."""
+    if len(speeds) < 6 or not _is_in_world(dyn, coordinates, speeds):
+        return velocity
+    linear, axis, w = velocity[..., :3], values[..., 3:6], values[..., 6:7]
+    turned = linear + 2.0 * np.cross(axis, np.cross(axis, linear) + w * linear)
+    return np.concatenate([turned, np.broadcast_to(velocity[..., 3:], turned.shape)], axis=-1)
+
+
+def _is_in_world(dyn: Evaluator, coordinates: list[int], speeds: list[int]) -> bool:
+    """Test whether the velocity along x is the rate of the coordinate x also where the link is turned about z."""
+    x = np.array(dyn.names.state({}))
+    x[coordinates[3:]] = 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)
+    x[speeds[0]] = 1.0
+    return bool(np.asarray(dyn.qdot(0.0, x))[coordinates[0]] > 0.5)
 
 
 def _joints(dyn: Evaluator, model: Any) -> Iterator[tuple[Any, list[int], list[int]]]:
@@ -94,6 +114,8 @@ def _joints(dyn: Evaluator, model: Any) -> Iterator[tuple[Any, list[int], list[i
                 found([f"q_{name}_{k}" for k in (*_DISPLACEMENTS, *_QUATERNION)]),
                 found([f"u_{name}_{k}" for k in _FREE]),
             )
+        elif joint.nv == 3 and f"q_{name}_e0" in places:
+            yield joint, found([f"q_{name}_{k}" for k in _QUATERNION]), found([f"u_{name}_{k}" for k in _FREE[3:]])
         elif joint.nv == 3:
             _refuse_turned_plane(dyn, model, number, places[f"u_{name}_r"] - dyn.n_q if f"u_{name}_r" in places else -1)
             yield joint, found([f"q_{name}_{k}" for k in "xyr"]), found([f"u_{name}_{k}" for k in "xyr"])

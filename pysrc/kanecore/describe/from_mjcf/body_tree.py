@@ -18,6 +18,7 @@ from kanecore.describe.builder import Builder
 from kanecore.describe.robots.number_nodes import (
     constant_matrix,
     constant_vector,
+    free_rates,
     from_quaternion,
     number,
     product_with,
@@ -196,11 +197,7 @@ class BodyTree:
             [*(f"_{axis}" for axis in "xyz"), *(f"_e{i}" for i in range(4))],
             [*(f"_{axis}" for axis in "xyz"), *(f"_r{axis}" for axis in "xyz")],
         )
-        b.unit(*q[3:])
-        for x, v in zip(q[:3], u[:3], strict=True):
-            b.rate(x, v)
-        turn_quaternion(b, q[3:], u[3:])
-        frame = b.frame(body or f"{joint} axes", b.inertial, from_quaternion(b, q[3:]))
+        frame = b.frame(body or f"{joint} axes", b.inertial, free_rates(b, q, u, in_world=True))
         b.angular_velocity(frame, ((frame, triple(u[3:])),))
         point = b.point(body or f"{joint} origin", self.links.world, ((b.inertial, triple(q[:3])),))
 

@@ -15,6 +15,7 @@ from kanecore.graph.vectors import dot, neg
 from .number_nodes import (
     constant_matrix,
     constant_vector,
+    free_rates,
     from_quaternion,
     product_with,
     signed_axis,
@@ -41,12 +42,12 @@ def hold_root(links: PlacedLinks, root: str) -> None:
     b.show([origin], [frame])
 
 
-def add_joint(links: PlacedLinks, joint: Joint, singles: SingleJoints) -> None:
-    """Add a joint and its child; its parent is placed."""
+def add_joint(links: PlacedLinks, joint: Joint, singles: SingleJoints, in_world: bool) -> None:
+    """Add a joint and its child; its parent is placed, ``in_world`` as in `add_floating`."""
     b, parent = links.builder, links.by_name[joint.parent]
     at = parent.pose @ joint.origin
     if joint.kind == "floating":
-        add_floating(links, joint.child, joint.name, FramePoint(parent.frame, parent.point), at)
+        add_floating(links, joint.child, joint.name, FramePoint(parent.frame, parent.point), at, in_world)
         return
     if joint.kind == "fixed":
         placed = PlacedLink(parent.frame, parent.point, at, parent.carrier)
@@ -133,8 +134,16 @@ def _spherical(b: Builder, joint: Joint, parent: PlacedLink, at: Pose) -> Placed
     return PlacedLink(frame, point, Pose.same(), joint.child, frame, point)
 
 
-def add_floating(links: PlacedLinks, link: str, name: str, parent: FramePoint, at: Pose, efforts: bool = True) -> None:
-    """Add a link that floats: six speeds in its axes, a position in the joint's, a unit quaternion.
+def add_floating(
+    links: PlacedLinks,
+    link: str,
+    name: str,
+    parent: FramePoint,
+    at: Pose,
+    in_world: bool,
+    efforts: bool = True,
+) -> None:
+    """Add a link that floats: a position in the axes of the joint, a unit quaternion, six speeds.
 
     Parameters
     ----------
@@ -144,19 +153,15 @@ def add_floating(links: PlacedLinks, link: str, name: str, parent: FramePoint, a
         From which it floats.
     at : Pose
         Of the joint there.
+    in_world : bool
+        Whether the velocity is in the axes of the position, else in those of the link.
     efforts : bool
         Whether it has a force and a torque as inputs.
     """
     b, g = links.builder, links.builder.graph
-    position = [b.coordinate(f"q_{name}_{each}") for each in "xyz"]
-    e = [b.coordinate(f"q_{name}_e{i}") for i in range(4)]
-    b.unit(*e)
-    v = [b.speed(f"u_{name}_{each}") for each in "xyz"]
-    w = [b.speed(f"u_{name}_r{each}") for each in "xyz"]
-    turned = from_quaternion(b, e)
-    for i in range(3):
-        b.rate(position[i], dot(g, turned[i], v))
-    turn_quaternion(b, e, w)
+    q = [b.coordinate(f"q_{name}_{each}") for each in ("x", "y", "z", "e0", "e1", "e2", "e3")]
+    u = [b.speed(f"u_{name}_{each}") for each in ("x", "y", "z", "rx", "ry", "rz")]
+    turned, position, w = free_rates(b, q, u, in_world), q[:3], u[3:]
     base = parent
     if not (at.turns_nothing and not at.position.any()):
         frame = b.frame(f"{name} origin", parent.frame, constant_matrix(b, at.rotation))
@@ -169,6 +174,8 @@ def add_floating(links: PlacedLinks, link: str, name: str, parent: FramePoint, a
     if efforts:
         force = triple([b.input(f"tau_{name}_{each}") for each in "xyz"])
         torque = triple([b.input(f"tau_{name}_r{each}") for each in "xyz"])
+        if in_world:
+            force = triple([dot(g, column, force) for column in zip(*turned, strict=True)])
         wrench_pair(b, FramePoint(frame, point), base, triple(position), force, torque, parent.frame)
     placed = links.by_name[link] = PlacedLink(frame, point, Pose.same(), link, frame, point)
     links.name(link, placed)

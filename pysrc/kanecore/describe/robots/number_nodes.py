@@ -17,6 +17,7 @@ __all__ = [
         "axis_components",
         "constant_matrix",
         "constant_vector",
+        "free_rates",
         "from_quaternion",
         "number",
         "product_with",
@@ -95,6 +96,24 @@ def turn_quaternion(b: Builder, e: Sequence[int], w: Sequence[int]) -> None:
     for node, terms in zip(e, rates, strict=True):
         parts = [g.mul(e[i], w[j]) if sign > 0 else g.neg(g.mul(e[i], w[j])) for sign, i, j in terms]
         b.rate(node, g.mul(half, g.sum(parts)))
+
+
+def free_rates(b: Builder, q: Sequence[int], u: Sequence[int], in_world: bool) -> Matrix:
+    """Set the rates of a position and a unit quaternion, q (7,), with a velocity and an angular velocity, u (6,).
+
+    The angular velocity is in the axes that turn, the velocity in these as well, or in those of the position.
+
+    Returns
+    -------
+    Matrix
+        The rotation by the quaternion.
+    """
+    b.unit(*q[3:])
+    turned = from_quaternion(b, q[3:])
+    for x, v, row in zip(q[:3], u[:3], turned, strict=True):
+        b.rate(x, v if in_world else dot(b.graph, row, u[:3]))
+    turn_quaternion(b, q[3:], u[3:])
+    return turned
 
 
 def from_quaternion(b: Builder, e: Sequence[int]) -> Matrix:

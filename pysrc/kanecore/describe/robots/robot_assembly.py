@@ -40,6 +40,7 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
         An option is not what it must be, or names a link that the robot does not have.
     """
     loops_of_user, gravity, friction = options.checked_loops(), options.checked_gravity(), options.checked_friction()
+    in_world = options.checked_velocity() == "world"
     builder = Builder(robot.name, "world" if "world" not in robot.links else "inertial")
     links, moved_by = PlacedLinks(builder), {joint.child: joint.name for joint in robot.joints}
     by_name = {joint.name: joint for joint in robot.joints}
@@ -50,13 +51,13 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
         links.world = builder.point("world", velocity=())
         builder.origin(links.world)
         ground = FramePoint(builder.inertial, links.world)
-        add_floating(links, robot.root, base, ground, Pose.same(), efforts=False)
+        add_floating(links, robot.root, base, ground, Pose.same(), in_world, efforts=False)
     else:
         hold_root(links, robot.root)
     armature = options.checked_armature([joint.name for joint in robot.joints if joint.kind in SINGLE])
     singles = SingleJoints(builder, by_name, options.damping, friction, armature)
     for joint in robot.joints:
-        add_joint(links, joint, singles)
+        add_joint(links, joint, singles, in_world)
     values = add_bodies(links, robot, gravity, options.parameters)
     if not builder.bodies:
         raise _motionless(robot, base)

@@ -30,6 +30,7 @@ class RobotOptions:
     parameters: bool = False
     damping: bool = False
     friction: float | None = None
+    free_velocity: str = "link"
     armature: Mapping[str, float] = field(default_factory=dict)
     loops: Sequence[Any] = ()
     contacts: Mapping[str, Mapping[str, float]] | str | None = None
@@ -57,6 +58,12 @@ class RobotOptions:
                 f"friction is {self.friction!r}; it is None, or the speed over which dry friction turns, such as 0.01"
             )
         return turning
+
+    def checked_velocity(self) -> str:
+        """Axes of the velocity of links that float; ModelError if they are none."""
+        if self.free_velocity not in ("link", "world"):
+            raise ModelError(f"free_velocity is {self.free_velocity!r}; it must be 'link' or 'world'")
+        return self.free_velocity
 
     def checked_armature(self, joints: Collection[str]) -> dict[str, float]:
         """Reflected inertias of rotors by joint, of those with one coordinate; ModelError if they are none."""
