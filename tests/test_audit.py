@@ -288,7 +288,8 @@ LEFT_OUT = {
     *("auxiliary_forces", "auxiliary_partials", "potentials", "inertial_loads"),
     *("rhs_time_derivative", "inverse_dynamics_tangent", "inverse_dynamics_gradient", "hessian_products"),
     *("rhs_tangent", "rhs_gradient", "rhs_parameter_tangent", "rhs_parameter_gradient", "rhs_hessian"),
-    *("mass_matrix_inverse", "zdot"),
+    *("mass_matrix_inverse", "zdot", "reaction_shares", "share_laws", "jacobian_terms"),
+    *("output_tangent", "output_gradient", "project_gradient"),
 }
 REPLACED = [kernel.name for kernel in KERNELS if not kernel.remainder_of and kernel.name not in LEFT_OUT]
 

@@ -36,7 +36,7 @@ from kanecore.build.c_compiler import find_compiler
 from kanecore.build.compilation import prebuild
 from kanecore.build.simd_levels import levels
 from kanecore.describe.description import duplicate, fingerprint
-from kanecore.emit.kernel_groups import lanes_of, whole
+from kanecore.emit.kernel_groups import Groups, lanes_of, whole
 from kanecore.errors import CompileError
 from kanecore.gallery import arm7, rrp
 
@@ -480,8 +480,8 @@ def test_an_equal_model_is_not_derived_again(monkeypatch: pytest.MonkeyPatch) ->
     """Another object with the same description; other numbers that are baked in, or other sources, are another text."""
     first = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
     derived: list[str] = []
-    emit = _compile.Groups.emit
-    monkeypatch.setattr(_compile.Groups, "emit", lambda self, group: derived.append(group) or emit(self, group))
+    emit = Groups.emit
+    monkeypatch.setattr(Groups, "emit", lambda self, group: derived.append(group) or emit(self, group))
     again = kc.compile(rrp.build(), parameters=rrp.PARAMETERS)
     assert again.info["build"]["core"]["from_cache"]
     assert again.source == first.source

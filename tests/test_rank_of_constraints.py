@@ -19,7 +19,7 @@ from sweep import part
 
 import kanecore as kc
 from kanecore.rank import rank_of
-from kanecore.tolerances import RANK
+from kanecore.tolerances import RANK, SOLVED
 
 Array = npt.NDArray[np.float64]
 q, u = coordinates(3)
@@ -64,9 +64,12 @@ def one_answer(dyn: kc.CompiledModel, x: Array) -> int:
     for again in (dyn.udot(0.0, [x] * 5)[3], dyn.aba(x[:3], x[3:], np.zeros(3))):
         np.testing.assert_allclose(again, udot, rtol=1e-12, atol=1e-12 * np.max(np.abs(udot)))
     np.testing.assert_allclose(dyn.multipliers(0.0, [x] * 5)[3], multipliers, rtol=1e-9)
-    pushed = dyn.consistent(0.0, x + np.array([0, 0, 0, 1.0, -1.0, 3.0]), None)[3:]
-    if rank == 1:
+    given = np.array([1.0, -1.0, 3.0])
+    pushed = dyn.consistent(0.0, x + np.array([0, 0, 0, *given]), None)[3:]
+    solved = 10 * SOLVED * (np.abs(G) @ np.abs(given))
+    if rank == 1 and np.all(np.abs(G @ given) <= solved):
         np.testing.assert_allclose(pushed[2], 3.0, rtol=1e-9)  # u2 is free
+    assert np.all(np.abs(G @ pushed) <= solved)  # rows that do not count hold as well
     assert dyn.impact(0.0, x, [[0.0, 0.0, 1.0]]).shape == (6,)
     return rank
 

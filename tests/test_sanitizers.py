@@ -145,8 +145,8 @@ def extension(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     text, library = folder / "_library.c", folder / "_library.so"
     command = [sys.executable, "-m", "cython", "-3", root / "kanecore/_library.pyx", "-o", text]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
-    folders = (root / "kanecore/include", root / "kanecore/src", root / "pysrc/kanecore/emit/runtime")
-    folders += (sysconfig.get_path("include"), np.get_include())
+    folders = (root / "kanecore/include", root / "kanecore/src", root / "kanecore/binding")
+    folders += (root / "pysrc/kanecore/emit/runtime", sysconfig.get_path("include"), np.get_include())
     sources = (text, *sorted((root / "kanecore/src").rglob("*.c")))
     shared = ("-shared", "-fPIC", "-O0", *(f"-I{folder}" for folder in folders))
     compile_c(*shared, *sources, "-lm", "-o", library, warnings=["-w"])  # what Cython writes has some
