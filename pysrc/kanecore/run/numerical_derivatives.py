@@ -19,12 +19,13 @@ Array = npt.NDArray[np.float64]
 
 _PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 _WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
+_ROUNDING = 2.0**-53
 _STEPS = 0.1 / 8.0 ** np.arange(5)  # of a large change
 
 
 @dataclass(frozen=True)
 class Slope:
-    """Derivative, and its uncertainty by two steps; infinite if no two steps give numbers."""
+    """Derivative, and its uncertainty by two steps and by the rounding of the values; infinite if no two steps give numbers."""
 
     value: Array
     uncertainty: Array
@@ -43,8 +44,10 @@ def derivative(along: Callable[[Array], Array], size: Array) -> Slope:
     steps = _STEPS.reshape(-1, *(1 for _ in range(1 + size.ndim))) * size
     values = along(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * steps)
     slopes = np.einsum("j,ij...->i...", _WEIGHTS, values)
-    slopes /= steps[:, 0].reshape(*slopes.shape[: 1 + size.ndim], *(1 for _ in range(slopes.ndim - 1 - size.ndim)))
-    gaps = np.abs(np.diff(slopes, axis=0))
+    lengths = steps[:, 0].reshape(*slopes.shape[: 1 + size.ndim], *(1 for _ in range(slopes.ndim - 1 - size.ndim)))
+    slopes /= lengths
+    rounding = _ROUNDING * np.max(np.abs(values), axis=1) / lengths  # steps too short to change a value agree on zero
+    gaps = np.maximum(np.abs(np.diff(slopes, axis=0)), rounding[:-1])
     gaps = np.where(np.isfinite(gaps), gaps, np.inf)
     best = np.argmin(gaps, axis=0)[np.newaxis]
     value, gap = (np.take_along_axis(a, best, axis=0)[0] for a in (slopes[:-1], gaps))
