@@ -96,8 +96,13 @@ ALLOWED: dict[str, set[str]] = {
     },
     "control": {"errors", "binding", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "audit": {"errors", "binding", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    # motions that are sought
+    "optimal": {
+        *("errors", "rank", "binding", "run", "constraints", "motion", "control", "export.export_methods"),
+    },
+    "optimal.optimize_method": {"binding"},
     "compiled_model": {
-        *("errors", "binding", "run", "constraints", "motion", "control", "audit"),
+        *("errors", "binding", "run", "constraints", "motion", "control", "audit", "optimal.optimize_method"),
         *("export.export_methods", "export.jax_function", "export.scipy_and_numba", "live.play_method"),
     },
     "single_model": {"errors", "binding", "compiled_model"},
@@ -170,6 +175,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "export": {"model"},  # the description of a compiled model as a model
     "export.export_methods": {"export"},
     "live.play_method": {"live"},
+    "optimal.optimize_method": {"optimal"},
     "gallery": {"compiled_model", "build", "_compile", "describe", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     "compiled_model": {"export", "show"},  # which is handed over
@@ -193,6 +199,7 @@ WITHOUT_SYMPY = {
         "single_model",
         "export.export_methods",
         "live.play_method",
+        "optimal.optimize_method",
         "export.jax_function",
         "export.scipy_and_numba",
         "show",

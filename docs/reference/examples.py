@@ -609,6 +609,16 @@ model = kc.Model(
 dyn = kc.compile(model, parameters={mu: 1.0})
 print(dyn.periodic([2.0, 0.5], period=6.0))
 
+# %% CompiledModel.optimize
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+up = {"x": 0, "theta": np.pi, "v": 0, "omega": 0}
+sol = dyn.optimize(2.0, start=dyn.state(), end=up, cost="F**2")
+print(sol.message, round(sol.cost, 3), "N² s")
+
 # %% CompiledModel.impact
 import kanecore as kc
 

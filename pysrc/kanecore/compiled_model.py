@@ -52,6 +52,7 @@ from kanecore.motion.impact import impact
 from kanecore.motion.periodic_motion import periodic
 from kanecore.motion.rollout import rollout, step
 from kanecore.motion.simulation import simulate
+from kanecore.optimal.optimize_method import optimize
 from kanecore.run.kernel_facts import sparsity
 from kanecore.run.load_forces_and_powers import (
     constraint_forces,
@@ -234,6 +235,7 @@ class CompiledModel(Evaluator):
     step = step
     discretize = discretize
     periodic = periodic
+    optimize = optimize
     impact = impact
 
     # Control and derivatives

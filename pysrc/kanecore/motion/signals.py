@@ -66,6 +66,16 @@ class Signal:
         self.stop = float("inf") if kind == "zoh" else float(times[-1])
         self.knots, self.coefficients = _pieces(times, table, kind)
 
+    @classmethod
+    def of_cubics(cls, knots: npt.ArrayLike, coefficients: npt.ArrayLike) -> Signal:
+        """The signal of given pieces, which may jump at the knots: ``knots`` (n + 1,), `coefficients` (n, m, 4)."""
+        pieces, cubics = real_numbers("knots", knots), real_numbers("coefficients", coefficients)
+        if cubics.ndim != 3 or cubics.shape[2] != 4 or pieces.shape != (len(cubics) + 1,):
+            raise ValueError(f"coefficients has shape {cubics.shape}; it must be (n, m, 4), and knots (n + 1,)")
+        made = cls(pieces, np.zeros(len(pieces)), "linear")
+        made.coefficients = cubics
+        return made
+
     def __repr__(self) -> str:
         columns = "1 column" if self.n == 1 else f"{self.n} columns"
         return f"<Signal of kind {self.kind!r}: {columns}, t = {self.start:g} ... {self.stop:g}>"

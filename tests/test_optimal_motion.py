@@ -1,0 +1,596 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Optimal motions: published optima and closed forms, orders of rules, errors, what results can be trusted in."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sm
+import sympy.physics.mechanics as me
+from gallery_states import loaded
+from mechanisms import ground, mass_point
+from scipy.integrate import quad_vec, simpson, solve_bvp
+from scipy.linalg import expm, solve_continuous_are
+from scipy.optimize import brentq
+from sweep import part
+
+import kanecore as kc
+
+pytest.importorskip("casadi", reason="pip install casadi")
+
+S = me.dynamicsymbols
+T = me.dynamicsymbols._t
+REST = {"q": 0, "u": 0}
+PI = float(np.pi)
+
+
+def block(**options: Any) -> kc.CompiledModel:
+    """A particle of 1 kg at x, pushed by F."""
+    x, v, F = S("x v F")
+    return kc.compile(mass_point({x: v}, 1, [F], name="block", **options))
+
+
+def system(name: str, rates: dict[Any, Any]) -> kc.CompiledModel:
+    """First-order equations, beside a particle at rest."""
+    q, u = S("q u")
+    return kc.compile(mass_point({q: u}, 1, states=rates, name=name))
+
+
+# --------------------------------------------------------------------------------------------------- known optima
+def least_time() -> tuple[Any, float]:
+    """F from its highest to its lowest value: 2 sqrt(distance) (Kirk, *Optimal Control Theory*, 1970, 5.4)."""
+    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
+    return block().optimize((0.1, 10), **ends, final_cost="t", bounds={"F": (-1, 1)}), 2.0
+
+
+def least_time_of_opensim() -> tuple[Any, float]:
+    """A mass of 2 kg, 1 m, forces to 50 N: sqrt(4 m d / F) = 0.4 s (OpenSim Moco, example of a sliding mass)."""
+    x, v, F = S("x v F")
+    dyn = kc.compile(mass_point({x: v}, 2, [F], name="sliding mass"))
+    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
+    return dyn.optimize((0.1, 5), **ends, final_cost=T, bounds={F: (-50, 50)}), 0.4
+
+
+def least_effort() -> tuple[Any, float]:
+    """12 (Kelly, *SIAM Review* 59, 2017, section 3)."""
+    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
+    return block().optimize(1.0, **ends, cost="F**2", intervals=4), 12.0
+
+
+def limited_excursion() -> tuple[Any, float]:
+    """4/(9 l) with x <= l = 1/9 (Bryson & Ho, *Applied Optimal Control*, 1975, 3.11)."""
+    ends = {"start": {"x": 0, "v": 1}, "end": {"x": 0, "v": -1}}
+    return block().optimize(1.0, **ends, cost="F**2/2", bounds={"x": (None, 1 / 9)}, intervals=90), 4.0
+
+
+def oscillator() -> kc.CompiledModel:
+    x, v, w = S("x v w")
+    return system("oscillator", {x: v, v: w - x})
+
+
+def oscillator_in_least_time() -> tuple[Any, float]:
+    """From (2, 0) to rest is half a circle about (1, 0): π (Pontryagin et al. 1962, example 2 of section 5)."""
+    ends = {"start": {"x": 2, "v": 0, **REST}, "end": {"x": 0, "v": 0}}
+    return oscillator().optimize((0.5, 10), **ends, final_cost="t", bounds={"w": (-1, 1)}), PI
+
+
+def oscillator_with_least_effort() -> tuple[Any, float]:
+    """eᵀ W⁻¹ e with the Gramian W of the equations."""
+    A, b, e = np.array([[0.0, 1.0], [-1.0, 0.0]]), np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    gramian = quad_vec(lambda s: np.outer(expm(A * s) @ b, expm(A * s) @ b), 0, 3)[0]
+    exact = float(e @ np.linalg.solve(gramian, e))
+    return oscillator().optimize(3.0, start={"x": 0, "v": 0, **REST}, end={"x": 1, "v": 0}, cost="w**2"), exact
+
+
+def regulator() -> tuple[Any, float]:
+    """∫ x² + w² of ẋ = w from 1 with a free end: tanh T, by Riccati's equation."""
+    x, w = S("x w")
+    return system("integrator", {x: w}).optimize(2.0, start={"x": 1, **REST}, cost="x**2 + w**2"), float(np.tanh(2.0))
+
+
+def brachistochrone() -> tuple[Any, float]:
+    """The cycloid from (0, 0) to (10, 5)."""
+    x, y, v, a = S("x y v a")
+    g = 9.81
+    dyn = system("brachistochrone", {x: v * sm.sin(a), y: v * sm.cos(a), v: g * sm.cos(a)})
+    turn = brentq(lambda s: (s - np.sin(s)) / (1 - np.cos(s)) - 2.0, 0.1, 6.2)
+    found = dyn.optimize(
+        (0.1, 10),
+        start={"x": 0, "y": 0, "v": 0, **REST},
+        end={"x": 10, "y": 5},
+        final_cost="t",
+        bounds={"a": (0, 3.2)},
+        guess={"a": 0.8, "duration": 2.0, "v": [0, 10]},
+    )
+    return found, turn * float(np.sqrt(5.0 / (1 - np.cos(turn)) / g))
+
+
+def linear_tangent_steering() -> tuple[Any, float]:
+    """0.55457088 s (Betts, *Practical Methods for Optimal Control*, 2010, example 4.1; COPS 3, particle steering)."""
+    x, y, vx, vy, a = S("x y v_x v_y a")
+    dyn = system("steering", {x: vx, y: vy, vx: 100 * sm.cos(a), vy: 100 * sm.sin(a)})
+    found = dyn.optimize(
+        (0.01, 5),
+        start=dict.fromkeys(("x", "y", "v_x", "v_y"), 0) | REST,
+        end={"y": 5, "v_x": 45, "v_y": 0},
+        final_cost="t",
+        bounds={"a": (-PI / 2, PI / 2)},
+        guess={"duration": 1.0},
+    )
+    return found, 0.55457088
+
+
+def rayleigh() -> tuple[Any, float]:
+    """29.376 (Jacobson & Mayne, *Differential Dynamic Programming*, 1970; Betts 2010, 4.11.2)."""
+    x, y, w = S("x y w")
+    dyn = system("Rayleigh", {x: y, y: -x + y * (1.4 - 0.14 * y**2) + 4 * w})
+    return dyn.optimize(2.5, start={"x": -5, "y": -5, **REST}, cost="w**2 + x**2"), 29.376
+
+
+def van_der_pol() -> tuple[Any, float]:
+    """2.867259538 (TOMLAB PROPT's manual, case study "Van der Pol oscillator")."""
+    x, y, w = S("x y w")
+    dyn = system("van der Pol", {x: (1 - y**2) * x - y + w, y: x})
+    start = {"x": 0, "y": 1, **REST}
+    return dyn.optimize(
+        5.0, start=start, cost="x**2 + y**2 + w**2", bounds={"w": (-0.3, 1)}, intervals=100
+    ), 2.867259538
+
+
+def robot_arm() -> tuple[Any, float]:
+    """9.14093 (Dolan, Moré & Munson, *Benchmarking Optimization Software with COPS 3.0*, 2004, problem 8)."""
+    rho, theta, phi, a, b, c, fa, fb, fc = S("rho theta phi a b c f_a f_b f_c")
+    inertia = ((5 - rho) ** 3 + rho**3) / 3
+    rates = {rho: a, theta: b, phi: c, a: fa / 5, b: fb / (inertia * sm.sin(phi) ** 2), c: fc / inertia}
+    rest = dict.fromkeys("abc", 0)
+    found = system("arm of COPS", rates).optimize(
+        (1, 20),
+        start={"rho": 4.5, "theta": 0, "phi": PI / 4, **rest, **REST},
+        end={"rho": 4.5, "theta": 2 * PI / 3, "phi": PI / 4, **rest},
+        final_cost="t",
+        bounds=dict.fromkeys(("f_a", "f_b", "f_c"), (-1, 1)),
+        intervals=200,
+    )
+    return found, 9.14093
+
+
+def orbit_raising() -> tuple[Any, float]:
+    """Radius 1.525 (Moyer & Pinkham 1964; Bryson & Ho 1975, 2.5)."""
+    r, u, v, a = S("r u_r v a")
+    push = 0.1405 / (1 - 0.0749 * T)
+    rates = {r: u, u: v**2 / r - 1 / r**2 + push * sm.sin(a), v: -u * v / r + push * sm.cos(a)}
+    found = system("orbit", rates).optimize(
+        3.32,
+        start={"r": 1, "u_r": 0, "v": 1, **REST},
+        end={"u_r": 0, "v*sqrt(r)": 1},
+        final_cost="-r",
+        bounds={"a": (0, 2 * PI)},
+        guess={"a": [0.5, 5.5], "r": [1, 1.5], "v": [1, 0.8]},
+    )
+    return found, -1.5253
+
+
+def swing_up_of_kelly() -> tuple[Any, float]:
+    """Cart-pole of Kelly 2017, section 6, beside Pontryagin's equations by SciPy's `solve_bvp`."""
+    x, theta, v, w, F = S("x theta v w F")
+    m, M, length, g = 0.3, 1.0, 0.5, 9.81
+    N, O = ground()  # noqa: E741
+    cart = O.locatenew("cart", x * N.x)
+    cart.set_vel(N, v * N.x)
+    A = me.ReferenceFrame("A")
+    A.orient_axis(N, N.z, theta)
+    A.set_ang_vel(N, w * N.z)
+    bob = cart.locatenew("bob", -length * A.y)
+    bob.v2pt_theory(cart, N, A)
+    bodies = [me.Particle("cart", cart, M), me.Particle("bob", bob, m)]
+    loads = [(cart, F * N.x), (bob, -m * g * N.y)]
+    dyn = kc.compile(kc.Model(N, [x, theta], [v, w], [x.diff() - v, theta.diff() - w], bodies=bodies, forcelist=loads))
+    found = dyn.optimize(
+        2.0,
+        start=dyn.state(),
+        end={"x": 1, "theta": PI, "v": 0, "w": 0},
+        cost=F**2,
+        bounds={"F": (-20, 20), "x": (-2, 2)},
+        tol=1e-7,
+    )
+
+    def rates(t: Any, z: Any) -> Any:  # states and costates, with F = -λᵀ B / 2
+        y = z[:4].T
+        B = dyn.linearize(0.0, y, r=np.zeros((len(y), 1)))[1][..., 0]
+        r = -np.sum(z[4:].T * B, axis=1)[:, np.newaxis] / 2
+        A = dyn.linearize(0.0, y, r=r)[0]
+        return np.vstack([dyn.rhs(0.0, y, r=r).T, -np.einsum("nij,ni->nj", A, z[4:].T).T])
+
+    start, end = np.zeros(4), np.array([1.0, PI, 0.0, 0.0])
+    times = np.linspace(0, 2, 401)
+    costates = found.multipliers["costates"]
+    guess = np.vstack([found(times).T, *(np.interp(times, 2.0 * found.edges[:-1], row) for row in costates)])
+    exact = solve_bvp(rates, lambda a, b: np.r_[a[:4] - start, b[:4] - end], times, guess, tol=1e-8, max_nodes=20000)
+    assert exact.success
+    B = dyn.linearize(0.0, exact.y[:4].T, r=np.zeros((exact.x.size, 1)))[1][..., 0]
+    force = -np.sum(exact.y[4:].T * B, axis=1) / 2
+    return found, float(simpson(force**2, x=exact.x))
+
+
+OPTIMA = {
+    least_time: 1e-6,
+    least_time_of_opensim: 1e-6,
+    least_effort: 1e-12,
+    limited_excursion: 1e-6,
+    oscillator_in_least_time: 1e-4,
+    oscillator_with_least_effort: 1e-6,
+    regulator: 1e-7,
+    brachistochrone: 1e-8,
+    linear_tangent_steering: 1e-8,
+    rayleigh: 3e-4,
+    van_der_pol: 1e-6,
+    robot_arm: 5e-5,
+    orbit_raising: 5e-5,
+    swing_up_of_kelly: 1e-5,
+}
+
+
+@pytest.mark.parametrize("problem", part(list(OPTIMA), [least_effort, brachistochrone, linear_tangent_steering]))
+def test_known_optima(problem: Any) -> None:
+    found, expected = problem()
+    assert found.success, found.message
+    assert found.cost == pytest.approx(expected, rel=OPTIMA[problem])
+
+
+# ----------------------------------------------------------------------------------------------------------- rules
+ORDERS = {
+    "backward-euler": 1,
+    "midpoint": 2,
+    "trapezoidal": 2,
+    "hermite-simpson": 4,
+    **{f"radau-{d}": 2 * d - 1 for d in (1, 2, 3)},
+    **{f"legendre-{d}": 2 * d for d in (1, 2, 3)},
+}
+
+
+@pytest.mark.parametrize("method", part(list(ORDERS), ["trapezoidal", "hermite-simpson", "radau-2", "legendre-2"]))
+def test_order_of_a_rule(method: str) -> None:
+    """Error of a pendulum's angle after a second, with given inputs, on two meshes."""
+    dyn = pendulum()
+    n = 6 if ORDERS[method] > 3 else 24
+    start = dyn.state(q=1.0, u=-0.5)
+    exact = dyn.simulate((0, 1), start, inputs={"F": 0.4}, rtol=1e-12, atol=1e-13).x[-1]
+    found = [
+        dyn.optimize(
+            1.0, start=start, known={"F": 0.4}, method=method, intervals=k, refinements=0, options={"tol": 1e-13}
+        )
+        for k in (n, 2 * n)
+    ]
+    coarse, fine = (np.abs(sol.x[-1] - exact).max() for sol in found)
+    assert np.log2(coarse / fine) == pytest.approx(ORDERS[method], abs=0.35)
+    assert found[1].interval_error < found[0].interval_error
+
+
+def pendulum() -> kc.CompiledModel:
+    """A bob on a light rod, with a torque F."""
+    q, u, F = S("q u F")
+    N, O = ground()  # noqa: E741
+    A = me.ReferenceFrame("A")
+    A.orient_axis(N, N.z, q)
+    A.set_ang_vel(N, u * N.z)
+    P = O.locatenew("P", -0.5 * A.y)
+    P.v2pt_theory(O, N, A)
+    loads = [(P, -9.81 * N.y), (A, F * N.z)]
+    outputs = {"height": P.pos_from(O).dot(N.y)}
+    return kc.compile(
+        kc.Model(
+            N, [q], [u], [q.diff() - u], bodies=[me.Particle("P", P, 1)], forcelist=loads, outputs=outputs, name="bob"
+        )
+    )
+
+
+# ----------------------------------------------------------------------------------------------------- the result
+def swing_up(**changes: Any) -> Any:
+    dyn = loaded("cart_pole")
+    arguments = {"start": dyn.state(), "end": {"x": 0, "theta": PI, "v": 0, "omega": 0}, "cost": "F**2"}
+    return dyn.optimize(2.0, **{**arguments, **changes})
+
+
+def test_a_result() -> None:
+    """It is a trajectory, and tells its error; the mesh is refined where errors are; a warm start takes few steps."""
+    rough, sol = swing_up(refinements=0), swing_up()
+    dyn = sol.problem.dyn
+    assert not rough.success
+    assert re.fullmatch(r"IPOPT found an optimum, but the error between t = \S+ and \S+ is 3.7e-05, .*", rough.message)
+    assert sol.success
+    assert (sol.status, sol.message, sol.refinements) == ("Solve_Succeeded", "IPOPT found an optimum", 1)
+    assert rough.interval_error > 1e-5 > sol.interval_error == sol.interval_errors.max()
+    assert 50 < len(sol.interval_errors) == len(sol.edges) - 1 < 60
+    assert sol.cost == pytest.approx(17.0682, abs=1e-3)
+    assert list(sol.seconds) == ["build", "functions", "solver", "check"]
+    assert str(sol).startswith("success: IPOPT found an optimum; cost 17.068")
+    np.testing.assert_allclose(sol(sol.t), sol.x)
+    np.testing.assert_allclose(sol["F"], sol.inputs(sol.t)[:, 0])
+    k = 20  # one interval by hand
+    t0, t1 = 2.0 * sol.edges[k : k + 2]
+    reached = dyn.simulate((t0, t1), sol(t0), inputs=sol.inputs, rtol=1e-11, atol=1e-13).x[-1]
+    gap = np.max(np.abs(reached - sol(t1)) / np.abs(sol.x).max(axis=0))
+    assert gap == pytest.approx(sol.interval_errors[k], rel=1e-2)
+    between = sol(np.array([t0, (t0 + t1) / 2, t1]))
+    rates = dyn.rhs(0.0, between, r=sol.inputs([t0, (t0 + t1) / 2, t1]))
+    np.testing.assert_allclose(between[2] - between[0], (t1 - t0) / 6 * np.array([1, 4, 1]) @ rates, atol=1e-7)
+    again = sol.optimize(tol=1e-7)
+    assert again.success
+    assert again.iterations < sol.iterations
+    assert sol.optimize(bounds={"F": (-9, 9)}).cost > sol.cost
+    assert sol.optimize(parameters={"b": 0.5}).cost > sol.cost
+
+
+def test_feedback() -> None:
+    """From a start that is off, the open loop misses by far, and the regulator arrives; gains end as Riccati's."""
+    sol = swing_up()
+    dyn, start, end = sol.problem.dyn, sol.x[0] + 0.01, sol.x[-1]
+    control = sol.feedback()
+    missed = dyn.simulate((0, 2), start, inputs=sol.inputs).x[-1] - end
+    assert np.abs(missed).max() > 0.05
+    closed = dyn.simulate((0, 2), start, inputs=control).x[-1] - end
+    assert np.abs(closed).max() < 1e-3
+    weights = np.array([1.0, 2.0, 0.3, 0.4])
+    A, B = dyn.linearize(0.0, dyn.state())
+    exact = solve_continuous_are(A, B, np.diag(weights), [[0.5]])
+    rest = dyn.optimize(20.0, start=dyn.state(), end=dyn.state(), cost="F**2", intervals=10)
+    steady = rest.feedback(weights, [0.5], final=exact)
+    np.testing.assert_allclose(
+        steady.gains, np.broadcast_to(2.0 * B.T @ exact, steady.gains.shape), rtol=2e-2, atol=1e-3
+    )
+    with pytest.raises(ValueError, match=r"Q has shape \(3,\); it must be \(4,\), a diagonal, or \(4, 4\)"):
+        sol.feedback(np.ones(3))
+
+
+def test_costates() -> None:
+    """Of the least effort over a unit distance: the force is 6 - 12 t, and twice that the costate of -v."""
+    sol = block().optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="F**2", intervals=8)
+    of_place, of_speed = sol.multipliers["costates"]
+    np.testing.assert_allclose(of_place, -24, rtol=1e-6)
+    np.testing.assert_allclose(of_speed, -2 * (6 - 12 * sol.edges[:-1]), atol=0.51)
+    np.testing.assert_allclose(sol["F"], 6 - 12 * sol.t, atol=1e-6)
+
+
+def test_unknown_parameters() -> None:
+    """The length of a pendulum whose small swing takes a second; and the best mass is the smallest."""
+    dyn = loaded("cart_pole")
+    end = {"x": 0, "theta": PI, "v": 0, "omega": 0}
+    sol = dyn.optimize(2.0, start=dyn.state(), end=end, cost="F**2", unknown={"b": (0.01, 1.0)})
+    assert sol.success
+    assert sol.parameters == {"b": pytest.approx(0.01, abs=1e-5)}
+    assert sol.problem.p[dyn.parameter_names.index("b")] == sol.parameters["b"]
+
+
+def test_periodic() -> None:
+    """A pendulum driven by cos 2 t; half a swing by symmetry, whose end is the mirror image of its start."""
+    dyn = pendulum()
+    t = np.linspace(0, PI, 401)
+    drive = kc.Signal(t, np.cos(2 * t), kind="cubic")
+    sol = dyn.optimize(PI, known={"F": drive}, periodic=True, guess={"q": 0.1})
+    assert sol.success, sol.message
+    np.testing.assert_allclose(sol.x[0], sol.x[-1], atol=1e-8)
+    half = dyn.optimize(PI / 2, known={"F": drive}, periodic={"q": "-q", "u": "-u"}, guess={"q": 0.1})
+    np.testing.assert_allclose(half.x[0], sol.x[0], atol=1e-5)
+
+
+def test_conditions() -> None:
+    """Ends and bounds on outputs and expressions, relations along the path, ranges."""
+    dyn = pendulum()
+    sol = dyn.optimize(
+        2.0,
+        start={"q": 0, "u": 0},
+        end={"height": 0.5, "u": (-1, 1)},
+        cost="F**2",
+        bounds={"F": (-8, 8), "u**2": (None, 20)},
+        path=["F*u <= 9", S("q") >= -2],
+    )
+    assert sol.success, sol.message
+    assert sol["height"][-1] == pytest.approx(0.5, abs=1e-7)
+    assert np.max(sol["F"] * sol["u"]) < 9 + 1e-6
+    assert np.max(sol["u"] ** 2) < 20 + 1e-6
+    assert np.min(sol["q"]) > -2 - 1e-6
+    assert -1 - 1e-7 <= sol["u"][-1] <= 1 + 1e-7
+    same = sol.optimize(path={"F*u": (None, 9), "q": (-2, None)}, guess=None, intervals=50)
+    assert same.cost == pytest.approx(sol.cost, rel=1e-4)
+    bound = dyn.optimize(2.0, start={"q": 0, "u": 0}, end={"q": PI, "u": 0}, cost="F**2", path="F == 2*u")
+    np.testing.assert_allclose(bound["F"], 2 * bound["u"], atol=1e-6)
+
+
+def test_tracking() -> None:
+    """A signal by another name in the cost: the torque that follows it is that of the inverse problem."""
+    dyn = pendulum()
+    t = np.linspace(0, 2, 2001)
+    wanted = kc.Signal(t, 0.5 * np.sin(2 * t), kind="cubic")
+    known = {"measured": wanted}
+    sol = dyn.optimize(2.0, start={"q": 0, "u": 1}, cost="(q - measured)**2 + 1e-6*F**2", known=known, tol=1e-4)
+    middle = (sol.t > 0.2) & (sol.t < 1.8)
+    exact = -0.5 * np.sin(2 * sol.t) * 4 * 0.25 + 9.81 * 0.5 * np.sin(0.5 * np.sin(2 * sol.t))
+    np.testing.assert_allclose(sol["F"][middle], exact[middle], atol=2e-2)
+
+
+def test_guesses() -> None:
+    """Another motion, also of `simulate`; arrays; which of two optima is found."""
+    dyn = loaded("cart_pole")
+    run = dyn.simulate((0, 3), dyn.state(theta=0.2), inputs={"F": 0.3})
+    assert swing_up(guess=run).success
+    assert swing_up(guess={"t": [0, 0.7, 2], "theta": [0, -1, PI], "F": 1.0}).success
+    other = swing_up(end={"x": 0, "theta": -PI, "v": 0, "omega": 0})
+    assert other.cost == pytest.approx(swing_up().cost, rel=1e-6)
+
+
+def test_a_prescribed_motion() -> None:
+    """An input whose rates are read: the last rate is the unknown, and the others are tied to it."""
+    dyn = loaded("rotating_tube")
+    sol = dyn.optimize(
+        1.0,
+        start={"q1": 0, "q2": 0, "u1": 0, "u2": 0, "theta": 0, "theta_d": 0},
+        end={"theta": 1.0, "theta_d": 0},
+        cost="theta_dd**2",
+        tol=1e-4,
+    )
+    assert sol.success, sol.message
+    assert sol.cost == pytest.approx(12.0, rel=1e-6)
+    np.testing.assert_allclose(sol["theta"], 3 * sol.t**2 - 2 * sol.t**3, atol=1e-6)
+    np.testing.assert_allclose(sol["theta_d"], 6 * sol.t - 6 * sol.t**2, atol=1e-6)
+
+
+# ------------------------------------------------------------------------------------------------------ constraints
+def effort(dyn: kc.CompiledModel) -> str:
+    return " + ".join(f"{name}**2" for name in dyn.input_names)
+
+
+def five_bar() -> Any:
+    dyn = loaded("five_bar")
+    start = dyn.consistent(0.0, dyn.state(q1=1.9, q2=1.0, q3=1.2, q4=2.1))
+    return dyn.optimize(1.0, start=start, end={"q1": 1.7, "q3": 1.7, "u1": 0, "u3": 0}, cost=effort(dyn), intervals=20)
+
+
+def whole_end_of_a_loop() -> Any:
+    """All coordinates of the end: those that follow from the others are left out."""
+    sol = five_bar()
+    end = dict(zip(sol.problem.dyn.names.x, sol.x[-1].tolist(), strict=True))
+    return sol.optimize(end=end, guess=None, intervals=20)
+
+
+def four_bar() -> Any:
+    """Half a turn of the crank, on which the rocker turns back."""
+    dyn = loaded("four_bar")
+    start = dyn.consistent(0.0, dyn.state(q1=0.9, q2=0.5, q3=1.7), ["q1", "u1"])
+    end = {dyn.coordinate_names[0]: start[0] + PI, dyn.speed_names[0]: 0}
+    return dyn.optimize(2.0, start=start, end=end, cost=effort(dyn), intervals=40, tol=1e-4)
+
+
+def turn_of_a_body() -> Any:
+    """A free body, of which all four numbers of the quaternion are named."""
+    dyn = loaded("free_body")
+    axis = np.array([1.0, 2.0, -1.0]) / 6**0.5 * np.sin(1.3)
+    end = dict.fromkeys(dyn.speed_names, 0) | {"x": 0.2, "y": 0, "z": 0.1}
+    end |= dict(zip(("e0", "e1", "e2", "e3"), (float(np.cos(1.3)), *axis), strict=True))
+    return dyn.optimize(1.0, start=dyn.state(), end=end, cost=effort(dyn), intervals=20, tol=1e-4)
+
+
+def rolling() -> Any:
+    """The snakeboard from rest, where its constraints are singular."""
+    dyn = loaded("snakeboard")
+    start = dyn.consistent(0.0, dyn.state())
+    return dyn.optimize(5.0, start=start, end={dyn.coordinate_names[2]: 0.3}, cost=effort(dyn), intervals=20, tol=1e-4)
+
+
+MECHANISMS = [five_bar, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling]
+
+
+@pytest.mark.parametrize("problem", part(MECHANISMS, [five_bar, turn_of_a_body]))
+def test_constraints(problem: Any) -> None:
+    """Kept at all nodes; a run along one interval after the other confirms them."""
+    sol = problem()
+    dyn = sol.problem.dyn
+    assert sol.success, sol.message
+    assert sol.constraint_drift < 1e-7
+    for places in dyn.unit:
+        np.testing.assert_allclose(np.linalg.norm(sol.x[:, list(places)], axis=1)[::2], 1, atol=1e-7)
+    first = dyn.simulate((0, sol.duration), sol.x[0], inputs=sol.inputs, t_eval=[sol.duration * sol.edges[3]])
+    np.testing.assert_allclose(first.x[-1], sol(sol.duration * sol.edges[3]), atol=1e-3 * np.abs(sol.x).max())
+
+
+@pytest.mark.long
+@pytest.mark.compiler
+def test_redundant_rows() -> None:
+    """One row twice: the same optimum, though without second derivatives."""
+    q, u, F = S("q1:3"), S("u1:3"), S("F")
+    options = {"q_dependent": [q[1]], "u_dependent": [u[1]]}
+    once, twice = (
+        kc.compile(
+            mass_point(
+                dict(zip(q, u, strict=True)), 1, [F], name="on a circle", configuration_constraints=rows, **options
+            )
+        )
+        for rows in ([q[0] ** 2 + q[1] ** 2 - 1], [q[0] ** 2 + q[1] ** 2 - 1, 2 * (q[0] ** 2 + q[1] ** 2 - 1)])
+    )
+    ends = {"start": [0.0, 1.0, 0.0, 0.0], "end": {"q1": 0.8, "u1": 0}}
+    costs = [dyn.optimize(1.0, **ends, cost="F**2", intervals=20, tol=1e-4) for dyn in (once, twice)]
+    assert all(sol.success for sol in costs)
+    assert costs[0].cost == pytest.approx(costs[1].cost, rel=1e-6)
+
+
+# ----------------------------------------------------------------------------------------------------------- errors
+def test_what_cannot_be() -> None:
+    """Conditions that contradict: the message names what is missed."""
+    ends = {"start": {"x": 0, "v": 0}, "end": {"x": 1, "v": 0}}
+    sol = block().optimize(1.0, **ends, cost="F**2", bounds={"F": (-1, 1)}, intervals=10)
+    assert not sol.success
+    assert sol.status == "Infeasible_Problem_Detected"
+    assert re.match(r"IPOPT found no motion that satisfies all conditions: equations of motion is missed", sol.message)
+    sol = block().optimize(1.0, **ends, cost="F**2", path="x + v <= -1", intervals=10)
+    assert "x + v <= -1 is missed by" in sol.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"end": {"thetta": 1}}, "no symbol of end, 'thetta', is called 'thetta'; did you mean 'theta'?"),
+        ({"bounds": {"f": (-1, 1)}}, "no symbol of bounds, 'f', is called 'f'; did you mean 'F'?"),
+        ({"cost": "F**2 + tau**2"}, "no symbol of cost, 'F**2 + tau**2', is called 'tau'"),
+        ({"unknown": {"mass": (0, 1)}}, "no parameter of 'cart_pole' is called 'mass'"),
+        ({"guess": {"Theta": 1.0}}, "no unknown of the problem is called 'Theta'; did you mean 'theta'?"),
+        ({"periodic": ["F"]}, "no state of 'cart_pole' is called 'F'"),
+        ({"bounds": {"x": (1, -1)}}, "'x' in bounds has the empty range (1, -1): the lower limit comes first"),
+        ({"bounds": {"x": (1, 2, 3)}}, "'x' in bounds is (1, 2, 3); it must be a number, or (low, high)"),
+        ({"duration": -1.0}, "duration is -1.0; it must be above 0"),
+        ({"duration": (2, 1)}, "duration has the empty range (2, 1): the lower limit comes first"),
+        ({"bounds": {"x": (1, 2)}}, "start puts 'x' at 0, and bounds keep it within (1, 2)"),
+        ({"method": "simpson"}, "method is 'simpson'; it must be one of backward-euler, midpoint, trapezoidal"),
+        (
+            {"intervals": 2.5},
+            "intervals is 2.5; it must be a number of intervals, or their ends, increasing from 0.0 to 1.0",
+        ),
+        (
+            {"intervals": [0, 0.5]},
+            "intervals is [0, 0.5]; it must be a number of intervals, or their ends, increasing from 0.0 to 1.0",
+        ),
+        ({"path": "0 <= x <= 1"}, "path holds '0 <= x <= 1': give a range by {expression: (low, high)}, or two"),
+        ({"path": "x"}, "path holds 'x'; it must be a relation, such as 'x >= 0', 'x <= y' or 'x == y'"),
+        ({"cost": "F**"}, "cost holds 'F**', which is no expression"),
+        ({"cost": "gamma(F)"}, "gamma(F) holds gamma, which CasADi has not: write it by other functions"),
+        ({"start": [0.0, 1.0]}, "start has shape (2,); it must be a mapping by name, or a state, (4,)"),
+        ({"known": {"x": 1.0}}, "known gives 'x', which is no input"),
+        ({"guess": 3}, "guess is 3; it must be a Trajectory, or a mapping from names to arrays or numbers"),
+        ({"periodic": "x"}, "periodic is 'x'; it must be True, or names of states: ['x']"),
+    ],
+)
+def test_errors(changes: dict[str, Any], message: str) -> None:
+    dyn = loaded("cart_pole")
+    arguments = {"duration": 2.0, "start": dyn.state(), "end": {"theta": PI}, "cost": "F**2", **changes}
+    with pytest.raises((KeyError, ValueError, TypeError)) as caught:
+        dyn.optimize(arguments.pop("duration"), **arguments)
+    assert caught.value.args[0].startswith(message)
+
+
+def test_a_start_off_the_constraints() -> None:
+    dyn = loaded("four_bar")
+    with pytest.raises(ValueError, match=r"start does not satisfy the constraints of 'four_bar' at t = 0.0: "):
+        dyn.optimize(1.0, start=dyn.state(q1=0.3), cost="tau**2")
+
+
+def test_an_input_that_nobody_reads() -> None:
+    x, v, F, w = S("x v F w")
+    dyn = kc.compile(mass_point({x: v}, 1, [F], name="with more", outputs={"load": w + F}))
+    with pytest.raises(
+        ValueError, match="cost or conditions read the input 'w', which the equations of motion of 'with more"
+    ):
+        dyn.optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="F**2 + w**2")
+    with pytest.raises(ValueError, match="cost or conditions read the input 'w'"):
+        dyn.optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="load**2")
+    sol = dyn.optimize(1.0, start={"x": 0, "v": 0}, end={"x": 1, "v": 0}, cost="load**2", known={"w": 2.0})
+    assert sol.cost == pytest.approx(16.0, rel=1e-6)
+
+
+def test_without_casadi(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.startswith("kanecore.optimal.")]:
+        if not name.endswith("optimize_method"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "casadi", None)
+    with pytest.raises(ImportError, match=r"dyn.optimize needs the package casadi: pip install 'kanecore\[optimize\]'"):
+        loaded("cart_pole").optimize(1.0)
