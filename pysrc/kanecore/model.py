@@ -22,6 +22,7 @@ from kanecore.describe.from_mjcf.mujoco_assembly import MujocoOptions, described
 from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
 from kanecore.describe.from_sympy.reader import Reader
+from kanecore.describe.from_sympy.robot_parts import Additions
 from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
@@ -493,6 +494,11 @@ class Model(Expressions):
         forces: Sequence[str] | Mapping[str, Any] = (),
         torques: Sequence[str] | Mapping[str, Any] = (),
         velocity_constraints: Sequence[Any] | Mapping[str, Any] = (),
+        forcelist: Any = None,
+        states: Any = None,
+        outputs: Any = None,
+        feedback: Any = None,
+        functions: Any = None,
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
@@ -557,6 +563,12 @@ class Model(Expressions):
         velocity_constraints : sequence or mapping of name to expression, optional
             Expressions of SymPy in the model's coordinates, speeds and inputs, by their names, each equal to zero, as
             for `Model`: the rows of rolling wheels.
+        forcelist, states, outputs, feedback, functions : optional
+            As for `Model`, in the names of the robot, such as ``dynamicsymbols("u_elbow")``; or each a function that
+            gets the robot and returns that.  The robot has SymPy's objects by name: ``robot.points["hand"]``,
+            ``robot.frames["hand"]``, ``robot.coordinates``, ``robot.speeds``, ``robot.states``, ``robot.inputs``,
+            ``robot.parameters``.  Points may be located from its points, and frames oriented from its frames; between
+            these SymPy knows neither positions nor orientations.  ``feedback`` of an input ``tau_J`` replaces it.
 
         Raises
         ------
@@ -591,7 +603,8 @@ class Model(Expressions):
                 velocity_constraints=velocity_constraints,
             )
             robot = read_urdf(source, mimic, collisions=contacts is not None)
-            return cls.of_reading(described_robot(robot, options))
+            addition = Additions(forcelist, states, outputs, feedback, functions).add_to
+            return cls.of_reading(described_robot(robot, options, addition))
 
     @classmethod
     def from_mjcf(
@@ -602,6 +615,11 @@ class Model(Expressions):
         actuators: bool = True,
         equality: str = "exact",
         friction: float | None = None,
+        forcelist: Any = None,
+        states: Any = None,
+        outputs: Any = None,
+        feedback: Any = None,
+        functions: Any = None,
     ) -> Model:
         """The smooth dynamics of a MuJoCo model: M q̈ + bias = passive + actuator forces, without contacts and limits.
 
@@ -626,6 +644,8 @@ class Model(Expressions):
             springs, or none; a warning names them.  Those with a mocap body are left out.
         friction : float, optional
             The speed over which the ``frictionloss`` of joints turns, rad/s or m/s; None: there is none.
+        forcelist, states, outputs, feedback, functions : optional
+            As for `from_urdf`: what is added to the robot, by its points, frames, coordinates, inputs.
 
         Returns
         -------
@@ -656,7 +676,8 @@ class Model(Expressions):
         """
         with no_collection():
             options = MujocoOptions(parameters, actuators, equality, friction)
-            return cls.of_reading(described_mujoco(source, options))
+            addition = Additions(forcelist, states, outputs, feedback, functions).add_to
+            return cls.of_reading(described_mujoco(source, options, addition))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.reading import Reading
+from kanecore.describe.reading import Addition, Reading, nothing_more
 from kanecore.describe.robots.link_masses import add_bodies
 from kanecore.describe.robots.placed_links import PlacedLinks
 from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, product
@@ -48,7 +48,7 @@ class MujocoOptions:
     friction: float | None = None
 
 
-def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
+def described_mujoco(source: Any, options: MujocoOptions, addition: Addition = nothing_more) -> Reading:
     """The description of a model of MuJoCo.
 
     Raises
@@ -85,7 +85,8 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     if options.equality == "exact" and "equality" not in flags.off and "constraint" not in flags.off:
         add_equality(tree, tendons, sites)
     notes = tuple(_notes(m, options))
-    return Reading(named_joints(builder.description(), _last_joints(tree)), values=values, notes=notes)
+    complete = addition(builder)
+    return complete(Reading(named_joints(builder.description(), _last_joints(tree)), values=values, notes=notes))
 
 
 def _robot(tree: BodyTree) -> Robot:
