@@ -36,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "robots": {"errors"},
     "whole_files": set(),
     "rank": {"tolerances"},
+    "joint_columns": {"errors"},
     # description and derivation, in the order that a model passes them
     "functions": {"errors"},
     "graph": {"errors", "tolerances"},
@@ -48,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "transforms": {"describe.from_transforms"},
     "derive": {
         *("errors", "kernels", "graph", "describe", "describe.from_sympy", "tolerances", "speed_matrices", "rank"),
-        "statuses",
+        *("joint_columns", "statuses"),
     },
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "program.bytecode_format": set(),
@@ -77,7 +78,8 @@ ALLOWED: dict[str, set[str]] = {
             "describe.from_mjcf",
             "describe.from_transforms",
         ),
-        *("derive", "describe.robots", "functions", "program.garbage_collection", "shapes", "speed_matrices"),
+        *("derive", "describe.robots", "functions", "joint_columns", "program.garbage_collection", "shapes"),
+        "speed_matrices",
     },
     # the same for those who have KanesMethod code
     "kanes_method": {"errors", "graph", "describe", "describe.from_sympy", "derive", "model"},
@@ -94,7 +96,10 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
         *("_library", "_motion", "_native", "binding", "whole_files"),
     },
-    "control": {"errors", "binding", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
+    "control": {
+        *("errors", "binding", "joint_columns", "kernels", "tolerances", "rank", "run", "constraints"),
+        *("_library", "_native"),
+    },
     "audit": {"errors", "binding", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "compiled_model": {
         *("errors", "binding", "run", "constraints", "motion", "control", "audit"),

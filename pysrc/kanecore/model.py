@@ -37,6 +37,7 @@ from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
+from kanecore.joint_columns import JointColumns
 from kanecore.program.garbage_collection import no_collection
 from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
@@ -537,7 +538,9 @@ class Model(Expressions):
             Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
         armature : dict of joint to float, optional
             Inertia of each rotor times the square of its gear ratio, kg m², of a prismatic joint kg: it stands on the
-            diagonal of M.  What a rotor that spins does to the links beyond that is left out.
+            diagonal of M.  What a rotor that spins does to the links beyond that is left out.  Default: that of the
+            file, whose elements ``transmission`` may hold the inertia of a rotor, and its gear ratio.  With
+            ``parameters`` a parameter ``armature_J``.
         loops : list of (link, link, kind), (link, link, kind, axis), or (link, (x, y, z), "point")
             Closes loops, which a URDF has not, beside those that the file closes by elements of its own: the origins
             of two links coincide, ``"point"``, and their axes as well, ``"weld"``.  Of ``"hinge"``, ``"slider"`` and
@@ -979,7 +982,9 @@ class Model(Expressions):
         """
         return symbolic_expressions.speed_matrices(self)
 
-    def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
+    def base_parameters(
+        self, parameters: Mapping[Any, float] | None = None, *, joints: JointColumns = ()
+    ) -> BaseParameters:
         """Base parameters: the combinations of the inertial parameters of all bodies that can be identified.
 
         They follow from the rank and a QR factorization of the regressor over random states.  With constraints the
@@ -991,11 +996,15 @@ class Model(Expressions):
         parameters : mapping of names or symbols to numbers, optional
             Values of the parameters in the regressor, such as lengths; default: random ones, and coefficients are
             written in terms of them if they are products of two at most, or sums of two products.
+        joints : names, or mapping of names to coordinates, optional
+            ``"viscous"``, ``"dry"`` and ``"rotor"``: friction and rotors of joints, columns behind those of the bodies,
+            as for ``dyn.identify``: which rotors can be told from the inertia of bodies.
 
         Returns
         -------
         BaseParameters
-            ``names`` as text, ``matrix`` with base parameters ``matrix @ dyn.inertial_parameters(t, x).ravel()``.
+            ``names`` as text, ``matrix`` with base parameters ``matrix @ dyn.inertial_parameters(t, x).ravel()``, if
+            ``joints`` are left out.
 
         Raises
         ------
@@ -1004,7 +1013,7 @@ class Model(Expressions):
         KeyError, TypeError, ValueError
             A name is no parameter; a value is no finite number, or is missing.
         """
-        return base_parameters(self.derivation, parameters)
+        return base_parameters(self.derivation, parameters, joints)
 
     def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.

@@ -59,11 +59,11 @@ def described_robot(robot: Robot, options: RobotOptions, addition: Addition = no
         add_floating(links, robot.root, base, ground, Pose.same(), in_world, efforts=False)
     else:
         hold_root(links, robot.root)
-    armature = options.checked_armature([joint.name for joint in robot.joints if joint.kind in SINGLE])
-    singles = SingleJoints(builder, by_name, options.damping, friction, armature)
+    armature = options.checked_armature({joint.name: joint.armature for joint in robot.joints if joint.kind in SINGLE})
+    singles = SingleJoints(builder, by_name, options, friction, armature)
     for joint in robot.joints:
         add_joint(links, joint, singles, in_world)
-    values = add_bodies(links, robot, gravity, options.parameters)
+    values = singles.values | add_bodies(links, robot, gravity, options.parameters)
     if not builder.bodies:
         raise _motionless(robot, base)
     warn_of_massless(robot, base, armature)
