@@ -165,7 +165,7 @@ def test_constraints_that_no_state_satisfies() -> None:
 
 
 def test_rotors_and_friction_are_columns_of_their_own() -> None:
-    """By hand: the rotor of the first joint goes with the link's inertia, that of the second stands alone; M has both."""
+    """By hand: the rotor of the first joint goes with the inertia of its link, that of the second stands alone."""
     model = built("planar_2r")
     found = model.base_parameters(joints={"rotor": ["q1", "q2"], "viscous": ["q2"]})
     assert found.names[2] == "link1.Izz + l1**2 link2.m + q1.rotor"

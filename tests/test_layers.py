@@ -28,7 +28,7 @@ import kanecore as kc
 # longest name counts that stands here.
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
-    "kernels": set(),
+    "kernels": {"errors"},
     "tolerances": set(),
     "speed_matrices": set(),
     "statuses": set(),
@@ -36,7 +36,6 @@ ALLOWED: dict[str, set[str]] = {
     "robots": {"errors"},
     "whole_files": set(),
     "rank": {"tolerances"},
-    "joint_columns": {"errors"},
     # description and derivation, in the order that a model passes them
     "functions": {"errors"},
     "graph": {"errors", "tolerances"},
@@ -49,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "transforms": {"describe.from_transforms"},
     "derive": {
         *("errors", "kernels", "graph", "describe", "describe.from_sympy", "tolerances", "speed_matrices", "rank"),
-        *("joint_columns", "statuses"),
+        "statuses",
     },
     "program": {"errors", "kernels", "graph", "derive", "tolerances"},
     "program.bytecode_format": set(),
@@ -78,7 +77,7 @@ ALLOWED: dict[str, set[str]] = {
             "describe.from_mjcf",
             "describe.from_transforms",
         ),
-        *("derive", "describe.robots", "functions", "joint_columns", "program.garbage_collection", "shapes"),
+        *("derive", "describe.robots", "functions", "kernels", "program.garbage_collection", "shapes"),
         "speed_matrices",
     },
     # the same for those who have KanesMethod code
@@ -96,10 +95,7 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "functions", "statuses", "tolerances", "rank", "run", "constraints", "show"),
         *("_library", "_motion", "_native", "binding", "whole_files"),
     },
-    "control": {
-        *("errors", "binding", "joint_columns", "kernels", "tolerances", "rank", "run", "constraints"),
-        *("_library", "_native"),
-    },
+    "control": {"errors", "binding", "kernels", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "audit": {"errors", "binding", "tolerances", "rank", "run", "constraints", "_library", "_native"},
     "compiled_model": {
         *("errors", "binding", "run", "constraints", "motion", "control", "audit"),

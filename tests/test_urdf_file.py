@@ -983,7 +983,10 @@ def test_transmissions_whose_rotors_are_not_read(change: tuple[str, str]) -> Non
 
 
 def test_faults_of_rotors() -> None:
-    for inertia, says in (("-1", "line 6: the rotor of joint 'j' has the inertia -1"), ("much", "line 6: .* is 'much'")):
+    for inertia, says in (
+        ("-1", "line 6: the rotor of joint 'j' has the inertia -1"),
+        ("much", "6: .* is 'much'; it m"),
+    ):
         text = TRANSMISSION.format(joint="", actuator=f"<motorInertia>{inertia}</motorInertia>")
         with pytest.raises(kc.ModelError, match=says):
             kc.Model.from_urdf(PAIR + joint("j", "a", "b") + text + END)

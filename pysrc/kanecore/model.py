@@ -37,7 +37,7 @@ from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
-from kanecore.joint_columns import JointColumns
+from kanecore.kernels import JointColumns
 from kanecore.program.garbage_collection import no_collection
 from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices

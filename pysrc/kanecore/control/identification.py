@@ -25,8 +25,7 @@ from kanecore.control.physical_inertia import is_physical, least_change, nearest
 from kanecore.control.recording_faults import robust_weights, warn_of_lag, warn_of_rows
 from kanecore.control.regression_equations import Equations, Found
 from kanecore.errors import warn
-from kanecore.joint_columns import OF_JOINT, JointColumns, chosen_columns, column_name
-from kanecore.kernels import OF_BODY
+from kanecore.kernels import OF_BODY, OF_JOINT, JointColumns, chosen_columns, column_name
 from kanecore.run.call_arguments import real_array
 
 if TYPE_CHECKING:

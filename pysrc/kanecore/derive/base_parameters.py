@@ -24,8 +24,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.random_samples import Sample
-from kanecore.joint_columns import JointColumns, chosen_columns, column_name
-from kanecore.kernels import OF_BODY
+from kanecore.kernels import OF_BODY, JointColumns, chosen_columns, column_name
 from kanecore.rank import independent_columns
 from kanecore.tolerances import EQUAL
 
