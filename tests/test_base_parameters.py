@@ -162,3 +162,14 @@ def test_errors() -> None:
 def test_constraints_that_no_state_satisfies() -> None:
     with pytest.raises(kc.ModelError, match="too few random states satisfy the constraints"):
         built("four_bar").base_parameters({"L1": 1.0, "L2": 1.0, "L3": 1.0, "d": 9.0, "g": 9.81})
+
+
+def test_rotors_and_friction_are_columns_of_their_own() -> None:
+    """By hand: the rotor of the first joint goes with the inertia of its link, that of the second stands alone."""
+    model = built("planar_2r")
+    found = model.base_parameters(joints={"rotor": ["q1", "q2"], "viscous": ["q2"]})
+    assert found.names[2] == "link1.Izz + l1**2 link2.m + q1.rotor"
+    assert found.names[-2:] == ("q2.viscous", "q2.rotor")
+    assert found.n_base == model.base_parameters().n_base + 2
+    with pytest.raises(KeyError, match="no column of joints is called 'rotors'; did you mean 'rotor'"):
+        model.base_parameters(joints="rotors")

@@ -462,3 +462,23 @@ def test_parameters_that_are_zero_in_any_unit() -> None:
         assert len(fit.parameters) == 20
     assert found[1] == pytest.approx(found[0], rel=1e-6)
     assert abs(found[0]) > 1e-3
+
+
+def test_rotors_that_a_model_has() -> None:
+    """Those of ``armature=`` are in its equations; `joints` finds what they lack."""
+    link = """<link name="{}"><inertial><origin xyz="0.3 0.1 0"/><mass value="2"/>
+    <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+    hinge = """<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><origin xyz="{} 0 0"/>
+    <axis xyz="0 1 0"/></joint>"""
+    text = f'<robot name="r"><link name="g"/>{link.format("a")}{link.format("b")}'
+    text += hinge.format("1", "g", "a", 0) + hinge.format("2", "a", "b", 0.7) + "</robot>"
+    model = kc.Model.from_urdf(text, parameters=True, armature={"1": 0.2, "2": 0.5})
+    true, dyn = kc.compile(model, cc="none"), kc.compile(model, cc="none")
+    x, udot = states(true, 60)
+    same = dyn.identify(x, udot, efforts(true, x, udot))
+    require_same(same.base, *true_base(same, true))
+    true.parameters["armature_2"] = 0.8
+    fit = dyn.identify(x, udot, efforts(true, x, udot), joints="rotor")
+    known = model.base_parameters(joints="rotor")
+    assert (fit.columns, fit.independent) == (known.columns, known.independent)
+    assert_allclose(fit.base[fit.names.index("q_2.rotor")], 0.3, rtol=1e-9)

@@ -926,7 +926,67 @@ def test_armature(mimic: bool) -> None:
     assert_allclose(heavy.forcing(0.0, x), plain.forcing(0.0, x), atol=1e-13)
     effort = plain.inverse_dynamics(0.0, x, udot)
     assert_allclose(heavy.inverse_dynamics(0.0, x, udot), effort + added @ udot, atol=1e-13)
+    given = kc.Model.from_urdf(text, armature={"b": 0.5, "c": 2.0}, parameters=True)
+    assert {name: given.values[name] for name in ("armature_b", "armature_c")} == {"armature_b": 0.5, "armature_c": 2.0}
+    named = kc.compile(given, parameters={"armature_b": 0.25, "armature_c": 1.0}, cc="none")
+    assert_allclose(named.mass_matrix(0.0, x) - plain.mass_matrix(0.0, x), 0.5 * added, atol=1e-14)
     with pytest.raises(kc.ModelError, match="joint with one coordinate is called 'd'"):
         kc.Model.from_urdf(text, armature={"d": 1.0})
     with pytest.raises(kc.ModelError, match=r"armature\['b'\] is -1"):
         kc.Model.from_urdf(text, armature={"b": -1})
+
+
+@pytest.mark.parametrize("mimics", [{}, {"b": -1}, {"b": -1, "c": 1}])
+def test_armature_in_a_loop(mimics: dict[str, int]) -> None:
+    """A parallelogram by hand: (2 (I + m/4) + m + ΣJ) q̈ = τ_a − τ_b + τ_c + 2 m g cos q, for bars of 1 m and 1 kg."""
+    text = four_bar(1.2, 1.0)
+    for name, factor in mimics.items():
+        head = f'<joint name="{name}" type="continuous">'
+        text = text.replace(head, f'{head}<mimic joint="a" multiplier="{factor}"/>')
+    rotors = {"a": 0.3, "b": 0.5, "c": 0.7}
+    dyn = compiled(kc.Model.from_urdf(text, loops=[("pin", "end", "point")], armature=rotors))
+    factors = np.array([{"q_a": 1, "q_b": -1, "q_c": 1}[name] for name in dyn.coordinate_names])
+    x = np.concatenate([0.7 * factors, 2.0 * factors])
+    udot = dyn.udot(0.0, x, r={"tau_a": 2.0, "tau_b": 0.4, "tau_c": 0.9})
+    expected = (2.0 - 0.4 + 0.9 + 2 * 9.81 * np.cos(0.7)) / (2 * (0.08 + 0.25) + 1.0 + sum(rotors.values()))
+    assert_allclose(udot, expected * factors, rtol=1e-10)
+
+
+TRANSMISSION = """<transmission name="t"><type>SimpleTransmission</type><joint name="j">{joint}</joint>
+<actuator name="m">{actuator}</actuator></transmission>"""
+
+
+@pytest.mark.parametrize(
+    ("joint_part", "actuator"),
+    [
+        ("", "<mechanicalReduction>50</mechanicalReduction>\n<motorInertia>2e-4</motorInertia>"),
+        ("<mechanical_reduction> -50.0 </mechanical_reduction>", "<motor_inertia>2e-4</motor_inertia>"),
+        ("", '<drake:rotor_inertia value="2e-4"/><drake:gear_ratio value="50"/>'),
+        ("", "<rotorInertia>0.5</rotorInertia>"),
+    ],
+)
+def test_rotors_of_transmissions(joint_part: str, actuator: str) -> None:
+    """M gets the inertia of the rotor times the square of its gear ratio; an armature of the user's replaces it."""
+    text = PAIR + joint("j", "a", "b") + TRANSMISSION.format(joint=joint_part, actuator=actuator) + END
+    for options, inertia in (({}, 0.5), ({"armature": {"j": 0.25}}, 0.25), ({"armature": {"j": 0}}, 0.0)):
+        dyn = compiled(kc.Model.from_urdf(text, **options))  # type: ignore[arg-type]
+        assert_allclose(dyn.mass_matrix(0.0, [0.1, 0.2]), [[1.0 + inertia]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("change", [('="j"></joint>', '="j"></joint><joint name="k"/>'), ('name="j">', 'name="k">')])
+def test_transmissions_whose_rotors_are_not_read(change: tuple[str, str]) -> None:
+    """Of several joints, and of none that is known."""
+    transmission = TRANSMISSION.format(joint="", actuator="<motorInertia>2e-4</motorInertia>").replace(*change)
+    with pytest.warns(kc.KanecoreWarning, match="line 6: <motorInertia> of transmission 't' is not read"):
+        model = kc.Model.from_urdf(PAIR + joint("j", "a", "b") + transmission + END)
+    assert_allclose(compiled(model).mass_matrix(0.0, [0.1, 0.2]), [[1.0]])
+
+
+def test_faults_of_rotors() -> None:
+    for inertia, says in (
+        ("-1", "line 6: the rotor of joint 'j' has the inertia -1"),
+        ("much", "6: .* is 'much'; it m"),
+    ):
+        text = TRANSMISSION.format(joint="", actuator=f"<motorInertia>{inertia}</motorInertia>")
+        with pytest.raises(kc.ModelError, match=says):
+            kc.Model.from_urdf(PAIR + joint("j", "a", "b") + text + END)

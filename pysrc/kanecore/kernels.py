@@ -15,10 +15,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-__all__ = ["ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "TABLES", "Kernel", "first_sentence"]
+from kanecore.errors import unknown_name
+
+__all__ = [
+    *("ENTRIES", "GROUPS", "KERNELS", "KERNEL_GROUPS", "OF_BODY", "OF_JOINT", "TABLES", "JointColumns", "Kernel"),
+    *("chosen_columns", "column_name", "first_sentence"),
+]
 
 
 TABLES = (
@@ -721,6 +727,36 @@ ENTRIES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 OF_BODY = ("m", *(f"mc{axis}" for axis in "xyz"), *(f"I{'xyz'[i]}{'xyz'[j]}" for i, j in ENTRIES))
 """Their names."""
+
+OF_JOINT = ("viscous", "dry", "rotor")
+"""Columns of ``joint_regressor`` of each coordinate: viscous friction, dry friction, rotor."""
+
+JointColumns: TypeAlias = str | Sequence[str] | Mapping[str, Sequence[Any]]
+"""Kinds of columns, for all coordinates, or for those of a mapping."""
+
+
+def chosen_columns(joints: JointColumns, coordinates: Sequence[str]) -> list[int]:
+    """Numbers of the columns that are wanted, in order; KeyError for unknown kinds and coordinates."""
+    kinds: Mapping[str, Sequence[Any]]
+    if isinstance(joints, Mapping):
+        kinds = {kind: [of] if isinstance(of, str) else list(of) for kind, of in joints.items()}
+    else:
+        kinds = dict.fromkeys([joints] if isinstance(joints, str) else joints, coordinates)
+    places = set()
+    for kind, names in kinds.items():
+        if kind not in OF_JOINT:
+            raise unknown_name("column of joints is called", kind, OF_JOINT)
+        for coordinate in names:
+            name = str(getattr(coordinate, "name", coordinate))
+            if name not in coordinates:
+                raise unknown_name("coordinate", name, coordinates)
+            places.add(len(OF_JOINT) * list(coordinates).index(name) + OF_JOINT.index(kind))
+    return sorted(places)
+
+
+def column_name(column: int, coordinates: Sequence[str]) -> str:
+    """The name of a column, such as ``"q1.rotor"``."""
+    return f"{coordinates[column // len(OF_JOINT)]}.{OF_JOINT[column % len(OF_JOINT)]}"
 
 
 def first_sentence(doc: str) -> str:

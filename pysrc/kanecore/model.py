@@ -22,6 +22,7 @@ from kanecore.describe.from_mjcf.mujoco_assembly import MujocoOptions, described
 from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
 from kanecore.describe.from_sympy.reader import Reader
+from kanecore.describe.from_sympy.robot_parts import Additions
 from kanecore.describe.from_sympy.symbols import (
     SymbolsByName,
     function_name,
@@ -36,6 +37,7 @@ from kanecore.describe.robots.robot_assembly import described_robot
 from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.functions.c_functions import CFunction
 from kanecore.functions.splines import Spline
+from kanecore.kernels import JointColumns
 from kanecore.program.garbage_collection import no_collection
 from kanecore.shapes import Shape
 from kanecore.speed_matrices import SpeedMatrices
@@ -493,6 +495,11 @@ class Model(Expressions):
         forces: Sequence[str] | Mapping[str, Any] = (),
         torques: Sequence[str] | Mapping[str, Any] = (),
         velocity_constraints: Sequence[Any] | Mapping[str, Any] = (),
+        forcelist: Any = None,
+        states: Any = None,
+        outputs: Any = None,
+        feedback: Any = None,
+        functions: Any = None,
     ) -> Model:
         """The model of a robot that a URDF file describes.
 
@@ -531,7 +538,9 @@ class Model(Expressions):
             Joints lose friction · tanh(u / this), dry friction that turns over so many rad/s or m/s.  Default: none.
         armature : dict of joint to float, optional
             Inertia of each rotor times the square of its gear ratio, kg m², of a prismatic joint kg: it stands on the
-            diagonal of M.  What a rotor that spins does to the links beyond that is left out.
+            diagonal of M.  What a rotor that spins does to the links beyond that is left out.  Default: that of the
+            file, whose elements ``transmission`` may hold the inertia of a rotor, and its gear ratio.  With
+            ``parameters`` a parameter ``armature_J``.
         loops : list of (link, link, kind), (link, link, kind, axis), or (link, (x, y, z), "point")
             Closes loops, which a URDF has not, beside those that the file closes by elements of its own: the origins
             of two links coincide, ``"point"``, and their axes as well, ``"weld"``.  Of ``"hinge"``, ``"slider"`` and
@@ -557,6 +566,12 @@ class Model(Expressions):
         velocity_constraints : sequence or mapping of name to expression, optional
             Expressions of SymPy in the model's coordinates, speeds and inputs, by their names, each equal to zero, as
             for `Model`: the rows of rolling wheels.
+        forcelist, states, outputs, feedback, functions : optional
+            As for `Model`, in the names of the robot, such as ``dynamicsymbols("u_elbow")``; or each a function that
+            gets the robot and returns that.  The robot has SymPy's objects by name: ``robot.points["hand"]``,
+            ``robot.frames["hand"]``, ``robot.coordinates``, ``robot.speeds``, ``robot.states``, ``robot.inputs``,
+            ``robot.parameters``.  Points may be located from its points, and frames oriented from its frames; between
+            these SymPy knows neither positions nor orientations.  ``feedback`` of an input ``tau_J`` replaces it.
 
         Raises
         ------
@@ -591,7 +606,8 @@ class Model(Expressions):
                 velocity_constraints=velocity_constraints,
             )
             robot = read_urdf(source, mimic, collisions=contacts is not None)
-            return cls.of_reading(described_robot(robot, options))
+            addition = Additions(forcelist, states, outputs, feedback, functions).add_to
+            return cls.of_reading(described_robot(robot, options, addition))
 
     @classmethod
     def from_mjcf(
@@ -604,6 +620,11 @@ class Model(Expressions):
         friction: float | None = None,
         limits: str = "ignore",
         contacts: Mapping[str, Mapping[str, float]] | str | None = None,
+        forcelist: Any = None,
+        states: Any = None,
+        outputs: Any = None,
+        feedback: Any = None,
+        functions: Any = None,
     ) -> Model:
         """The smooth dynamics of a MuJoCo model: M q̈ + bias = passive + actuator forces, without contacts and limits.
 
@@ -642,6 +663,8 @@ class Model(Expressions):
             the friction of the file.  ``"collision"`` in place of a geom, or of all: those others that the file lets
             touch the ground; a KanecoreWarning names meshes among them, which do not.  The ground is the first plane in
             the file that does not move, or z = 0.
+        forcelist, states, outputs, feedback, functions : optional
+            As for `from_urdf`: what is added to the robot, by its points, frames, coordinates, inputs.
 
         Returns
         -------
@@ -672,7 +695,8 @@ class Model(Expressions):
         """
         with no_collection():
             options = MujocoOptions(parameters, actuators, equality, friction, limits, contacts)
-            return cls.of_reading(described_mujoco(source, options))
+            addition = Additions(forcelist, states, outputs, feedback, functions).add_to
+            return cls.of_reading(described_mujoco(source, options, addition))
 
     def canonical(self) -> Model:
         """The model in Hamilton's variables q and p = ∂L/∂q̇: q̇ = ∂H/∂p, ṗ = −∂H/∂q + Q.
@@ -979,7 +1003,9 @@ class Model(Expressions):
         """
         return symbolic_expressions.speed_matrices(self)
 
-    def base_parameters(self, parameters: Mapping[Any, float] | None = None) -> BaseParameters:
+    def base_parameters(
+        self, parameters: Mapping[Any, float] | None = None, *, joints: JointColumns = ()
+    ) -> BaseParameters:
         """Base parameters: the combinations of the inertial parameters of all bodies that can be identified.
 
         They follow from the rank and a QR factorization of the regressor over random states.  With constraints the
@@ -991,11 +1017,15 @@ class Model(Expressions):
         parameters : mapping of names or symbols to numbers, optional
             Values of the parameters in the regressor, such as lengths; default: random ones, and coefficients are
             written in terms of them if they are products of two at most, or sums of two products.
+        joints : names, or mapping of names to coordinates, optional
+            ``"viscous"``, ``"dry"`` and ``"rotor"``: friction and rotors of joints, columns behind those of the bodies,
+            as for ``dyn.identify``: which rotors can be told from the inertia of bodies.
 
         Returns
         -------
         BaseParameters
-            ``names`` as text, ``matrix`` with base parameters ``matrix @ dyn.inertial_parameters(t, x).ravel()``.
+            ``names`` as text, ``matrix`` with base parameters ``matrix @ dyn.inertial_parameters(t, x).ravel()``, if
+            ``joints`` are left out.
 
         Raises
         ------
@@ -1004,7 +1034,7 @@ class Model(Expressions):
         KeyError, TypeError, ValueError
             A name is no parameter; a value is no finite number, or is missing.
         """
-        return base_parameters(self.derivation, parameters)
+        return base_parameters(self.derivation, parameters, joints)
 
     def latex(self, kernel: str | None = None, *, nested: bool = False, nonholonomic: bool = False) -> str:
         r"""LaTeX of the result of :meth:`symbolic`: an ``aligned`` block, intermediates first.

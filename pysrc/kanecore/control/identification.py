@@ -12,7 +12,7 @@ taken (`kanecore.control.physical_inertia`).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,8 +24,8 @@ from kanecore.control.parameter_recovery import realised
 from kanecore.control.physical_inertia import is_physical, least_change, nearest_physical, sizes, solid
 from kanecore.control.recording_faults import robust_weights, warn_of_lag, warn_of_rows
 from kanecore.control.regression_equations import Equations, Found
-from kanecore.errors import unknown_name, warn
-from kanecore.kernels import OF_BODY
+from kanecore.errors import warn
+from kanecore.kernels import OF_BODY, OF_JOINT, JointColumns, chosen_columns, column_name
 from kanecore.run.call_arguments import real_array
 from kanecore.run.printed_results import PrintedResult
 
@@ -37,7 +37,6 @@ __all__ = ["Identification", "identify"]
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
-OF_JOINT = ("viscous", "dry", "rotor")
 ROTOR = OF_JOINT.index("rotor")
 
 _SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
@@ -130,7 +129,7 @@ def identify(
     r: Any = None,
     *,
     t: npt.ArrayLike = 0.0,
-    joints: str | Sequence[str] | Mapping[str, Sequence[Any]] = (),
+    joints: JointColumns = (),
     prior: npt.ArrayLike | None = None,
     deviations: npt.ArrayLike | None = None,
     tolerance: float = 1e-5,
@@ -203,12 +202,14 @@ def identify(
         raise ValueError(f"tolerance is {tolerance!r}; it must be a number between 0 and 1")
     if loss not in ("linear", "soft_l1"):
         raise ValueError(f"loss is {loss!r}; it must be 'linear' or 'soft_l1'")
-    equations = Equations.of(dyn, x, udot, r, t, _chosen(dyn, joints), deviations)
+    equations = Equations.of(
+        dyn, x, udot, r, t, np.array(chosen_columns(joints, dyn.coordinate_names), dtype=np.intp), deviations
+    )
     first = None if equations.r is None else equations.r[0]
     start = np.asarray(dyn.inertial_parameters(equations.times(0), equations.x[0], r=first))
     near = start if prior is None else _prior(prior, start.shape)
     columns = [f"{body}.{name}" for body in dyn.bodies for name in OF_BODY]
-    columns += [f"{dyn.coordinate_names[k // 3]}.{OF_JOINT[k % 3]}" for k in equations.chosen]
+    columns += [column_name(k, dyn.coordinate_names) for k in equations.chosen]
     if loss == "soft_l1":
         equations = robust_weights(equations, start, tolerance)
     found = equations.least_squares(start, tolerance)
@@ -275,25 +276,6 @@ def _full(dyn: Evaluator, near: Array, chosen: Numbers, found: Found, base: Arra
         )
     theta[independent[~of_bodies] - n] = base[~of_bodies] - found.matrix[~of_bodies, n:] @ theta
     return inertial, theta, physical
-
-
-def _chosen(dyn: Evaluator, joints: str | Sequence[str] | Mapping[str, Sequence[Any]]) -> Numbers:
-    """Columns of `joint_regressor` that are wanted."""
-    kinds: Mapping[str, Sequence[Any]]
-    if isinstance(joints, Mapping):
-        kinds = {kind: [of] if isinstance(of, str) else list(of) for kind, of in joints.items()}
-    else:
-        kinds = dict.fromkeys([joints] if isinstance(joints, str) else joints, dyn.coordinate_names)
-    places = []
-    for kind, coordinates in kinds.items():
-        if kind not in OF_JOINT:
-            raise unknown_name("column of joints is called", kind, OF_JOINT)
-        for coordinate in coordinates:
-            name = str(getattr(coordinate, "name", coordinate))
-            if name not in dyn.coordinate_names:
-                raise unknown_name("coordinate", name, dyn.coordinate_names)
-            places.append(3 * dyn.coordinate_names.index(name) + OF_JOINT.index(kind))
-    return np.array(sorted(set(places)), dtype=np.intp)
 
 
 def _prior(prior: npt.ArrayLike, shape: tuple[int, ...]) -> Array:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.random_samples import Sample
-from kanecore.kernels import OF_BODY
+from kanecore.kernels import OF_BODY, JointColumns, chosen_columns, column_name
 from kanecore.rank import independent_columns
 from kanecore.tolerances import EQUAL
 
@@ -53,13 +53,13 @@ class BaseParameters:
     model : str
     names : tuple of str
         Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
-    matrix : ndarray, (n_base, 10 * n_bodies)
+    matrix : ndarray, (n_base, len(columns))
         The base parameters are ``matrix @ π``.  If parameters were not given, it holds at those in ``parameters``.
     independent : tuple of int
         Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
         constraints this holds for the forces along the motions that they allow.
     columns : tuple of str
-        Names of π: the body, then m, m c, and I about its first point.
+        Names of π: the body, then m, m c, and I about its first point; then those of joints that were asked for.
     unidentifiable : tuple of str
         Entries of π on which nothing depends.
     parameters : dict of str to float
@@ -89,9 +89,11 @@ class BaseParameters:
         return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
 
 
-def base_parameters(derivation: Derivation, parameters: Mapping[Any, float] | None) -> BaseParameters:
+def base_parameters(
+    derivation: Derivation, parameters: Mapping[Any, float] | None, joints: JointColumns
+) -> BaseParameters:
     """See :meth:`kanecore.Model.base_parameters`."""
-    regressors = _Regressors(derivation)
+    regressors = _Regressors(derivation, joints)
     if parameters is not None:
         draws = [regressors.draw(regressors.values(parameters), 0)]
     else:
@@ -125,17 +127,29 @@ class _Draw:
 
 
 class _Regressors:
-    def __init__(self, derivation: Derivation) -> None:
+    def __init__(self, derivation: Derivation, joints: JointColumns) -> None:
         self.derivation, self.k, self.g = derivation, derivation.kinematics, derivation.graph
         d = derivation.description
-        self.roots = derivation.kernel("regressor").roots
+        chosen = chosen_columns(joints, d.coordinate_names)
+        rows = self._of_kernel("regressor")
+        if chosen:
+            of_joints = self._of_kernel("joint_regressor")
+            rows = [[*row, *(more[k] for k in chosen)] for row, more in zip(rows, of_joints, strict=True)]
+        self.roots = [i for row in rows for i in row]
         self.jacobian = [x for row in derivation.rows for x in row.jacobian]
         self._names = dict(zip(d.parameters, d.parameter_names, strict=True))
         places = [constraint.node for constraint in d.constraints]
         below = self.g.below([*self.roots, *self.jacobian, *places])
         self.symbols = [i for i in below if self.g.nodes[i][0] is Op.SYM and i in self._names]
         self.columns = [f"{body.name}.{name}" for body in d.bodies for name in OF_BODY]
-        self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY]
+        self.columns += [column_name(k, d.coordinate_names) for k in chosen]
+        self.exists = [body.frame >= 0 or name == "m" for body in d.bodies for name in OF_BODY] + [True] * len(chosen)
+
+    def _of_kernel(self, name: str) -> list[Sequence[int]]:
+        """The rows of a kernel with one for each speed."""
+        roots, n = self.derivation.kernel(name).roots, len(self.k.description.speeds)
+        width = len(roots) // n
+        return [roots[i * width : (i + 1) * width] for i in range(n)]
 
     def values(self, parameters: Mapping[Any, float]) -> dict[int, float]:
         """Values by node; KeyError, TypeError, ValueError for wrong names, and for values not finite or missing."""

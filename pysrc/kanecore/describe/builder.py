@@ -449,6 +449,20 @@ class Builder(Variables):
         zero = self.constant(0)
         self._first_order = FirstOrder(tuple(derivatives), zero, zero, zero, zero, ())
 
+    @property
+    def n_loads(self) -> int:
+        """Number of loads so far, the number of the next one."""
+        return self._n_loads
+
+    def named_points(self) -> dict[str, int]:
+        """Points by name; of several with one name the one that is shown, as those of links and mass centres are."""
+        shown = (*(body.point for body in self.bodies), *self._shown_points)
+        return {self.points[i].name: i for i in (*reversed(range(len(self.points))), *shown)}
+
+    def named_frames(self) -> dict[str, int]:
+        """Frames by name; of several with one name the one that is shown, as those of links are."""
+        return {self.frames[i].name: i for i in (*reversed(range(len(self.frames))), *self._shown_frames)}
+
     def output(self, name: str, node: int) -> None:
         """Add a result of the kernel ``outputs``."""
         check_name(name)

@@ -8,7 +8,7 @@ points are numbered so that each comes after its parent; frame 0 is the inertial
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kanecore.describe.load_makers import Contact, JointFriction
@@ -34,8 +34,10 @@ __all__ = [
     "Tendon",
     "bake",
     "duplicate",
+    "fed_back",
     "fingerprint",
     "momentum_name",
+    "unlisted",
     "without_auxiliary",
 ]
 
@@ -498,6 +500,39 @@ def without_auxiliary(d: Description) -> Description:
         return d
     image = Image(d.graph, d.graph, dict.fromkeys(d.auxiliary, 0))
     return replace(image.description(d), auxiliary=d.auxiliary)
+
+
+def unlisted(d: Description, symbols: Collection[int]) -> Description:
+    """The description without some parameters and inputs in its lists."""
+    inputs = [n for n, i in enumerate(d.inputs) if i not in symbols]
+    parameters = [n for n, i in enumerate(d.parameters) if i not in symbols]
+    place = {n: k for k, n in enumerate(inputs)}
+    return replace(
+        d,
+        inputs=tuple(d.inputs[n] for n in inputs),
+        input_names=tuple(d.input_names[n] for n in inputs),
+        input_rates=tuple(place.get(d.input_rates[n], -1) for n in inputs),
+        prescribed=frozenset(place[n] for n in d.prescribed if n in place),
+        parameters=tuple(d.parameters[n] for n in parameters),
+        parameter_names=tuple(d.parameter_names[n] for n in parameters),
+    )
+
+
+def fed_back(d: Description, laws: Mapping[int, int]) -> Description:
+    """The description with expressions in place of some inputs of loads, outputs and rates of states.
+
+    ModelError if one of these inputs stands in a constraint.
+    """
+    if not laws:
+        return d
+    names = dict(zip(d.inputs, d.input_names, strict=True))
+    for constraint in d.constraints:
+        for node in laws.keys() & set(d.graph.below([constraint.node])):
+            raise ModelError(
+                f"{names[node]} in {constraint.name} is given by feedback, which is for inputs of loads, rates of "
+                "states and outputs: write the law into the constraint"
+            )
+    return Image(d.graph, d.graph, laws).description(unlisted(d, laws))
 
 
 def without_bodies(d: Description) -> Description:

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from kanecore.graph.expression_graph import Graph
 
+from .builder import Builder
 from .description import Description
 
-__all__ = ["Actuator", "Keyframe", "Reading", "SetAcceleration"]
+__all__ = ["Actuator", "Addition", "Keyframe", "Reading", "SetAcceleration", "nothing_more"]
 
 SetAcceleration: TypeAlias = tuple[str, int, int, list[tuple[int, Any]]]
 """An acceleration that the user set: "point" or "frame", its number, the frame that it was set in, SymPy's matrices."""
@@ -109,3 +110,12 @@ class Reading:
     set_accelerations: Sequence[SetAcceleration] = ()
     actuators: Sequence[Actuator] = ()
     read_again: Callable[[Graph, Sequence[int]], Callable[[Any], int]] | None = None
+
+
+Addition: TypeAlias = Callable[[Builder], Callable[[Reading], Reading]]
+"""Adds what a user wrote to the description of a robot, and returns what completes its reading."""
+
+
+def nothing_more(builder: Builder) -> Callable[[Reading], Reading]:
+    """The addition that adds nothing."""
+    return lambda reading: reading

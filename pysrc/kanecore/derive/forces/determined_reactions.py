@@ -24,7 +24,7 @@ from kanecore.derive.forces.loads_of_reactions import (
     status_where,
 )
 from kanecore.derive.schur_complement import SchurComplement
-from kanecore.describe.description import Description, Image, Load
+from kanecore.describe.description import Description, Image, Load, unlisted
 from kanecore.describe.reaction_terms import ReactionTerms
 from kanecore.errors import ModelError, unknown_name
 from kanecore.graph.calculus import Tangent, is_affine
@@ -32,7 +32,7 @@ from kanecore.graph.expression_graph import ACCELERATION, INPUT, Op
 from kanecore.graph.linear_equations import Singular, solve
 from kanecore.graph.vectors import dot
 
-from .noncontributing_forces import but_loads, unlisted
+from .noncontributing_forces import but_loads
 from .undetermined_multipliers import redundant_rows
 
 __all__ = ["with_reactions"]

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from kanecore.derive.forces.generalized_forces import Wrenches, active_forces
 from kanecore.derive.kinematics import Kinematics
-from kanecore.describe.description import Description, duplicate
+from kanecore.describe.description import Description, duplicate, unlisted
 from kanecore.graph.calculus import Tangent, is_affine
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.zero_tests import deciding
 from kanecore.tolerances import EQUAL
 
-__all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "unlisted", "without", "without_effect"]
+__all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "without", "without_effect"]
 
 
 def in_loads_alone(d: Description) -> list[int]:
@@ -52,22 +52,6 @@ def without(d: Description, symbols: Collection[int]) -> Description:
         vector = tuple((f, (x, y, z)) for f, (x, y, z) in ((f, g.substitute(v, zero)) for f, v in load.vector))
         loads.append(replace(load, vector=tuple((f, v) for f, v in vector if any(v))))
     return unlisted(replace(d, loads=tuple(loads)), symbols)
-
-
-def unlisted(d: Description, symbols: Collection[int]) -> Description:
-    """The description without some parameters and inputs in its lists."""
-    inputs = [n for n, i in enumerate(d.inputs) if i not in symbols]
-    parameters = [n for n, i in enumerate(d.parameters) if i not in symbols]
-    place = {n: k for k, n in enumerate(inputs)}
-    return replace(
-        d,
-        inputs=tuple(d.inputs[n] for n in inputs),
-        input_names=tuple(d.input_names[n] for n in inputs),
-        input_rates=tuple(place.get(d.input_rates[n], -1) for n in inputs),
-        prescribed=frozenset(place[n] for n in d.prescribed if n in place),
-        parameters=tuple(d.parameters[n] for n in parameters),
-        parameter_names=tuple(d.parameter_names[n] for n in parameters),
-    )
 
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:

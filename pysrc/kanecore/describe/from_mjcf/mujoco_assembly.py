@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kanecore.describe.builder import Builder
-from kanecore.describe.reading import Keyframe, Reading
+from kanecore.describe.reading import Addition, Keyframe, Reading, nothing_more
 from kanecore.describe.robots.ground_contacts import weight_of
 from kanecore.describe.robots.link_masses import add_bodies
 from kanecore.describe.robots.placed_links import PlacedLinks
@@ -54,7 +54,7 @@ class MujocoOptions:
     contacts: Any = None
 
 
-def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
+def described_mujoco(source: Any, options: MujocoOptions, addition: Addition = nothing_more) -> Reading:
     """The description of a model of MuJoCo.
 
     Raises
@@ -95,16 +95,20 @@ def described_mujoco(source: Any, options: MujocoOptions) -> Reading:
     if options.equality == "exact" and "equality" not in flags.off and "constraint" not in flags.off:
         add_equality(tree, tendons, sites)
     add_contacts(tree, options.contacts, weight_of(robot, math.hypot(*gravity)))
-    return Reading(
-        named_joints(builder.description(), _last_joints(tree)),
-        values=values | tree.numbers.values,
-        notes=tuple(_notes(m, options)),
-        keyframes=_keyframes(m, names, options.actuators),
+    complete = addition(builder)
+    description = named_joints(builder.description(), _last_joints(tree))
+    return complete(
+        Reading(
+            description,
+            values=values | tree.numbers.values,
+            notes=tuple(_notes(m, options)),
+            keyframes=_keyframes(m, names, options.actuators, len(description.states), len(description.inputs)),
+        )
     )
 
 
-def _keyframes(m: Any, names: Names, actuators: bool) -> dict[str, Keyframe]:
-    """The poses that the file names, and the one of the file itself."""
+def _keyframes(m: Any, names: Names, actuators: bool, n_states: int, n_inputs: int) -> dict[str, Keyframe]:
+    """The poses that the file names, and the one of the file itself; states and inputs that were added are zero."""
 
     def keyframe(q: Any, u: Any, z: Any, r: Any) -> Keyframe:
         q = np.array(q, dtype=np.float64)
@@ -112,7 +116,10 @@ def _keyframes(m: Any, names: Names, actuators: bool) -> dict[str, Keyframe]:
             if m.jnt_type[j] < SLIDE:
                 k = int(m.jnt_qposadr[j]) + 3 * (int(m.jnt_type[j]) == FREE)
                 q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-        return Keyframe(np.concatenate([q, u, z if actuators else ()]), np.array(r) if actuators else np.zeros(m.nv))
+        states, inputs = np.zeros(n_states), np.zeros(n_inputs)
+        if actuators:
+            states[: m.na], inputs[: m.nu] = z, r
+        return Keyframe(np.concatenate([q, u, states]), inputs)
 
     start = {"qpos0": keyframe(m.qpos0, np.zeros(m.nv), np.zeros(m.na), np.zeros(m.nu))}
     rows = (m.key_qpos, m.key_qvel, m.key_act, m.key_ctrl)

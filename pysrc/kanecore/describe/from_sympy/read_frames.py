@@ -7,6 +7,7 @@ Only what the user wrote is read: adjacent orientations, angular velocities that
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import sympy as sm
@@ -35,12 +36,18 @@ class FrameReader:
         The way to the inertial frame by orientations, of all frames that have one.
     """
 
-    def __init__(self, builder: Builder, symbols: Symbols, inertial: Any) -> None:
+    def __init__(self, builder: Builder, symbols: Symbols, inertial: Any, known: Mapping[Any, int]) -> None:
         self._builder, self._symbols, self.inertial = builder, symbols, inertial
-        self.oriented_from = nearest_first(inertial, vector_internals.neighbours)
-        self._turns_in = nearest_first(inertial, vector_internals.angular_velocities)
-        self.index: dict[Any, int] = {inertial: Builder.inertial}
+        self.index: dict[Any, int] = {inertial: Builder.inertial, **known}
+        self.oriented_from = self._reached(vector_internals.neighbours)
+        self._turns_in = self._reached(vector_internals.angular_velocities)
         self._being_read: set[Any] = set()
+
+    def _reached(self, adjacent: Any) -> dict[Any, Any]:
+        """The frames that the known ones reach, each with the one before."""
+        return {
+            frame: before for known in reversed(self.index) for frame, before in nearest_first(known, adjacent).items()
+        }
 
     # ----------------------------------------------------------------- vectors
     def matrix(self, m: Any, where: str) -> Matrix:

@@ -136,10 +136,13 @@ def _pair(item: Any, number: int) -> tuple[str, Any, Any]:
 
 
 class LoadReader:
-    """Reader of loads: first the actuators along lines."""
+    """Reader of loads: first the actuators along lines; ``first`` is the number of the first item of the list."""
 
-    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader) -> None:
+    def __init__(
+        self, builder: Builder, symbols: Symbols, frames: FrameReader, points: PointReader, first: int = 0
+    ) -> None:
         self._builder, self._symbols, self._frames, self._points = builder, symbols, frames, points
+        self._first = first
 
     def read(self, loads: Loads) -> None:
         for number, actuator in loads.actuators:
@@ -159,25 +162,26 @@ class LoadReader:
         for symbol, node in zip((length, rate), self._builder.line(), strict=True):
             self._symbols.stand_in(symbol, node)
         force = self._symbols.node(vector_internals.force_along(actuator, length, rate), where, "load")
-        self._builder.tendon(points, force, number, kind)
+        self._builder.tendon(points, force, self._first + number, kind)
 
     def _load(self, number: int, kind: str, at: Any, vector: Any) -> None:
         where = f"load {number} on {'point' if kind == 'force' else 'frame'} {at.name}"
         if kind == "force":
             point = self._points.number(at, where)
-            self._builder.force(point, self._frames.vector(vector, where, "load"), number)
+            self._builder.force(point, self._frames.vector(vector, where, "load"), self._first + number)
         else:
             frame = self._frames.number(at, where, oriented=False)
-            self._builder.torque(frame, self._frames.vector(vector, where, "load"), number)
+            self._builder.torque(frame, self._frames.vector(vector, where, "load"), self._first + number)
 
     def _friction(self, number: int, friction: JointFriction) -> None:
         nodes = self._nodes(friction, load_makers.JointFriction.NODES, f"the friction of joint {friction.joint}")
-        self._builder.friction(load_makers.JointFriction(friction.joint, number=number, **nodes))
+        self._builder.friction(load_makers.JointFriction(friction.joint, number=self._first + number, **nodes))
 
     def _contact(self, number: int, contact: Contact) -> None:
         where = f"contact {contact.name}"
         point, surface = self._points.number(contact.point, where), self._surface(contact.on, where)
         nodes = self._nodes(contact, load_makers.Contact.NODES, where)
+        number += self._first
         self._builder.contact(load_makers.Contact(contact.name, point=point, surface=surface, number=number, **nodes))
 
     def _nodes(self, maker: Any, names: Sequence[str], where: str) -> dict[str, int]:

@@ -29,9 +29,9 @@ class PointReader:
     index : dict of Point to number
     """
 
-    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader) -> None:
+    def __init__(self, builder: Builder, symbols: Symbols, frames: FrameReader, known: Mapping[Any, int]) -> None:
         self._builder, self._symbols, self._frames = builder, symbols, frames
-        self.index: dict[Any, int] = {}
+        self.index: dict[Any, int] = dict(known)
         self._located_from: dict[Any, Any] = {}
         self._positions: dict[Any, dict[Any, Any]] = {}
 
@@ -55,12 +55,14 @@ class PointReader:
                     self._located_from.update(nearest_first(root, self._positions.__getitem__))
 
     def _root(self, group: Collection[Any], needed: Sequence[Any], at_rest: Collection[Any]) -> Any:
-        """The origin: of connected points one at rest in the inertial frame, else one whose velocity was set.
+        """The origin: a point that is known, else one at rest in the inertial frame, else one whose velocity was set.
 
         Among several it is the ground's mass centre; else one that is no moving contact, as far as signs show: a
         contact at x n_x + y n_y was located from a fixed point, not that point from the contact; else one that inertial
         vectors join to other points.  Then the one nearest to all ``needed`` points is taken, so that no order matters.
         """
+        if known := [p for p in group if p in self.index]:
+            return known[0]
         set_velocity = {p: v for p in group if (v := self._velocity(p)) is not None}
         resting = [p for p, v in set_velocity.items() if not vector_internals.terms(v)]
         if resting and not any(map(self._stands, resting)):

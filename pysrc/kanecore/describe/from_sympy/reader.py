@@ -8,7 +8,9 @@ what the user wrote is read: adjacent orientations, positions, velocities that w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sm
@@ -16,6 +18,8 @@ from sympy.physics.mechanics import Point as SymPoint
 from sympy.physics.mechanics import ReferenceFrame as SymFrame
 
 from kanecore.describe.builder import Builder
+from kanecore.describe.checks import check_load
+from kanecore.describe.description import fed_back
 from kanecore.describe.reading import Reading, SetAcceleration
 from kanecore.errors import ModelError
 from kanecore.shapes import Shape
@@ -37,16 +41,32 @@ __all__ = ["Reader"]
 
 
 class Reader:
-    """One reading of one model, by :meth:`read`."""
+    """One reading of one model, by :meth:`read`, or of what is added to a robot, by :meth:`read_further`.
 
-    def __init__(self, arguments: Arguments) -> None:
+    Parameters
+    ----------
+    arguments : Arguments
+    builder : Builder, optional
+        Of a robot, with its coordinates and speeds; default: a new one.
+    points, frames : dict of Point to int, of ReferenceFrame to int
+        Those that the builder has.
+    """
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        builder: Builder | None = None,
+        *,
+        points: Mapping[Any, int] = MappingProxyType({}),
+        frames: Mapping[Any, int] = MappingProxyType({}),
+    ) -> None:
         self._arguments = a = arguments.as_lists()
         if not isinstance(a.frame, SymFrame):
             raise ModelError(f"frame must be the inertial ReferenceFrame, not {a.frame!r}")
-        self._builder = Builder(a.name, a.frame.name)
+        self._builder = Builder(a.name, a.frame.name) if builder is None else builder
         self._symbols = Symbols(self._builder, a)
-        self._frames = FrameReader(self._builder, self._symbols, a.frame)
-        self._points = PointReader(self._builder, self._symbols, self._frames)
+        self._frames = FrameReader(self._builder, self._symbols, a.frame, frames)
+        self._points = PointReader(self._builder, self._symbols, self._frames, points)
         self._outputs = OutputReader(self._builder, self._symbols, self._frames, self._points)
 
     def read(self) -> Reading:
@@ -68,13 +88,42 @@ class Reader:
             self._builder.origin(self._points.number(a.origin, "origin"))
         self._keep_units(quaternions)
         self._builder.show(frames=[self._frames.number(f, "frames", oriented=False) for f in a.frames])
-        for name, e in a.outputs.items():
-            self._outputs.read(str(name), e)
-        for z, node in zip(self._symbols.z, self._symbols.states, strict=True):
-            self._builder.rate(node, self._symbols.rate_of_state(z))
+        self._read_outputs_and_rates()
         self._read_guess()
         self._complete()
         return self._reading()
+
+    def read_further(self) -> Callable[[Reading], Reading]:
+        """Add loads, states, outputs and feedback to the builder's robot; returned is what completes its reading."""
+        a, b, symbols = self._arguments, self._builder, self._symbols
+        before = {*b.parameters, *b.inputs.names}
+        symbols.feed_back(a.feedback)
+        loads = Loads.of(a.forcelist)
+        self._points.survey([*loads.points(), *loads.pathways(), *output_points(a.outputs)], ())
+        LoadReader(b, symbols, self._frames, self._points, b.n_loads).read(loads)
+        laws = symbols.laws_of_builder()
+        self._read_outputs_and_rates()
+        self._complete()
+        new = frozenset((*b.parameters, *b.inputs.names)) - before
+
+        def completed(reading: Reading) -> Reading:
+            d = fed_back(reading.description, laws)
+            for load in d.loads if laws else ():
+                check_load(d.graph, [x for _, v in load.vector for x in v], f"load {load.number}, by feedback,")
+            return replace(
+                reading,
+                description=d,
+                symbols=symbols.by_name(),
+                frames={frame.name: frame for frame in self._frames.index},
+                time=symbols.t,
+                laws=a.feedback,
+                functions=a.functions,
+                written=self._outputs.written,
+                n_loads=b.n_loads,
+                undeclared=new.intersection((*d.parameters, *d.inputs)),
+            )
+
+        return completed
 
     # ------------------------------------------------------------------- steps
     def _read_kinematics(self) -> list[Quaternion]:
@@ -156,6 +205,13 @@ class Reader:
             if quaternion.frame is None or quaternion.frame in self._frames.index:
                 self._builder.unit(*self._members(quaternion))
 
+    def _read_outputs_and_rates(self) -> None:
+        for name, e in self._arguments.outputs.items():
+            self._outputs.read(str(name), e)
+        for z, node in zip(self._symbols.z, self._symbols.states, strict=True):
+            if node not in self._builder.state_rates:
+                self._builder.rate(node, self._symbols.rate_of_state(z))
+
     def _read_guess(self) -> None:
         """Numbers by coordinates and speeds, or by their names."""
         state = [*self._symbols.q, *self._symbols.u]
@@ -173,7 +229,7 @@ class Reader:
         symbols.check_functions()
         symbols.warn_of_misspelt()
         inputs = symbols.complete_inputs(None if a.inputs is None else [*a.inputs, *a.reactions])
-        parameters = sorted(symbols.parameters, key=str) if a.parameters is None else a.parameters
+        parameters = symbols.in_order() if a.parameters is None else a.parameters
         for x, (name, e) in activations(a.states, a.forcelist).items():
             if x in (*symbols.q, *symbols.z, *inputs):
                 hint = f"fixed={{{function_name(e)!r}: 0.0}} looks for an equilibrium without it"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -69,8 +70,12 @@ class Symbols:
         self._list_functions(arguments.functions)
         self.time = builder.time
         n_q, n_u = len(arguments.q_ind), len(arguments.u_ind)
-        self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
-        self.speeds = [builder.speed(function_name(x), dependent=i >= n_u) for i, x in enumerate(self.u)]
+        held = dict(builder.states), dict(builder.parameters), dict(builder.inputs.names)
+        if builder.coordinates:
+            self.coordinates, self.speeds = list(builder.coordinates), list(builder.speeds)
+        else:
+            self.coordinates = [builder.coordinate(function_name(x), dependent=i >= n_q) for i, x in enumerate(self.q)]
+            self.speeds = [builder.speed(function_name(x), dependent=i >= n_u) for i, x in enumerate(self.u)]
         self.accelerations = [builder.acceleration(u) for u in self.speeds]
         self.states = [builder.state(function_name(x)) for x in self.z]
         self._leaves: dict[Any, int] = {self.t: self.time}
@@ -89,7 +94,29 @@ class Symbols:
         self._state_rates_read: dict[Any, int] = {}
         self._stage = "kinematics"  # of what is being read
         self.rates: list[int] = []
+        self._held: dict[Any, int] = {}  # parameters and inputs of the builder, with their nodes
+        self._hold(held, arguments.feedback)
         self._read = FromSympy(self.graph, self._leaf, self.functions)
+
+    def _hold(self, held: Sequence[Mapping[int, str]], laws: Mapping[Any, Any]) -> None:
+        """Know what the builder had before, of a robot: states, parameters, and inputs that no law replaces."""
+        states, parameters, inputs = held
+        self.rates = [self._builder.rates[x] for x in self.coordinates if x in self._builder.rates]
+        for node, name in states.items():
+            x = function_of_time(name)
+            self.z.append(x)
+            self.states.append(node)
+            self._leaves[x], self._state_rates_read[x] = node, self._builder.state_rates[node]
+        for node, name in parameters.items():
+            s = sm.Symbol(name)
+            self.parameters[s] = self._leaves[s] = self._held[s] = node
+        for node, name in inputs.items():
+            x = function_of_time(name)
+            self._held[x] = node
+            if x not in laws:
+                self.inputs[x, 0] = self._leaves[x] = node
+        for x in (*self.z, *self._held):
+            self._claim(symbol_name(x), x)
 
     def _list_states(self, arguments: ListedArguments) -> None:
         """List coordinates, speeds and auxiliary speeds: each must be one symbol, in one place."""
@@ -247,9 +274,21 @@ class Symbols:
             raise ModelError(f"the feedback for {function_name(x)} depends on itself: {x} = {self._laws[x]}")
         return node
 
+    def laws_of_builder(self) -> dict[int, int]:
+        """Nodes of inputs that the builder had before, and of the laws that replace them."""
+        held = {x: node for x, node in self._held.items() if x in self._laws}
+        return {node: self.node(x, f"input {function_name(x)}", "load") for x, node in held.items()}
+
+    def in_order(self) -> list[Any]:
+        """The parameters: first those that the builder had before, then the others by their names."""
+        return sorted(self.parameters, key=self._rank)
+
+    def _rank(self, x: Any) -> tuple[float, str]:
+        return list(self._held).index(x) if x in self._held else math.inf, symbol_name(x)
+
     def warn_of_misspelt(self) -> None:
         """Warn of inputs that were not declared and whose names are close to those of coordinates or speeds."""
-        declared = {*(self._allowed_inputs or self._reactions), *self._of_objects}
+        declared = {*(self._allowed_inputs or self._reactions), *self._of_objects, *self._held}
         for x in sorted({x for x, _ in self.inputs} - declared, key=function_name):
             meant = self._meant(x)
             if meant:
@@ -473,9 +512,9 @@ class Symbols:
     def complete_inputs(self, declared: Sequence[Any] | None) -> list[Any]:
         """Make the derivatives of inputs that the accelerations hold; the inputs in order, without derivatives.
 
-        The order is that of ``declared``, else that of the names.
+        The order is that of ``declared``, else that of the names, after those that the builder had before.
         """
-        inputs = sorted({x for x, _ in self.inputs}, key=function_name)
+        inputs = sorted({x for x, _ in self.inputs}, key=self._rank)
         if declared is not None:
             inputs = [x for x in declared if not isinstance(x, sm.Derivative) and x not in self._laws]
         for x in inputs:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from kanecore.describe.robots.robot import SINGLE
 from kanecore.errors import warn
 
+from .transmissions import is_off, plain_name, rotor_of
 from .xml_reader import Element
 
 __all__ = ["AXIAL", "LOOP_JOINTS", "SPRINGS", "is_closure", "warn_of_unread"]
@@ -106,7 +107,8 @@ def _unread(top: Element, joints: Mapping[str, str]) -> Iterator[tuple[Element, 
         for part in block.children:
             if part.tag in ("inertial", "linear_spring_damper"):
                 yield from _strangers(part, part.tag, of)
-        yield from _rotors(block, of)
+        if block.tag != "transmission" or rotor_of(block, joints) is None:
+            yield from _rotors(block, of)
 
 
 def _strangers(element: Element, kind: str, owner: str) -> Iterator[tuple[Element, str, str]]:
@@ -121,7 +123,7 @@ def _of_gazebo(block: Element, owner: str, joints: Mapping[str, str]) -> Iterato
     kind = joints.get(block.attributes.get("reference", ""), "")
     known = _PARTS["gazebo"].split()
     for child in block.children:
-        idle = _is_off(child.text) and not child.children
+        idle = is_off(child.text) and not child.children
         off = child.tag in ("turnGravityOff", "static", "dampingFactor") and idle
         on = child.tag == "gravity" and not child.children and not idle
         several = child.tag == "springStiffness" and kind not in (*SINGLE, "fixed") and not idle
@@ -137,25 +139,17 @@ def _dynamics(joint: Element, owner: str) -> Iterator[tuple[Element, str, str]]:
     for element in joint.all("dynamics"):
         for name, value in element.attributes.items():
             stiff = name in [k for k, _ in SPRINGS] and not single
-            if (name not in _DYNAMICS or stiff) and not _is_off(value):
+            if (name not in _DYNAMICS or stiff) and not is_off(value):
                 yield element, f'{name}="{value}" of {owner}', _ROTOR if _is_rotor(name) else _FORCE
 
 
 def _rotors(element: Element, owner: str) -> Iterator[tuple[Element, str, str]]:
     """Inertias of rotors, at any depth, which several programs write in a joint or a transmission."""
     for child in element.children:
-        if _is_rotor(child.tag) and not _is_off(child.attributes.get("value", child.text)):
+        if _is_rotor(child.tag) and not is_off(child.attributes.get("value", child.text)):
             yield child, f"<{child.tag}> of {owner}", _ROTOR
         yield from _rotors(child, owner)
 
 
 def _is_rotor(name: str) -> bool:
-    return name.rpartition(":")[2].replace("_", "").lower() in _ROTORS
-
-
-def _is_off(text: str) -> bool:
-    """Test whether an attribute or a text is zero, false or empty."""
-    try:
-        return float(text) == 0.0
-    except ValueError:
-        return text.strip().lower() in ("", "false")
+    return plain_name(name) in _ROTORS

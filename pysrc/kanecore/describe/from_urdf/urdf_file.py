@@ -10,6 +10,7 @@ import errno
 import os
 import re
 import reprlib
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from kanecore.errors import ModelError
 
 from .element_values import ElementValues
 from .loops_and_springs import closures, line_springs
+from .transmissions import reflected_inertias
 from .unread_elements import warn_of_unread
 from .urdf_joints import joint_of
 from .urdf_shapes import collision_shapes, visual_shapes
@@ -82,6 +84,9 @@ def _robot(values: ElementValues, top: Element, folder: str | None, mimics: bool
     links = {link.name: link for link in (_link(values, e, collides) for e in _once(values, top, "link"))}
     elements = _once(values, top, "joint", "drake:joint")
     joints = [joint_of(values, element, top, links, mimics) for element in elements]
+    kinds = {joint.name: joint.kind for joint in joints}
+    rotors = reflected_inertias(values, top, kinds)
+    joints = [replace(joint, armature=rotors.get(joint.name, 0.0)) for joint in joints]
     if not links:
         raise values.fault(top, "there is no link")
     root, ordered = checked_tree(values.where, links, joints)
@@ -91,7 +96,7 @@ def _robot(values: ElementValues, top: Element, folder: str | None, mimics: bool
         closures=tuple(closures(values, top, _once(values, top, "loop_joint"), links)),
         springs=tuple(line_springs(values, top, links)),
     )
-    warn_of_unread(top, values.where, {joint.name: joint.kind for joint in joints})
+    warn_of_unread(top, values.where, kinds)
     return robot
 
 

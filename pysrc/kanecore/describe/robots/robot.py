@@ -108,6 +108,8 @@ class Joint:
         N m s and N m, or N s/m and N.
     stiffness, rest : float
         A spring holds the joint by stiffness · (rest − q): N m/rad and rad, or N/m and m.
+    armature : float
+        Inertia of its rotors times the squares of their gear ratios, kg m², or kg.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Joint:
     friction: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    armature: float = 0.0
 
 
 CLOSURES = {

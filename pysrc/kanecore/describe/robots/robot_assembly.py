@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from kanecore.describe.builder import Builder
 from kanecore.describe.description import Description
-from kanecore.describe.reading import Reading
+from kanecore.describe.reading import Addition, Reading, nothing_more
 from kanecore.errors import ModelError
 
 from .forces_on_links import add_forces, add_spring, add_torques
@@ -31,8 +31,13 @@ _BASES = ("base", "floating_base", "the floating base")
 """Names of the joint of a floating base: the first that no joint has."""
 
 
-def described_robot(robot: Robot, options: RobotOptions) -> Reading:
+def described_robot(robot: Robot, options: RobotOptions, addition: Addition = nothing_more) -> Reading:
     """The description of a robot, values of its parameters, and notes for the report.
+
+    Parameters
+    ----------
+    addition : Addition
+        What the user adds to the description.
 
     Raises
     ------
@@ -54,11 +59,11 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
         add_floating(links, robot.root, base, ground, Pose.same(), in_world, efforts=False)
     else:
         hold_root(links, robot.root)
-    armature = options.checked_armature([joint.name for joint in robot.joints if joint.kind in SINGLE])
-    singles = SingleJoints(builder, by_name, options.damping, friction, armature)
+    armature = options.checked_armature({joint.name: joint.armature for joint in robot.joints if joint.kind in SINGLE})
+    singles = SingleJoints(builder, by_name, options, friction, armature)
     for joint in robot.joints:
         add_joint(links, joint, singles, in_world)
-    values = add_bodies(links, robot, gravity, options.parameters)
+    values = singles.values | add_bodies(links, robot, gravity, options.parameters)
     if not builder.bodies:
         raise _motionless(robot, base)
     warn_of_massless(robot, base, armature)
@@ -74,8 +79,10 @@ def described_robot(robot: Robot, options: RobotOptions) -> Reading:
     add_forces(links, options.forces)
     add_torques(links, options.torques)
     constrain_velocities(builder, options.velocity_constraints)
+    complete = addition(builder)
     notes = tuple(_notes(robot, options, any(gravity), collides))
-    return Reading(named_joints(builder.description(), moved_by), values=values, folder=robot.folder, notes=notes)
+    d = named_joints(builder.description(), moved_by)
+    return complete(Reading(d, values=values, folder=robot.folder, notes=notes))
 
 
 def _motionless(robot: Robot, base: str | None) -> ModelError:

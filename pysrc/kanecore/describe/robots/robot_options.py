@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,11 +65,11 @@ class RobotOptions:
             raise ModelError(f"free_velocity is {self.free_velocity!r}; it must be 'link' or 'world'")
         return self.free_velocity
 
-    def checked_armature(self, joints: Collection[str]) -> dict[str, float]:
-        """Reflected inertias of rotors by joint, of those with one coordinate; ModelError if they are none."""
+    def checked_armature(self, joints: Mapping[str, float]) -> dict[str, float]:
+        """Reflected inertias of rotors, in place of those of the joints with one coordinate; ModelError for others."""
         if not isinstance(self.armature, Mapping):
             raise ModelError(f"armature is {self.armature!r}; it must be a mapping, such as {{'elbow': 0.02}}")
-        found = dict[str, float]()
+        found = {name: inertia for name, inertia in joints.items() if inertia}
         for name, value in self.armature.items():
             if name not in joints:
                 raise ModelError(unknown_name("joint with one coordinate is called", str(name), joints).args[0])

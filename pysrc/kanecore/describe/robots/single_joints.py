@@ -15,6 +15,7 @@ from kanecore.graph.vectors import Components, cross, dot
 from .number_nodes import number
 from .placed_links import FramePoint
 from .robot import Joint
+from .robot_options import RobotOptions
 
 __all__ = ["SingleJoints", "wrench_pair"]
 
@@ -27,8 +28,8 @@ class SingleJoints:
     builder : Builder
     joints : mapping of str to Joint
         All joints, among them those that others follow.
-    damping : bool
-        Whether joints lose damping · u.
+    options : RobotOptions
+        Of damping and parameters.
     friction : float or None
         The speed over which dry friction turns; None: joints have none.
     armature : mapping of str to float
@@ -39,12 +40,13 @@ class SingleJoints:
         self,
         builder: Builder,
         joints: Mapping[str, Joint],
-        damping: bool,
+        options: RobotOptions,
         friction: float | None,
         armature: Mapping[str, float],
     ) -> None:
-        self._builder, self._joints, self._damping, self._friction = builder, joints, damping, friction
+        self._builder, self._joints, self._options, self._friction = builder, joints, options, friction
         self._armature = armature
+        self.values: dict[str, float] = {}  # of parameters
         self._states: dict[str, tuple[int, int]] = {}
 
     def state(self, joint: Joint) -> tuple[int, int]:
@@ -77,14 +79,21 @@ class SingleJoints:
         if joint.stiffness:
             stretched = g.sub(q, number(b, joint.rest))
             effort = g.sub(effort, g.mul(g.constant(joint.stiffness), stretched))
-        if self._damping and joint.damping:
+        if self._options.damping and joint.damping:
             effort = g.sub(effort, g.mul(g.constant(joint.damping), u))
         if self._friction is not None and joint.friction:
             turned = g.call(Op.TANH, g.mul(g.constant(1.0 / self._friction), u))
             effort = g.sub(effort, g.mul(g.constant(joint.friction), turned))
-        if inertia := self._armature.get(joint.name, 0.0):
-            effort = g.sub(effort, g.mul(g.constant(inertia), self._acceleration(joint)))
+        if joint.name in self._armature:
+            effort = g.sub(effort, g.mul(self._rotor(joint.name), self._acceleration(joint)))
         return effort
+
+    def _rotor(self, joint: str) -> int:
+        """The node of a reflected inertia, a number or a parameter."""
+        if not self._options.parameters:
+            return number(self._builder, self._armature[joint])
+        self.values[f"armature_{joint}"] = self._armature[joint]
+        return self._builder.parameter(f"armature_{joint}")
 
 
 def wrench_pair(
