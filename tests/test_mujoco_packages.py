@@ -8,6 +8,7 @@ import hashlib
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,13 +92,10 @@ def errors(m: Any) -> dict[str, float]:
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::kanecore.KanecoreWarning")
 @pytest.mark.parametrize("package", PACKAGES)
-def test_all_files_of_a_package(package: str, tmp_path: Path) -> None:
+def test_all_files_of_a_package(package: str) -> None:
     pytest.importorskip("mujoco", minversion="4.0", reason=MUJOCO)
-    compared, wrong = 0, dict[str, dict[str, float]]()
-    for path, m in moving_models(unpacked(package, tmp_path)):
-        found = errors(m)
-        compared += 1
-        if max(found.values()) > ACCURACY:
-            wrong[path.name] = found
+    with tempfile.TemporaryDirectory() as folder:
+        found = {str(path): errors(m) for path, m in moving_models(unpacked(package, Path(folder)))}
+    wrong = {name: error for name, error in found.items() if max(error.values()) > ACCURACY}
     assert wrong == {}
-    assert compared >= PACKAGES[package]
+    assert len(found) >= PACKAGES[package]
