@@ -31,16 +31,7 @@ if TYPE_CHECKING:
     from kanecore.binding.kernel_methods import Values
 
 __all__ = [
-    "LinearSystem",
-    "error_rows",
-    "Matrix",
-    "cells",
-    "error_rows",
-    "linear_system",
-    "listed",
-    "mode_lines",
-    "state_error",
-    "text",
+    *("LinearSystem", "Matrix", "cells", "error_rows", "linear_system", "listed", "mode_lines", "state_error", "text")
 ]
 
 Array = npt.NDArray[np.float64]
