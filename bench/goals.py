@@ -123,6 +123,15 @@ GOALS = (
     ),
     Goal("rrp, a state in a batch", "8.8 ns", 1.0, BATCH, "rrp numbers: kanecore", value=in_units("ns_min", 8.8)),
     _goal("arm, a step of a rollout", 0.02, ROLLOUT, f"{ARM}: kanecore", ("MuJoCo's rollout", ("mujoco rollout",))),
+    *(
+        _goal(f"{file}.xml, {work}", most, ("mjcf", table), f"{file}: {side}", ("MuJoCo", (peer,)))
+        for file in ("humanoid", "ant", "half_cheetah", "pusher")
+        for work, most, table, side, peer in (
+            ("Python, out=", 0.25, "u̇ from Python", "kanecore udot(out=)", "mujoco mj_forward"),
+            ("a step of a rollout", 0.1, "a step of RK4", "kanecore", "mujoco rollout"),
+        )
+    ),
+    Goal("humanoid.xml, file to u̇", "3 s", 1.0, ("mjcf", "file to u̇"), "humanoid: compiled", value=in_units("s", 3)),
     _goal("arm, rollout, two threads", 0.59, ROLLOUT, f"{ARM}: kanecore, 2 threads", ("one", ("kanecore",))),
     *(
         _goal(f"{robot}, {work}", at_most, table, f"{robot} numbers: {side}", others)

@@ -20,6 +20,7 @@ import derive
 import evaluate
 import friction
 import integrate
+import mjcf
 import peak
 import report
 import rollout
@@ -35,6 +36,7 @@ SCRIPTS = {
     "batch": batch,
     "integrate": integrate,
     "rollout": rollout,
+    "mjcf": mjcf,
     "stiff": stiff,
     "control": control_loop,
     "peak": peak,

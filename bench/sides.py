@@ -53,7 +53,7 @@ def rows(work: str, sides: Sequence[Side], missing: Sequence[str], repeats: int)
         table.append(row | {"ops": side.operations, "error": side.error})
     different = {side.name: side.error for side in checked if side.name not in best}
     table += [_untimed(f"{work}: {name}", "differs", error) for name, error in different.items()]
-    return table + [_untimed(f"{work}: {peer}", NOT_COMPARED) for peer in missing]
+    return table + rows_of_missing(work, missing)
 
 
 def _error(side: Side, ours: Side) -> float | str:
@@ -74,6 +74,11 @@ def _best(sides: Sequence[Side], repeats: int) -> dict[str, tuple[clock.Timing, 
         took = clock.Timing(took.least / side.per, took.median / side.per)
         best[side.name] = min(best.get(side.name, (took, side)), (took, side), key=lambda pair: pair[0].least)
     return best
+
+
+def rows_of_missing(work: str, missing: Sequence[str]) -> list[Row]:
+    """Rows without time, of packages that are not installed."""
+    return [_untimed(f"{work}: {package}", NOT_COMPARED) for package in missing]
 
 
 def _untimed(case: str, why: str, error: float | str = "") -> Row:

@@ -64,6 +64,7 @@ FIELDS = {
     "batch": {"u̇ per state": SIDES, "two threads": {"case", "one", "two", "two/one", "loops"}},
     "integrate": {"integration": SLOW_SIDES | {"drift"}},
     "rollout": {"a step of RK4": SIDES},
+    "mjcf": {"u̇ from Python": SIDES, "a step of RK4": SIDES, "file to u̇": {"case", "s"}},
     "stiff": {
         "stiff integration": {"case", "ms_min", "ours/it", "steps", "nfev", "njev", "error"},
         "ours over theirs at equal errors": {"case", "steps", "ms"},

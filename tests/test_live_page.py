@@ -309,6 +309,30 @@ def test_a_gain_is_about_a_state_and_takes_columns_of_linear_system(node: subpro
         assert np.allclose(applied, r, atol=1e-14)
 
 
+def test_a_gain_of_linear_system_where_constraints_choose_the_states() -> None:
+    """Of a model whose dependent coordinates are chosen at the state, the columns are those of its linear system."""
+    q, s = me.dynamicsymbols("q s")
+    u, v, T = me.dynamicsymbols("u v T")
+    N, O = me.ReferenceFrame("N"), me.Point("O")  # noqa: E741
+    O.set_vel(N, 0)
+    A = N.orientnew("A", "Axis", [q, N.z])
+    A.set_ang_vel(N, u * N.z)
+    B = N.orientnew("B", "Axis", [s, N.z])
+    B.set_ang_vel(N, v * N.z)
+    wheels = [me.RigidBody(F.name, O, F, 1, (me.inertia(F, 0, 0, 1), O)) for F in (A, B)]
+    geared = kc.Model(
+        *(N, [q, s], [u, v], [q.diff() - u, s.diff() - v]),
+        configuration_constraints=[q - 2 * s],
+        bodies=wheels,
+        forcelist=[(A, T * N.z)],
+    )
+    dyn = kc.compile(geared, cc="none")
+    system = dyn.linear_system(0.0, dyn.state())
+    page = dyn.play(dyn.state(), feedback=[[3.0, 4.0]])
+    expected = dict.fromkeys(system.dependent_names, 0.0) | dict(zip(system.state_names, (3.0, 4.0), strict=True))
+    assert page.data["feedback"]["gain"] == [expected[name] for name in (*dyn.coordinate_names, *dyn.speed_names)]
+
+
 @in_node
 def test_what_cannot_be_is_refused_and_nothing_moves(node: subprocess.Popen[str]) -> None:
     """A length that does not close the loop; a coordinate out of reach; others are closed again."""

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from kanecore.binding.evaluator import Evaluator
     from kanecore.binding.kernel_methods import Values
 
-__all__ = ["LinearSystem", "Matrix", "cells", "linear_system", "listed", "mode_lines", "state_error", "text"]
+__all__ = [
+    *("LinearSystem", "Matrix", "cells", "error_rows", "linear_system", "listed", "mode_lines", "state_error", "text")
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -323,6 +325,11 @@ def linear_system(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = N
         _reduction=part,
         _rounding=_rounding(state, part),
     )
+
+
+def error_rows(dyn: Evaluator, x: Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
+    """Derivatives of the errors that `linear_system` has at a state, by the state: (n, n_x)."""
+    return reduction(_on(dyn, t, x, r, p, "x")).rows
 
 
 def _input_slopes(dyn: Evaluator, part: Reduction, slopes: Array) -> Array:

@@ -138,7 +138,7 @@ def live_page(
     _refuse_measured_rates(dyn, description)
     start = started(dyn, t0, x0, inputs)
     pace = float(speed) * start.pace
-    law = feedback_of(dyn, feedback, start.x)
+    law = feedback_of(dyn, feedback, start)
     sizes = effects_of(dyn, start.t, start.x, start.r, start.p, pace)
     free = feedback is None and inputs is None and x0 is None
     held = holding(dyn, start, float(speed), sizes) if free and dyn.n_r else None

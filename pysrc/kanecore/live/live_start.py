@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kanecore.control.error_states import ErrorStates
+from kanecore.control.linear_system import error_rows
 from kanecore.errors import KanecoreError, ModelError
 from kanecore.motion.initial_value_problem import posed
 from kanecore.motion.signals import Signal
@@ -161,22 +161,23 @@ def _refuse_python(dyn: Any, inputs: Any) -> None:
             )
 
 
-def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
+def feedback_of(dyn: Any, feedback: Any, start: Start) -> Feedback | None:
     """The law of ``feedback``: K about the start, or (K, state).
 
     K has a column for each state, or for each error state of `CompiledModel.linear_system`.
     """
     if feedback is None or feedback is False:
         return None
-    gain, about = feedback if isinstance(feedback, tuple) and len(feedback) == 2 else (feedback, x)
+    gain, about = feedback if isinstance(feedback, tuple) and len(feedback) == 2 else (feedback, start.x)
     reference = np.array(dyn.names.as_state(about, "feedback"), dtype=np.float64)
     K = np.array(gain, dtype=np.float64)
     if reference.shape != (dyn.n_x,) or not np.isfinite(reference).all():
         raise ValueError(
             f"feedback is about a state of shape {reference.shape}; it must be ({dyn.n_x},) finite numbers"
         )
-    errors = ErrorStates(dyn)
-    independent = errors.rows(reference)[_independent(dyn, errors)]
+    independent = np.eye(dyn.n_x)
+    if K.shape[-1:] != (dyn.n_x,):
+        independent = error_rows(dyn, reference, t=start.t, r=start.r, p=start.p)
     columns = {dyn.n_x: np.eye(dyn.n_x), len(independent): independent}
     if K.ndim != 2 or K.shape[0] != dyn.n_r or K.shape[1] not in columns or not np.isfinite(K).all():
         raise ValueError(
@@ -184,14 +185,6 @@ def feedback_of(dyn: Any, feedback: Any, x: Array) -> Feedback | None:
             f"state of linear_system, or ({dyn.n_r}, {dyn.n_x}), with one for each coordinate and speed"
         )
     return Feedback(K @ columns[K.shape[1]], reference)
-
-
-def _independent(dyn: Any, errors: ErrorStates) -> Array:
-    dependent = {
-        *range(dyn.n_q - dyn.n_q_dependent, dyn.n_q),
-        *range(dyn.n_q + dyn.n_u - dyn.n_u_dependent, dyn.n_q + dyn.n_u),
-    }
-    return np.asarray(errors.of_places(i for i in range(dyn.n_x) if i not in dependent))
 
 
 def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, Feedback] | None:
@@ -268,7 +261,7 @@ def _regulated(
     gain = _least(np.asarray(system.A), np.asarray(system.B), np.diag(weights), np.diag(1.0 / sizes**2))
     if gain is None:
         return None
-    law = feedback_of(dyn, (gain, found.x), found.x)
+    law = feedback_of(dyn, (gain, found.x), replace(start, x=found.x, r=found.r))
     assert law is not None
     return replace(start, x=found.x, r=found.r), law
 
