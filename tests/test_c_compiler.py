@@ -21,7 +21,7 @@ from mechanisms import pendulum
 from sweep import every
 
 import kanecore as kc
-from kanecore import _compile, _library, prebuilt
+from kanecore import _library, prebuilt
 from kanecore.build import (
     Built,
     c_compiler,
