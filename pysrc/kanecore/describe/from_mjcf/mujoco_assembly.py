@@ -26,8 +26,9 @@ from kanecore.graph.expression_graph import Op
 from .actuators import add_actuators
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
+from .compiled_source import compiled
 from .equality_rows import add_equality
-from .mujoco_source import Names, compiled, refuse_unread
+from .mujoco_source import Names, refuse_unread
 from .passive_forces import Flags, add_passive_forces
 from .sites import Sites
 from .tendon_lengths import add_tendons

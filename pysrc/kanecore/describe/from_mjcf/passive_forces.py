@@ -23,23 +23,26 @@ from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .mujoco_source import FREE, HINGE, SLIDE
 
-__all__ = ["Flags", "add_passive_forces", "damper", "rotation_vector", "spring"]
+__all__ = ["FLAGS", "Flags", "add_passive_forces", "damper", "rotation_vector", "spring"]
 
 _NEAR = 1e-4  # of the square of the sine of half an angle: below it the series of the arc sine has all digits
 _ARC_SINE = (5 / 112, 3 / 40, 1 / 6, 1.0)  # asin(x)/x in powers of x², the highest first
 _MASSLESS = 1e-15
 
 
+FLAGS = (
+    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
+    *("warmstart", "filterparent", "actuation"),
+)
+"""Names of the bits of ``mjtDisableBit`` of MuJoCo 4.0 that matter, the lowest first."""
+
+
 class Flags:
-    """Flags that switch terms off; the bits are those of ``mjtDisableBit`` of MuJoCo 4.0."""
+    """Flags that switch terms off."""
 
     def __init__(self, m: Any) -> None:
         bits = int(m.opt.disableflags)
-        names = [
-            *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
-            *("warmstart", "filterparent", "actuation"),
-        ]
-        self.off = {name for i, name in enumerate(names) if bits >> i & 1}
+        self.off = {name for i, name in enumerate(FLAGS) if bits >> i & 1}
 
 
 def spring(g: Graph, k: float, poly: Sequence[float], x: int) -> int:

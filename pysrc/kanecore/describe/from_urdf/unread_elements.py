@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kanecore.describe.robots.robot import SINGLE
+from kanecore.describe.robots.xml_reader import Element
 from kanecore.errors import warn
-
-from .xml_reader import Element
 
 __all__ = ["CLOSURES", "SPRINGS", "warn_of_unread"]
 
