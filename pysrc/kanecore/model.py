@@ -639,8 +639,8 @@ class Model(Expressions):
         Parameters
         ----------
         source : mujoco.MjModel, path, or str
-            A compiled model of MuJoCo 4.0 or newer, an MJCF file, or its text, which begins with ``<``; MuJoCo compiles
-            the latter two.
+            A compiled model of MuJoCo 4.0 or newer, an MJCF file, or its text, which begins with ``<``.  The latter two
+            are compiled by MuJoCo, or, where it is not installed, by this package, which reads most files.
         parameters : bool
             Whether each body has parameters ``m_BODY``, ``cx_BODY``, ..., ``Ixx_BODY``, ..., in its own axes, and each
             number of these that is not 0 is one: ``armature_J``, ``damping_J``, ``frictionloss_J`` of a joint, of a
@@ -674,8 +674,7 @@ class Model(Expressions):
         ------
         ModelError
             A part of the smooth dynamics that is not read, by name and with the way out; MuJoCo refuses the file.
-        ImportError
-            A file or text, and MuJoCo is not installed: ``pip install 'mujoco>=4'``.
+            Without MuJoCo: a part of a file that this package does not compile, by line.
         TypeError
             Another source.
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes what MuJoCo makes of the models beside this file: the numbers that kanecore reads, and results at five states.
 
+Of the files in ``rules``, which are for rules of the compiler, it writes the numbers alone.
+
 ``python tests/mujoco_models/record.py`` with mujoco==4.0.0; tests read the JSON files, without MuJoCo.
 """
 
@@ -12,6 +14,7 @@ import mujoco
 import numpy as np
 
 import kanecore as kc
+from kanecore.describe.from_mjcf.mjcf_compiler import compile_mjcf
 
 FOLDER = Path(__file__).parent
 RESULTS = ("qfrc_bias", "qfrc_passive", "qfrc_actuator", "qacc_smooth", "act_dot", "actuator_force", "ten_length")
@@ -60,6 +63,13 @@ def main() -> None:
             states.append(state | {name: getattr(d, name).tolist() for name in RESULTS})
         text = json.dumps({"mujoco": mujoco.__version__, "model": plain(recorder), "states": states})
         path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    for path in sorted((FOLDER / "rules").glob("*.xml")):
+        m, record = mujoco.MjModel.from_xml_path(str(path)), compile_mjcf(path)
+        numbers = {
+            name: plain(getattr(m, name)) for name in vars(record) if name != "opt" and not name.startswith("name")
+        }
+        numbers["opt"] = {name: plain(getattr(m.opt, name)) for name in vars(record.opt)}
+        path.with_suffix(".json").write_text(json.dumps(numbers) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

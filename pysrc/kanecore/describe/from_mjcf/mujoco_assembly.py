@@ -28,10 +28,11 @@ from kanecore.graph.expression_graph import Op
 from .actuators import add_actuators
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
+from .compiled_source import compiled
 from .equality_rows import add_equality
 from .geom_contacts import add_contacts, shape_of
 from .limit_springs import add_limits
-from .mujoco_source import FREE, SLIDE, Names, compiled, refuse_unread
+from .mujoco_source import FREE, SLIDE, Names, refuse_unread
 from .named_numbers import NamedNumbers
 from .passive_forces import Flags, add_passive_forces
 from .sites import Sites

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The compiled model of MuJoCo that a description is read from, names of its parts, and what is refused in it.
+"""Names of the parts of a compiled MuJoCo model, and what is refused in it.
 
-MuJoCo has resolved defaults, classes, frames, includes, angles, and masses of geoms and meshes by then.  Its numbers
-are read by their names in `mujoco.MjModel`; the package itself is needed for files alone.
+Defaults, classes, frames, includes, angles, and masses of geoms and meshes are resolved by then.  Its numbers are read
+by their names in `mujoco.MjModel`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 
 from kanecore.errors import ModelError
 
-__all__ = ["ACTIVATIONS", "BALL", "FREE", "HINGE", "SLIDE", "TRANSMISSIONS", "Names", "compiled", "refuse_unread"]
+__all__ = ["ACTIVATIONS", "BALL", "FREE", "HINGE", "SLIDE", "TRANSMISSIONS", "Names", "refuse_unread"]
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """Types of joints."""
@@ -28,44 +27,6 @@ ACTIVATIONS = {0: "none", 1: "integrator", 2: "filter", 3: "filterexact", 4: "mu
 
 _KINDS = {kind: kind for kind in ("body", "geom", "site", "tendon", "actuator")}
 _KINDS |= {"jnt": "joint", "eq": "equality", "key": "keyframe"}
-
-
-def compiled(source: Any) -> Any:
-    """The compiled model: ``source`` itself, or what MuJoCo makes of a path or of a text that begins with ``<``.
-
-    Raises
-    ------
-    ImportError
-        A file or a text, and MuJoCo is not installed.
-    ModelError
-        MuJoCo refuses it; with its message.
-    TypeError
-        It is neither a path, a text nor a compiled model.
-    """
-    if not isinstance(source, (str, PathLike)):
-        if not hasattr(source, "jnt_dofadr"):
-            raise TypeError(f"from_mjcf takes a path, a text or a mujoco.MjModel, not {source!r}")
-        return _recent(source)
-    try:
-        import mujoco
-    except ImportError:
-        raise ImportError(
-            "from_mjcf reads files by MuJoCo, which is not installed: pip install 'kanecore[mjcf]', or 'mujoco>=4'"
-        ) from None
-    text = fspath(source)
-    try:
-        if text.lstrip().startswith("<"):
-            return _recent(mujoco.MjModel.from_xml_string(text))
-        return _recent(mujoco.MjModel.from_xml_path(text))
-    except ValueError as error:
-        raise ModelError(f"MuJoCo refuses {'the text' if text.lstrip().startswith('<') else text}: {error}") from None
-
-
-def _recent(m: Any) -> Any:
-    """The compiled model; ModelError for one of MuJoCo 3, whose springs and dampers have other numbers."""
-    if not hasattr(m, "jnt_stiffnesspoly"):
-        raise ModelError("from_mjcf reads models that MuJoCo 4.0 or a newer one compiled: pip install 'mujoco>=4'")
-    return m
 
 
 class Names:

@@ -24,21 +24,24 @@ from .body_velocities import BodyVelocities
 from .mujoco_source import FREE, HINGE, SLIDE
 from .quaternion_nodes import conjugate, product_of, quaternion_numbers, rotation_vector
 
-__all__ = ["Flags", "add_passive_forces", "damper", "spring"]
+__all__ = ["FLAGS", "Flags", "add_passive_forces", "damper", "spring"]
 
 _MASSLESS = 1e-15
 
 
+FLAGS = (
+    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
+    *("warmstart", "filterparent", "actuation"),
+)
+"""Names of the bits of ``mjtDisableBit`` of MuJoCo 4.0 that matter, the lowest first."""
+
+
 class Flags:
-    """Flags that switch terms off; the bits are those of ``mjtDisableBit`` of MuJoCo 4.0."""
+    """Flags that switch terms off."""
 
     def __init__(self, m: Any) -> None:
         bits = int(m.opt.disableflags)
-        names = [
-            *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
-            *("warmstart", "filterparent", "actuation"),
-        ]
-        self.off = {name for i, name in enumerate(names) if bits >> i & 1}
+        self.off = {name for i, name in enumerate(FLAGS) if bits >> i & 1}
 
 
 def spring(g: Graph, k: int, poly: Sequence[float], x: int) -> int:

@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, roll_pitch_yaw
 from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
+from kanecore.describe.robots.xml_reader import Element, parsed
 from kanecore.errors import ModelError, unknown_name
 
-from .xml_reader import Element
-
-__all__ = ["ElementValues", "parsed"]
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+__all__ = ["ElementValues"]
 
 
 class ElementValues:
@@ -100,14 +96,6 @@ class ElementValues:
         if not any((x, y, z, w)):
             raise self.fault(element, f"quat_xyzw of <{element.tag}> is 0 0 0 0, and turns nothing: write 0 0 0 1")
         return Pose(from_unit_quaternion(np.array([w, x, y, z])), position)
-
-
-def parsed(text: str) -> list[float]:
-    """The numbers in a text, as C reads them: no underscores, and no digits of other scripts; ValueError."""
-    parts = text.split()
-    if not all(map(_NUMBER.fullmatch, parts)):
-        raise ValueError(text)
-    return list(map(float, parts))
 
 
 def _vanishes(part: str) -> bool:

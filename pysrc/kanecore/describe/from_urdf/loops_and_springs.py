@@ -9,11 +9,11 @@ import numpy as np
 
 from kanecore.describe.robots.rigid_poses import Pose
 from kanecore.describe.robots.robot import Closure, LineSpring, LinkPose
+from kanecore.describe.robots.xml_reader import Element
 
 from .element_values import ElementValues
 from .unread_elements import AXIAL, LOOP_JOINTS, is_closure
 from .urdf_joints import joint_axis
-from .xml_reader import Element
 
 __all__ = ["closures", "line_springs"]
 

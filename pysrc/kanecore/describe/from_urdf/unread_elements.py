@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from kanecore.describe.robots.robot import SINGLE
+from kanecore.describe.robots.xml_reader import Element
 from kanecore.errors import warn
 
 from .transmissions import is_off, plain_name, rotor_of
-from .xml_reader import Element
 
 __all__ = ["AXIAL", "LOOP_JOINTS", "SPRINGS", "is_closure", "warn_of_unread"]
 

@@ -20,6 +20,7 @@ import numpy as np
 from kanecore.describe.robots.rigid_poses import product
 from kanecore.describe.robots.robot import Inertial, Link, Robot
 from kanecore.describe.robots.tree_checks import checked_tree
+from kanecore.describe.robots.xml_reader import LARGEST, Element, read_xml
 from kanecore.errors import ModelError
 
 from .element_values import ElementValues
@@ -28,7 +29,6 @@ from .transmissions import reflected_inertias
 from .unread_elements import warn_of_unread
 from .urdf_joints import joint_of
 from .urdf_shapes import collision_shapes, visual_shapes
-from .xml_reader import LARGEST, Element, read_xml
 
 __all__ = ["read_urdf"]
 

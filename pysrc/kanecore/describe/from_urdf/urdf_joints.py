@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from kanecore.describe.robots.rigid_poses import direction
 from kanecore.describe.robots.robot import KINDS, SINGLE, Joint, Mimic
+from kanecore.describe.robots.xml_reader import Element
 
 from .element_values import ElementValues
 from .unread_elements import SPRINGS
-from .xml_reader import Element
 
 __all__ = ["joint_axis", "joint_of"]
 

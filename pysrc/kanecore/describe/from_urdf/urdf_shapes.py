@@ -8,9 +8,9 @@ import numpy as np
 from kanecore.describe.robots.rigid_poses import Pose
 from kanecore.describe.robots.robot import Solid
 from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
+from kanecore.describe.robots.xml_reader import Element, parsed
 
-from .element_values import ElementValues, parsed
-from .xml_reader import Element
+from .element_values import ElementValues
 
 __all__ = ["collision_shapes", "visual_shapes"]
 

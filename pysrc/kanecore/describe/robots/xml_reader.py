@@ -8,17 +8,19 @@ others.  Size and depth have limits.
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from kanecore.errors import ModelError
 
-__all__ = ["LARGEST", "Element", "read_xml"]
+__all__ = ["LARGEST", "Element", "parsed", "read_xml"]
 
 LARGEST = 64_000_000
 """Bytes that are read at most: a hundred times those of a humanoid."""
 _DEEPEST = 100
 _INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 @dataclass
@@ -34,6 +36,8 @@ class Element:
     children : list of Element
     text : str
         Its own, without that of its children.
+    where : str
+        The file, as messages name it.
     """
 
     tag: str
@@ -41,6 +45,7 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
     text: str = ""
+    where: str = ""
 
     def all(self, tag: str) -> list[Element]:
         """The children of one kind."""
@@ -81,7 +86,7 @@ def read_xml(text: bytes | str, where: str) -> Element:
         line = parser.CurrentLineNumber
         if len(path) > _DEEPEST:
             raise ModelError(f"{where}, line {line}: <{tag}> stands in {_DEEPEST} others, and no deeper one is read")
-        element = Element(tag, attributes, line)
+        element = Element(tag, attributes, line, where=where)
         path[-1].children.append(element)
         path.append(element)
 
@@ -126,3 +131,11 @@ def read_xml(text: bytes | str, where: str) -> Element:
     except (LookupError, ValueError) as error:  # from Python's codecs, which read encodings that expat does not
         raise strange(f"declares an encoding that cannot be read ({error})") from None
     return top.children[0]
+
+
+def parsed(text: str) -> list[float]:
+    """The numbers in a text, as C reads them: no underscores, and no digits of other scripts; ValueError."""
+    parts = text.split()
+    if not all(map(_NUMBER.fullmatch, parts)):
+        raise ValueError(text)
+    return list(map(float, parts))
