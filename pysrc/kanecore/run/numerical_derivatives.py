@@ -25,7 +25,7 @@ _STEPS = 0.1 / 8.0 ** np.arange(5)  # of a large change
 
 @dataclass(frozen=True)
 class Slope:
-    """Derivative, and its uncertainty by two steps and the rounding of values; infinite if no two steps give numbers."""
+    """Derivative, and its uncertainty by two steps and the rounding of values; infinite without two numbers."""
 
     value: Array
     uncertainty: Array
