@@ -35,17 +35,21 @@ _SMALLEST = 1e-15
 
 @dataclass
 class _Transmission:
-    """Length and rate of an actuator, what its force does, a force that no limit clamps, and inertia of its length."""
+    """Length and rate of an actuator, and what its force, its damping and its armature do.
+
+    The latter two act on the joint or tendon itself, times the square of the gear: of a ball or free joint on each of
+    its speeds alone, with the first gear.
+    """
 
     length: int
     rate: int
     push: Callable[[int], None]
-    passive: Callable[[int], None]
+    drag: Callable[[float, Sequence[float]], None]
     armature: Callable[[float], None]
 
 
-def _no_armature(inertia: float) -> None:
-    """An actuator on sites has none: `mujoco_source` refuses it."""
+def _nothing(*_: object) -> None:
+    """An actuator on sites has no armature, which `mujoco_source` refuses, and no damping, which MuJoCo does."""
 
 
 class _Actuators:
@@ -85,15 +89,19 @@ class _Actuators:
             for c, each in enumerate(gears):
                 self.of_joints.setdefault(first + c, []).append(g.mul(each, force))
 
-        def passive(force: int) -> None:
-            for c, each in enumerate(gears):
-                tree.efforts[first + c].append(g.mul(each, force))
+        squared = float(gear[0]) ** 2
+
+        def drag(loss: float, poly: Sequence[float]) -> None:
+            for c, u in enumerate(speeds):
+                slowed = damper(g, number(self.b, squared * loss), [squared * float(x) for x in poly], u)
+                tree.efforts[first + c].append(g.neg(slowed))
 
         def armature(inertia: float) -> None:
-            passive(g.neg(g.mul(g.constant(inertia), dot(g, gears, [self.b.acceleration(u) for u in speeds]))))
+            for c, u in enumerate(speeds):
+                tree.efforts[first + c].append(g.neg(g.mul(g.constant(squared * inertia), self.b.acceleration(u))))
 
         rate = g.sum([g.mul(x, u) for x, u in zip(gears, speeds, strict=True)])
-        return _Transmission(length, rate, push, passive, armature)
+        return _Transmission(length, rate, push, drag, armature)
 
     def _on_tendon(self, i: int) -> _Transmission:
         g, tendon = self.g, self.tendons[int(self.m.actuator_trnid[i, 0])]
@@ -105,14 +113,16 @@ class _Actuators:
             for k, c in tendon.coefficients.items():
                 self.of_joints.setdefault(k, []).append(g.mul(g.mul(gear, g.constant(c)), force))
 
-        def passive(force: int) -> None:
-            tendon.forces.append(g.mul(gear, force))
+        squared = float(self.m.actuator_gear[i, 0]) ** 2
+
+        def drag(loss: float, poly: Sequence[float]) -> None:
+            slowed = damper(g, number(self.b, squared * loss), [squared * float(x) for x in poly], tendon.rate)
+            tendon.forces.append(g.neg(slowed))
 
         def armature(inertia: float) -> None:
-            squared = float(self.m.actuator_gear[i, 0]) ** 2
             add_armature(self.tree, tendon, inertia * squared, f"actuator {self.tree.names('actuator', i)!r}")
 
-        return _Transmission(g.mul(gear, tendon.length), g.mul(gear, tendon.rate), push, passive, armature)
+        return _Transmission(g.mul(gear, tendon.length), g.mul(gear, tendon.rate), push, drag, armature)
 
     def _on_site(self, i: int) -> _Transmission:
         """A wrench at a site, in its axes, or in those of a reference site, on the motion between the two."""
@@ -137,7 +147,7 @@ class _Actuators:
             if reference >= 0:
                 self._wrench(reference, home, g.neg(force), f, t)
 
-        return _Transmission(length, g.add(dot(g, f, v), dot(g, t, w)), push, push, _no_armature)
+        return _Transmission(length, g.add(dot(g, f, v), dot(g, t, w)), push, _nothing, _nothing)
 
     def _common(self, first: int, second: int) -> int:
         """The nearest body that carries both, or is one of them."""
@@ -189,7 +199,7 @@ class _Actuators:
         if "actuation" not in self.flags.off:
             through.push(force)
         if "damper" not in self.flags.off and (m.actuator_damping[i] or np.any(m.actuator_dampingpoly[i])):
-            through.passive(g.neg(damper(g, number(b, m.actuator_damping[i]), m.actuator_dampingpoly[i], through.rate)))
+            through.drag(float(m.actuator_damping[i]), m.actuator_dampingpoly[i])
         if m.actuator_armature[i]:
             through.armature(float(m.actuator_armature[i]))
 

@@ -80,12 +80,21 @@ class ReferenceInertia:
             centre, axes = composed(self._places[body], (c["body_ipos"][body], c["body_iquat"][body]))
             v, w = self._jacobians(body, centre)
             m = m + c["body_mass"][body] * v.T @ v + w.T @ turned(c["body_inertia"][body], axes) @ w
-        rows = [(c["tendon_armature"][t], self._of_tendon(t)) for t in range(count("tendon"))]
-        moving = (i for i in range(count("actuator")) if c["actuator_armature"][i])
-        rows += [(c["actuator_armature"][i], self._of_actuator(i)) for i in moving]
+        armatures = list(c["tendon_armature"])
+        for kind, (target, _), gear, armature in zip(
+            *(c[f"actuator_{column}"] for column in ("trntype", "trnid", "gear", "armature")), strict=True
+        ):
+            if kind == 3:
+                armatures[target] += gear[0] ** 2 * armature
+            elif armature:
+                speeds = range(c["jnt_dofadr"][target], c["jnt_dofadr"][target] + SPEEDS[c["jnt_type"][target]])
+                m[speeds, speeds] += gear[0] ** 2 * armature
         chains = [self._above(body) for body in c["dof_bodyid"]]
         joined = np.array([[i in chains[j] or j in chains[i] for j in range(self._n)] for i in range(self._n)])
-        return np.asarray(m + sum((a * np.outer(row, row) * joined for a, row in rows if a), np.zeros_like(m)))
+        for t, armature in enumerate(armatures):
+            if armature:
+                m = m + armature * np.outer(self._of_tendon(t), self._of_tendon(t)) * joined
+        return np.asarray(m)
 
     def _of_tendon(self, t: int) -> Array:
         """∂L̇/∂u of the length of a tendon."""
