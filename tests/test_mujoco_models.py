@@ -146,6 +146,10 @@ def test_masses_are_parameters() -> None:
             {"jnt_actfrclimited": (1, True)},
             "actuatorfrcrange of joint 'knee', which actuator 'winch' moves through a site",
         ),
+        (
+            {"nu": ((), 0), "jnt_actgravcomp": (0, True), "body_gravcomp": (1, 0.5)},
+            "actuatorgravcomp of joint 'hip', where no actuator acts",
+        ),
         ({"nflex": ((), 1)}, "a flex of 'forces' is not read"),
         ({"nplugin": ((), 1)}, "a plugin of 'forces' is not read"),
     ],

@@ -49,8 +49,10 @@ def read_actuator(element: Element, base: Mapping[str, Any]) -> Values:
         kp = one("kp", source["gainprm"][0])
         damping = -positive("kv", 0.0) if "kv" in own else positive("dampratio", source["biasprm"][2])
         force = "fixed", [kp], "affine", [0.0, -kp, damping]
-        constant = positive("timeconst", source["dynprm"][0] if source["dyntype"] == "filterexact" else 0.0)
-        activation = ("filterexact", [constant]) if constant else activation
+        filtered = source["dyntype"] == "filterexact"
+        if "timeconst" in own or filtered:
+            constant = positive("timeconst", source["dynprm"][0])
+            activation = "filterexact" if constant else "none", [constant]
         values |= _range_or_share(own, source, "ctrlrange" if tag == "position" else "actrange")
     if tag == "intvelocity":
         activation = "integrator", [1.0]

@@ -14,10 +14,16 @@ import numpy as np
 
 from kanecore.errors import ModelError
 
-__all__ = ["ACTIVATIONS", "BALL", "FREE", "HINGE", "SLIDE", "TRANSMISSIONS", "Names", "refuse_unread"]
+__all__ = ["ACTIVATIONS", "BALL", "FLAGS", "FREE", "HINGE", "SLIDE", "TRANSMISSIONS", "Names", "refuse_unread"]
 
 FREE, BALL, SLIDE, HINGE = range(4)
 """Types of joints."""
+
+FLAGS = (
+    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
+    *("warmstart", "filterparent", "actuation"),
+)
+"""Names of the bits of ``mjtDisableBit`` of MuJoCo 4.0 that matter, the lowest first."""
 
 TRANSMISSIONS = {0: "joint", 1: "jointinparent", 3: "tendon", 4: "site"}
 """Transmissions of actuators that are read."""
@@ -58,7 +64,10 @@ def _unread(m: Any, names: Names) -> Iterator[tuple[str, str]]:
     for count, what in (("nflex", "a flex"), ("nplugin", "a plugin")):
         if getattr(m, count, 0):
             yield what, "leave it out"
+    idle = not m.nu or int(m.opt.disableflags) >> FLAGS.index("actuation") & 1
     for j in range(m.njnt):
+        if m.jnt_actgravcomp[j] and idle and np.any(m.body_gravcomp):
+            yield f"actuatorgravcomp of joint {names('jnt', j)!r}, where no actuator acts,", "leave it out"
         if m.jnt_actgravcomp[j] and m.jnt_actfrclimited[j]:
             yield (
                 f"actuatorgravcomp within the actuatorfrcrange of joint {names('jnt', j)!r}",

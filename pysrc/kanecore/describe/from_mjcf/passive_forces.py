@@ -21,19 +21,12 @@ from kanecore.graph.vectors import Components, dot
 
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
-from .mujoco_source import FREE, HINGE, SLIDE
+from .mujoco_source import FLAGS, FREE, HINGE, SLIDE
 from .quaternion_nodes import conjugate, product_of, quaternion_numbers, rotation_vector
 
-__all__ = ["FLAGS", "Flags", "add_passive_forces", "damper", "spring"]
+__all__ = ["Flags", "add_passive_forces", "damper", "spring"]
 
 _MASSLESS = 1e-15
-
-
-FLAGS = (
-    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
-    *("warmstart", "filterparent", "actuation"),
-)
-"""Names of the bits of ``mjtDisableBit`` of MuJoCo 4.0 that matter, the lowest first."""
 
 
 class Flags:
