@@ -106,7 +106,7 @@ def _friction(m: Any, geom: int, plane: int) -> float:
 def _ground(tree: BodyTree, plane: int) -> Surface:
     b, links, m = tree.builder, tree.links, tree.m
     if plane < 0:
-        return Surface("plane", links.world, b.inertial, ((0, 0, 1),))
+        return Surface("plane", -1, b.inertial, ((0, 0, 1),))
     local = Pose(from_unit_quaternion(m.geom_quat[plane]), np.array(m.geom_pos[plane]))
     pose = tree.placed(int(m.geom_bodyid[plane])).pose @ local
     place = constant_vector(b, b.inertial, pose.position)
