@@ -110,6 +110,6 @@ def _ground(tree: BodyTree, plane: int) -> Surface:
     local = Pose(from_unit_quaternion(m.geom_quat[plane]), np.array(m.geom_pos[plane]))
     pose = tree.placed(int(m.geom_bodyid[plane])).pose @ local
     place = constant_vector(b, b.inertial, pose.position)
-    point = b.point(tree.names("geom", plane), links.world, place) if place else links.world
+    point = b.point(tree.names("geom", plane), links.world, place) if place else -1
     normal = triple([number(b, x) for x in product(pose.rotation, np.array([0.0, 0.0, 1.0]))])
     return Surface("plane", point, b.inertial, (normal,))
