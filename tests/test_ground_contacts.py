@@ -103,3 +103,17 @@ def test_quadruped_stands() -> None:
     loads = dict(zip(dyn.output_names, dyn.outputs(t, x, r=torques(t, x)), strict=True))
     masses = sum(np.linalg.norm(dyn.mass_matrix(0.0, x)[i, i]) for i in range(3)) / 3
     assert_allclose(sum(loads[f"{foot}_normal"] for foot in feet), masses * 9.81, rtol=0.02)
+
+
+def test_the_ground_is_at_rest_where_the_first_joint_stands_in_the_origin() -> None:
+    """A bar on a hinge there, of 1 kg at its middle, falls on the ground beside it and lies on its end."""
+    text = """<robot name="r"><link name="g"/><link name="tip"/><link name="bar"><inertial><origin xyz="0.5 0 0"/>
+    <mass value="1"/><inertia ixx="0" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="j" type="continuous"><parent link="g"/><child link="bar"/><axis xyz="0 1 0"/></joint>
+    <joint name="t" type="fixed"><parent link="bar"/><child link="tip"/><origin xyz="1 0 0"/></joint></robot>"""
+    law = {"stiffness": 2e4, "exponent": 1.0, "mu": 0.0, "dissipation": 0.0}
+    dyn = kc.compile(kc.Model.from_urdf(text, contacts={"tip": law}), cc="none")
+    depth = 0.01
+    udot = dyn.udot(0.0, [np.arcsin(depth), 0.0])
+    expected = (9.81 * 0.5 - 2e4 * depth) * np.cos(np.arcsin(depth)) / (0.1 + 0.25)
+    np.testing.assert_allclose(udot, [expected], rtol=1e-12)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kanecore.describe.robots.loop_closures: hinges, sliders and cylinders, beside trees and known mechanisms."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -177,3 +179,20 @@ def test_loops_that_are_none(loop: tuple[object, ...], says: str) -> None:
     text = '<robot name="r"><link name="g"/>' + link("b") + joint("k", "g", "b", "floating") + "</robot>"
     with pytest.raises(kc.ModelError, match=says):
         kc.Model.from_urdf(text, loops=[loop])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("loop", [("tip", (1.5, 0, 0.2), "point"), ("g", "tip", "hinge", (0, 1, 0))])
+def test_reactions_where_the_first_joint_stands_in_the_origin(loop: tuple[Any, ...]) -> None:
+    """A loop to the ground loads no body there: reactions are those of the chain, pushed by the multipliers."""
+    text = '<robot name="chain"><link name="g"/><link name="tip"/>' + "".join(map(link, "abc"))
+    for name, parent, child, x in (("1", "g", "a", 0), ("2", "a", "b", 1), ("3", "b", "c", 1)):
+        text += joint(name, parent, child, place=f'xyz="{x} 0 0"', axis="0 1 0")
+    text += joint("t", "c", "tip", "fixed", 'xyz="1 0 0"') + "</robot>"
+    dyn = compiled(kc.Model.from_urdf(text, loops=[loop]))
+    pushed = compiled(kc.Model.from_urdf(text, forces=["tip"], torques=["tip"]))
+    x = dyn.consistent(0.0, {"q_1": -1.2, "q_2": 1.9, "q_3": 1.9, "u_1": 1.0}, None)
+    axes = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]] if "hinge" in loop else np.eye(3))
+    parts = np.array([*dyn.multipliers(0.0, x), 0.0, 0.0, 0.0])[:6]
+    r = [0.0, 0.0, 0.0, *(axes @ parts[:3]), *(axes @ parts[3:])]
+    assert np.max(np.abs(r)) > 1.0
+    assert_allclose(dyn.reactions(0.0, x), pushed.reactions(0.0, x, r=r), rtol=0, atol=1e-8)

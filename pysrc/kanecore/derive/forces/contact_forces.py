@@ -100,7 +100,7 @@ class _Pairs:
         start = surface.point if surface.point >= 0 else self._location.start(contact.point, k.description.origin)
         gap = self._gap(contact, start)
         f = gap.frame
-        own, other = self._turning(contact.point), f or self._turning(start)
+        own, other = self._turning(contact.point), f or (self._turning(start) if surface.point >= 0 else 0)
         if surface.kind != "sphere" and not f and k.omega[other] != ZERO:
             raise ModelError(
                 f"contact {contact.name}: the {surface.kind} moves with body frame {k.description.frames[other].name}, "

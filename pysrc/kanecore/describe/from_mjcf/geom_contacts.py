@@ -106,10 +106,10 @@ def _friction(m: Any, geom: int, plane: int) -> float:
 def _ground(tree: BodyTree, plane: int) -> Surface:
     b, links, m = tree.builder, tree.links, tree.m
     if plane < 0:
-        return Surface("plane", links.world, b.inertial, ((0, 0, 1),))
+        return Surface("plane", -1, b.inertial, ((0, 0, 1),))
     local = Pose(from_unit_quaternion(m.geom_quat[plane]), np.array(m.geom_pos[plane]))
     pose = tree.placed(int(m.geom_bodyid[plane])).pose @ local
     place = constant_vector(b, b.inertial, pose.position)
-    point = b.point(tree.names("geom", plane), links.world, place) if place else links.world
+    point = b.point(tree.names("geom", plane), links.world, place) if place else -1
     normal = triple([number(b, x) for x in product(pose.rotation, np.array([0.0, 0.0, 1.0]))])
     return Surface("plane", point, b.inertial, (normal,))

@@ -44,7 +44,7 @@ def add_contacts(links: PlacedLinks, robot: Robot, contacts: Any, gravity: float
         Its size, m/s²; a stiffness that is not given follows from it.
     """
     by_link = contact_laws(contacts, robot.links, weight_of(robot, gravity), "link")
-    ground = Surface("plane", links.world, links.builder.inertial, ((0, 0, 1),))
+    ground = Surface("plane", -1, links.builder.inertial, ((0, 0, 1),))
     for link, law in by_link.items():
         if link != ALL_SHAPES:
             _touch(links, link, links.by_name[link].own_point, law["radius"], law, ground)

@@ -31,6 +31,7 @@ class Loops:
     def __init__(self, links: PlacedLinks) -> None:
         self._links = links
         self._actions: list[tuple[str, str, int, int, Vector]] = []  # of rows, as Builder.attach takes them
+        self._resting = {("force", links.world)}  # points and frames of the ground, also where a body has its joint
 
     def close_by(self, closure: Closure) -> None:
         """Close a loop by a joint, whose rows begin with its name."""
@@ -72,6 +73,8 @@ class Loops:
         multiplier is that of the torque on the second.
         """
         b, g, (first, second) = self._links.builder, self._links.builder.graph, ends
+        for end in ends:
+            self._resting |= {("force", end.point), ("torque", end.frame)} if end.rests else set()
         p, q = self._links.position(first.point), self._links.position(second.point)
         between = [g.sub(y, x) for x, y in zip(p, q, strict=True)]
         own = self._links.orientation(first.frame)
@@ -115,7 +118,7 @@ class Loops:
         for row, kind, child, parent, vector in self._actions:
             assert owners is not None
             owner = owners.body_at if kind == "force" else owners.body_of
-            below, above = (owner(child), child), (owner(parent), parent)
+            below, above = ((GROUND if (kind, at) in self._resting else owner(at), at) for at in (child, parent))
             if below[0] == GROUND:
                 below, above = above, below
                 vector = tuple((frame, neg(b.graph, v)) for frame, v in vector)

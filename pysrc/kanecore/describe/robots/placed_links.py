@@ -47,10 +47,11 @@ class PlacedLink:
 
 @dataclass(frozen=True)
 class FramePoint:
-    """A frame and a point of a link, at which it is joined to another one or pushed."""
+    """A frame and a point of a link, at which it is joined to another one or pushed; whether the link is the ground."""
 
     frame: int
     point: int
+    rests: bool = False
 
 
 class PlacedLinks:
@@ -91,7 +92,8 @@ class PlacedLinks:
         if pose.position.any():
             vector = constant_vector(self.builder, placed.own_frame, pose.position)
             point = self.builder.point(f"{name} on {link}", point, vector)
-        return FramePoint(self.turned(placed.own_frame, pose.rotation, f"{name} on {link}"), point)
+        frame = self.turned(placed.own_frame, pose.rotation, f"{name} on {link}")
+        return FramePoint(frame, point, placed.frame == self.builder.inertial)
 
     def turned(self, frame: int, rotation: Array, name: str) -> int:
         """A frame that is fixed in another one; the other one itself, if there is no turn between them."""
