@@ -66,6 +66,21 @@ def test_numbers_of_mujoco(name: str) -> None:
                 np.testing.assert_allclose(found, state[key], rtol=1e-12, atol=1e-12)
 
 
+def test_sensors_are_outputs() -> None:
+    described = kc.Model.from_mjcf(compiled_model("stops"))
+    dyn = model("stops")
+    assert "sensors that are not read: seen toe, shock" in described.report()
+    sensors = [name for name in dyn.output_names if not name.endswith((" force", " length"))]
+    assert sensors[:3] == ["hip angle", "servo sensor", "ankle turn_e0"]  # beside the input of this name
+    assert "strap length sensor" in sensors  # beside the length of the tendon
+    for state in recorded("stops")["states"]:
+        found = dict(zip(dyn.output_names, dyn.outputs(0.0, state["x"], r=state["ctrl"]), strict=True))
+        values = [found[name] for name in sensors]
+        np.testing.assert_allclose(values, state["sensordata"][: len(values)], rtol=1e-12, atol=1e-12)
+    without = model("stops", actuators=False)
+    assert {*sensors} - {*without.output_names} == {"turned", "turning", "servo push", "servo sensor"}
+
+
 def test_names_and_order() -> None:
     dyn = model("joints")
     assert dyn.coordinate_names[:3] == ("q_x", "q_swing", "q_socket_e0")

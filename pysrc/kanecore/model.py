@@ -632,9 +632,10 @@ class Model(Expressions):
         the world and its angular velocity in the body.  Joint J has the coordinate ``q_J`` and the speed ``u_J``; a
         ball joint ``q_J_e0`` ... ``q_J_e3`` and ``u_J_rx``, ``u_J_ry``, ``u_J_rz``; a free one ``q_J_x``, ... and
         ``u_J_x``, ... before these.  Actuators are inputs by their names, their activations the states ``act_NAME``.
-        Outputs are ``"NAME force"`` of each actuator and ``"NAME length"`` of each tendon.  Bodies are points and
-        frames, sites points.  A part without a name is called by its kind and number, as ``joint3``.  The
-        states that the file names are ``model.keyframes``: ``dyn.simulate((0, 1), model.keyframes["home"].x)``.
+        Outputs are ``"NAME force"`` of each actuator, ``"NAME length"`` of each tendon, and sensors by their names,
+        vectors as ``"NAME_x"``, ...; ``"NAME sensor"`` where a name is taken.  Bodies are points and frames, sites
+        points.  A part without a name is called by its kind and number, as ``joint3``.  The states that the file names
+        are ``model.keyframes``: ``dyn.simulate((0, 1), model.keyframes["home"].x)``.
 
         Parameters
         ----------

@@ -17,7 +17,10 @@ import kanecore as kc
 from kanecore.describe.from_mjcf.mjcf_compiler import compile_mjcf
 
 FOLDER = Path(__file__).parent
-RESULTS = ("qfrc_bias", "qfrc_passive", "qfrc_actuator", "qacc_smooth", "act_dot", "actuator_force", "ten_length")
+RESULTS = (
+    *("qfrc_bias", "qfrc_passive", "qfrc_actuator", "qacc_smooth", "act_dot", "actuator_force", "ten_length"),
+    "sensordata",
+)
 
 
 class Recorder:

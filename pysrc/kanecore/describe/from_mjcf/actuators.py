@@ -25,12 +25,21 @@ from .quaternion_nodes import rotation_vector
 from .sites import Sites
 from .tendon_lengths import Tendon, add_armature
 
-__all__ = ["add_actuators"]
+__all__ = ["ActuatorNodes", "add_actuators"]
 
 _JOINT, _IN_PARENT, _TENDON, _SITE = 0, 1, 3, 4
 _AFFINE, _MUSCLE = 1, 2
 _NONE, _INTEGRATOR, _FILTERS, _OF_MUSCLE = 0, 1, (2, 3), 4
 _SMALLEST = 1e-15
+
+
+@dataclass(frozen=True)
+class ActuatorNodes:
+    """Length, rate and force of an actuator."""
+
+    length: int
+    rate: int
+    force: int
 
 
 @dataclass
@@ -175,7 +184,7 @@ class _Actuators:
             b.torque(base.own_frame, ((b.inertial, neg(g, triple(whole))),))
 
     # ------------------------------------------------------------------------------------------------ forces
-    def add(self, i: int) -> None:
+    def add(self, i: int) -> ActuatorNodes:
         m, b, g = self.m, self.b, self.g
         name = self.tree.names("actuator", i)
         through = self.transmission(i)
@@ -202,6 +211,7 @@ class _Actuators:
             through.drag(float(m.actuator_damping[i]), m.actuator_dampingpoly[i])
         if m.actuator_armature[i]:
             through.armature(float(m.actuator_armature[i]))
+        return ActuatorNodes(through.length, through.rate, force)
 
     def _force(self, i: int, y: int, through: _Transmission) -> int:
         if int(self.m.actuator_gaintype[i]) == _MUSCLE:
@@ -262,9 +272,9 @@ class _Actuators:
             self.tree.efforts[i].append(self._clamped(total, limits[i]) if i in limits else total)
 
 
-def add_actuators(tree: BodyTree, tendons: Sequence[Tendon], sites: Sites, flags: Flags) -> None:
+def add_actuators(tree: BodyTree, tendons: Sequence[Tendon], sites: Sites, flags: Flags) -> list[ActuatorNodes]:
     """Add the actuators, their inputs, states and outputs."""
     actuators = _Actuators(tree, tendons, sites, flags)
-    for i in range(tree.m.nu):
-        actuators.add(i)
+    nodes = [actuators.add(i) for i in range(tree.m.nu)]
     actuators.apply()
+    return nodes

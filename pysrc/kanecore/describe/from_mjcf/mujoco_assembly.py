@@ -7,7 +7,7 @@ Source: the documentation of MuJoCo 4.0, "Computation".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from kanecore.describe.robots.robot_options import RobotOptions
 from kanecore.errors import ModelError
 from kanecore.graph.expression_graph import Op
 
-from .actuators import add_actuators
+from .actuators import ActuatorNodes, add_actuators
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
 from .compiled_source import compiled
@@ -35,6 +35,7 @@ from .limit_springs import add_limits
 from .mujoco_source import FREE, SLIDE, Names, refuse_unread
 from .named_numbers import NamedNumbers
 from .passive_forces import Flags, add_passive_forces
+from .sensor_outputs import add_sensors
 from .sites import Sites
 from .tendon_lengths import add_tendons
 
@@ -82,8 +83,9 @@ def described_mujoco(source: Any, options: MujocoOptions, addition: Addition = n
     add_passive_forces(tree, velocities, flags)
     _add_friction(tree, friction)
     tendons = add_tendons(tree, sites, velocities, flags)
+    actuators = list[ActuatorNodes]()
     if options.actuators:
-        add_actuators(tree, tendons, sites, flags)
+        actuators = add_actuators(tree, tendons, sites, flags)
     else:
         for i in range(m.nv):
             tree.efforts[i].append(builder.input(f"tau_{tree.dof(i)}"))
@@ -93,6 +95,7 @@ def described_mujoco(source: Any, options: MujocoOptions, addition: Addition = n
         builder.output(f"{names('tendon', t)} length", tendon.length)
         tendon.apply(tree, sites)
     tree.apply()
+    unread = add_sensors(tree, velocities, tendons, actuators)
     if options.equality == "exact" and "equality" not in flags.off and "constraint" not in flags.off:
         add_equality(tree, tendons, sites)
     add_contacts(tree, options.contacts, weight_of(robot, math.hypot(*gravity)))
@@ -102,7 +105,7 @@ def described_mujoco(source: Any, options: MujocoOptions, addition: Addition = n
         Reading(
             description,
             values=values | tree.numbers.values,
-            notes=tuple(_notes(m, options)),
+            notes=tuple(_notes(m, options, unread)),
             keyframes=_keyframes(m, names, options.actuators, len(description.states), len(description.inputs)),
         )
     )
@@ -165,7 +168,7 @@ def _last_joints(tree: BodyTree) -> dict[str, str]:
     return {tree.name(k): tree.names("jnt", int(m.body_jntadr[k]) + int(m.body_jntnum[k]) - 1) for k in moving}
 
 
-def _notes(m: Any, options: MujocoOptions) -> Iterator[str]:
+def _notes(m: Any, options: MujocoOptions, sensors: Sequence[str]) -> Iterator[str]:
     """Notes on parts of the file that the description lacks."""
     if options.friction is None and np.any(m.dof_frictionloss):
         yield "frictionloss of joints is ignored: friction=0.01, the speed over which it turns, reads it"
@@ -173,3 +176,5 @@ def _notes(m: Any, options: MujocoOptions) -> Iterator[str]:
         yield "ranges of joints and tendons are ignored: limits='spring' lets springs act beyond them"
     if options.contacts is None and (np.any(m.geom_contype) or np.any(m.geom_conaffinity)):
         yield "contacts of geoms are ignored: contacts='collision' lets them touch the ground"
+    if sensors:
+        yield f"sensors that are not read: {', '.join(sensors)}"

@@ -31,7 +31,7 @@ TRANSMISSIONS = {0: "joint", 1: "jointinparent", 3: "tendon", 4: "site"}
 ACTIVATIONS = {0: "none", 1: "integrator", 2: "filter", 3: "filterexact", 4: "muscle"}
 """Dynamics of actuators that are read."""
 
-_KINDS = {kind: kind for kind in ("body", "geom", "site", "tendon", "actuator")}
+_KINDS = {kind: kind for kind in ("body", "geom", "site", "tendon", "actuator", "sensor")}
 _KINDS |= {"jnt": "joint", "eq": "equality", "key": "keyframe"}
 
 
