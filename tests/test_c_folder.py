@@ -111,12 +111,51 @@ def test_own_test_passes(tmp_path: Path, name: str, real: str) -> None:
 
 
 def test_every_function_is_called(tmp_path: Path) -> None:
-    """Accelerations that only serve others are not written, nor what asks friction for their faults."""
+    """Accelerations that only serve others are not written, nor what asks friction for their faults, nor runtime."""
     stiff(10.0, 100.0, 1.0).export_c(tmp_path / "c", kernels="rhs", prefix="m")
-    text = (tmp_path / "c/m.c").read_text()
-    names = re.findall(r"^static int (\w+)\(double t", text, re.MULTILINE)
-    assert names
-    assert not [name for name in names if len(re.findall(rf"\b{name}\b", text)) < 2]
+    text = re.sub(r"/\*.*?\*/", "", (tmp_path / "c/m.c").read_text(), flags=re.DOTALL)
+    text = re.sub(r"(?<!define )\bKC_F\((\w+)\)", r"kc_\1", text)
+    names = re.findall(r"^(?:static|KC_\w+) [\w *]+?\b(\w+)\(", text, re.MULTILINE)
+    macros = re.findall(r"^#define (?!KC_F\b)(\w+)", text, re.MULTILINE)
+    assert {"kc_sincos_far", "prepare"} < set(names)
+    assert not [name for name in names + macros if len(re.findall(rf"\b{name}\b", text)) < 2]
+    assert "KC_WIDE" not in text
+
+
+NO_ROOM = ("ok", "nonfinite")
+STATUSES_OF = {  # of each choice of kernels: statuses that its functions can return
+    "cart_pole mass_matrix": NO_ROOM,
+    "cart_pole qdot,positions": NO_ROOM,
+    "cart_pole rhs": ("ok", "singular", "nonfinite"),
+    "cart_pole rhs,linearize": ("ok", "singular", "nonfinite"),
+    "four_bar mass_matrix": NO_ROOM,
+    "four_bar udot": ("ok", "singular", "nonfinite", "contradictory", "lost"),
+}
+
+
+@pytest.mark.parametrize("choice", STATUSES_OF)
+def test_a_choice_of_kernels(tmp_path: Path, choice: str) -> None:
+    """Header, README and build files name what is there, and nothing else; each target of the Makefile works."""
+    name, kernels = choice.split()
+    folder = exported(tmp_path, name, kernels=kernels.split(","))
+    text, makefile, readme = header(folder), (folder / "Makefile").read_text(), (folder / "README.md").read_text()
+    declared = set(re.findall(rf"^int ({name}_\w+)\(", text, re.MULTILINE))
+    assert set(re.findall(rf"\b({name}_[a-z_]+)\(", text + readme)) <= declared
+    assert f"{name}_{kernels.split(',')[0]}(t, x, r, c, work, out)" in readme
+    assert re.findall(r"^ \*     (\w+)  ", text, re.MULTILINE)[:6] == ["t", "x", "r", "c", "work", "out"]
+    begin = text.index("/* What functions return. */")
+    assert re.findall(rf"{name}_(\w+) = ", text[begin : text.index("}", begin)]) == list(STATUSES_OF[choice])
+    zeros = re.findall(rf"{name}_(n_\w+) = 0", text)
+    assert set(zeros) <= {"n_r", "n_p"}
+    targets = re.findall(r"^(\w+):", makefile, re.MULTILINE)
+    assert {*re.findall(r"`make (\w+)`", readme + makefile)} | {"clean"} == {*targets} - {"always"}
+    assert (
+        ("example" in targets)
+        == (folder / "example").exists()
+        == ("example" in (folder / "CMakeLists.txt").read_text())
+    )
+    for target in targets if sweep.LONG or choice == "cart_pole mass_matrix" else ():
+        run("make", target, "CC=gcc", "CFLAGS=-O0", cwd=folder)
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has both")

@@ -217,7 +217,7 @@ class Library:
         names = sorted(self.of_kernel, key=lambda name: name == "rhs")  # which calls one of the others
         entries = [self._entry(name, self.entry_lines(name)) for name in names]
         counting, made = self.counting, self.functions.by_name
-        prepare = self.preparation("prepare", self.counting_lines()) if self.prepares else ""
+        prepare = self.preparation("prepare", self.counting_lines(self.counting)) if self.prepares else ""
         text = [
             self.opening(self.operations),
             '#include "kanecore.h"\n\n',
@@ -282,11 +282,11 @@ class Library:
         body = "".join(f"    {line}\n" for line in lines)
         return f"static void {name}(const {target.real} *p, {target.real} *c)\n{{\n    (void)p, (void)c;\n{body}}}\n\n"
 
-    def counting_lines(self) -> list[str]:
-        """Statements that count the rows of G; without ``counting`` all are eliminated on the graph."""
+    def counting_lines(self, counting: Solved | None) -> list[str]:
+        """Statements that count the rows of G by a function; without one it is how many the graph eliminates."""
         if not self.d.constraints:
             return []
-        slot, counting = f"c[{self.n_prepared - 1}]", self.counting
+        slot = f"c[{self.n_prepared - 1}]"
         if counting is None:
             return [f"{slot} = {self.target.literal(self.derivation.eliminated)};"]
         sizes = ", ".join(map(str, counting.sizes))

@@ -5,50 +5,55 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from kanecore.emit.kernel_library import Library
 from kanecore.emit.library_tables import names, numbers, sizes
-from kanecore.emit.solver_calls import function, room
+from kanecore.emit.solver_calls import function, headers, room
 from kanecore.emit.sources import version
 from kanecore.emit.work_space import widest
 from kanecore.kernels import KERNELS, Kernel
-from kanecore.program.function_parts import Function
-from kanecore.statuses import STATUSES
+from kanecore.program.function_parts import Function, Solved
+from kanecore.statuses import OF_LOADS, STATUSES
 
 from .c_names import identifiers
 from .exported_library import in_one_file
 from .operation_bounds import FRAME, Bounds
+from .reachable_text import reachable
 
-__all__ = ["FILES", "Source", "comment", "filled", "outcomes"]
+__all__ = ["FILES", "Source", "comment", "filled"]
 
 FILES = Path(__file__).with_name("c_files")
-"""C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise."""
+"""C and other texts for any model, in which MODEL stands for its prefix and INSERT_NAME for what differs otherwise.
+
+A line that begins with ``IF_NAME:`` is there in some cases only.
+"""
 
 _PLACE = re.compile(r"MODEL|^[ \t]*INSERT_(\w+);\n|\bINSERT_(\w+)\b", re.MULTILINE)
+_CASE = re.compile(r"^IF_(\w+):(.*\n)", re.MULTILINE)
 
 _LICENCE = "/* SPDX-License-Identifier: BSD-3-Clause */\n"  # of the files here; their output is the user's
 
 _LISTS = {
-    "x": (("q_names", "u_names", "z_names"), "The places of coordinates and speeds in x"),
-    "r": (("r_names",), "The places of the inputs in r"),
-    "p": (("p_names",), "The places of the parameters in p"),
-    "y": (("output_names",), "The places of the outputs"),
-    "point": (("point_names",), "Points, in the order of positions and velocities"),
-    "frame": (("frame_names",), "Frames, in the order of orientations"),
-    "joint": (("joint_names",), "Joints, in the order of reactions"),
-    "row": (("constraint_names",), "Rows of G"),
+    "x": ("n_x", ("q_names", "u_names", "z_names"), "The places of coordinates and speeds in x"),
+    "r": ("n_r", ("r_names",), "The places of the inputs in r"),
+    "p": ("n_p", ("p_names",), "The places of the parameters in p"),
+    "y": ("n_outputs", ("output_names",), "The places of the outputs"),
+    "point": ("n_points", ("point_names",), "Points, in the order of positions and velocities"),
+    "frame": ("n_frames", ("frame_names",), "Frames, in the order of orientations"),
+    "joint": ("n_joints", ("joint_names",), "Joints, in the order of reactions"),
+    "row": ("n_constraints", ("constraint_names",), "Rows of G"),
 }
+"""Names that become constants, by the size that counts them."""
+
+_ALWAYS = ("n_q", "n_u", "n_x", "n_p", "n_r", "n_prepared", "n_work")  # sizes of arguments, also where they are 0
 
 
-def outcomes(integrates: bool) -> dict[str, tuple[int, str]]:
-    """Number and meaning of the outcomes of a library's functions, by name; outcomes of integrators at the end."""
-    found = {s.name.lower(): (s.code, s.meaning) for s in STATUSES if s.of_kernels}
-    if integrates:
-        found |= {s.name.lower(): (s.code, s.meaning) for s in STATUSES if not s.of_kernels}
-    return found
+OUTCOMES = {s.name.lower(): (s.code, s.meaning) for s in sorted(STATUSES, key=lambda s: not s.of_kernels)}
+"""Number and meaning of the outcomes of a library's functions, by name; outcomes of integrators alone at the end."""
 
 
 class Source:
@@ -84,14 +89,32 @@ class Source:
 
     # -------------------------------------------------------------------- facts
     @cached_property
-    def _functions(self) -> dict[str, Function]:
-        """Functions that the kernels and ``prepare`` call, without those of kernels that only serve others."""
-        of_kernel, made = self.library.of_kernel, self.library.functions.by_name
-        counting = self.library.counting
-        waiting = [of_kernel[kernel.name].name for kernel in self.kernels] + list(counting.calls if counting else ())
+    def _of_kernels(self) -> dict[str, Function]:
+        """Functions that the kernels call, without those of kernels that only serve others."""
+        of_kernel = self.library.of_kernel
+        names = [of_kernel[kernel.name].name for kernel in self.kernels]
         if self.steps and self.library.sizes["n_q"]:
-            waiting.append("compute_qdot")
-        called: set[str] = set()
+            names.append("compute_qdot")
+        return self._called(names)
+
+    @cached_property
+    def _reads_rank(self) -> bool:
+        """Whether a kernel reads how many rows of G count."""
+        solvers = (each for each in self._of_kernels.values() if isinstance(each, Solved))
+        return bool(self.library.d.constraints) and any(m.endswith("rank") for each in solvers for m in each.members)
+
+    @property
+    def _counting(self) -> Solved | None:
+        """Function by which ``prepare`` counts them."""
+        return self.library.counting if self._reads_rank else None
+
+    @cached_property
+    def _functions(self) -> dict[str, Function]:
+        """Functions that the kernels and ``prepare`` call."""
+        return self._called([*self._of_kernels, *(self._counting.calls if self._counting else ())])
+
+    def _called(self, waiting: list[str]) -> dict[str, Function]:
+        made, called = self.library.functions.by_name, set[str]()
         while waiting:
             name = waiting.pop()
             if name not in called:
@@ -121,6 +144,13 @@ class Source:
         result["n_prepared"] = max(1, result["n_prepared"])  # arrays have a length
         return result
 
+    @property
+    def _named_sizes(self) -> dict[str, int]:
+        """Those that the header names: of arguments, of results, and of constraints."""
+        shapes = " ".join(axis for kernel in self.kernels for axis in (*kernel.shape, *kernel.beyond))
+        named = {*re.findall(r"\bn_\w+", shapes), "n_z", "n_constraints"}
+        return {name: n for name, n in self.sizes.items() if name in _ALWAYS or (n and name in named)}
+
     def length(self, kernel: Kernel) -> int:
         """Number of results of a kernel."""
         return self.library.n_results(kernel.name)
@@ -148,39 +178,45 @@ class Source:
     # --------------------------------------------------------------------- text
     def fill(self, name: str, values: Mapping[str, str] | None = None) -> str:
         """The text of a file of :data:`FILES`, for this model."""
-        return filled(name, self.prefix, values or {})
+        first = f"{self.prefix}_{self.kernels[0].name}"
+        length = f"{self.prefix}_length_{self.kernels[0].name}"
+        cases = {"EXAMPLE": "1" * self.steps, "FIRST": first, "LENGTH": length}
+        return filled(name, self.prefix, {**cases, **(values or {})})
 
     def header(self) -> str:
         """Header that users include."""
-        declarations = "".join(map(self._declaration, self.kernels))
-        prepare, columns = self.bounds.prepare(), self.sizes["n_x"] + self.sizes["n_r"]
-        status = outcomes(self.integrates)
-        return self.fill(
+        prepare, columns = self.bounds.prepare(self._counting), self.sizes["n_x"] + self.sizes["n_r"]
+        sizes, status = self._named_sizes, self._outcomes
+        states = "coordinates, speeds" + ", first-order states" * ("n_z" in sizes)
+        if any(kernel.beyond for kernel in self.kernels):
+            states += ";\n *           behind them what a function reads beyond n_x, as the comment at it says"
+        text = self.fill(
             "model.h",
             {
                 "VERSION": version(),
                 "NAME": comment(self.library.d.name),
                 "REAL": self.real,
-                "SIZES": self._enumeration(self.sizes),
-                "PLACES": "".join(self._places()),
+                "STATES": states,
+                "SIZES": self._enumeration(sizes),
+                "PLACES": "".join(self._places(sizes)),
                 "STATUS": self._enumeration(
-                    {name: value for name, (value, _) in status.items()},
-                    {name: why for name, (_, why) in status.items()},
+                    {name: OUTCOMES[name][0] for name in status}, {name: OUTCOMES[name][1] for name in status}
                 ),
-                "KERNELS": declarations,
-                "RANK": self.fill("rank.h") if self.library.d.constraints else "",
+                "KERNELS": "".join(map(self._declaration, self.kernels)),
+                "RANK": self.fill("rank.h") if self._reads_rank else "",
                 "PREPARE": self._facts("prepare", {"operations": prepare[0], "stack": prepare[1]}),
                 "STEP": self._step("step", 0) if self.steps else "",
                 "STEP_JACOBIAN": self._step("step_jacobian", columns) if self.step_slopes else "",
                 "INTEGRATE": self.fill("integrate.h") if self.integrates else "",
             },
         )
+        return re.sub(r"\n{3,}", "\n\n", text)
 
-    def _places(self) -> list[str]:
+    def _places(self, sizes: Container[str]) -> list[str]:
         lists, result = names(self._contents), []
-        for letter, (members, what) in _LISTS.items():
+        for letter, (size, members, what) in _LISTS.items():
             all_names = [name for member in members for name in lists.get(member, ())]
-            if all_names:
+            if all_names and size in sizes:
                 places = zip(identifiers(all_names), range(len(all_names)), strict=True)
                 text = self._enumeration({f"{letter}_{name}": place for name, place in places})
                 result.append(f"/* {what}. */\n{text}\n")
@@ -203,11 +239,17 @@ class Source:
         facts = {"length": self.length(kernel), "operations": self.operations(kernel), "stack": self.stack(kernel)}
         return (
             f"{textwrap.fill(what, 108, initial_indent='/* ', subsequent_indent=' * ')}\n"
-            f"{self._facts(kernel.name, facts)}int {self.prefix}_{kernel.name}({self._arguments});\n\n"
+            f"{self._facts(kernel.name, facts)}{self._head(kernel.name)};\n\n"
         )
 
     def _step(self, name: str, columns: int) -> str:
-        return self.fill(f"{name}.h", {"FACTS": self._facts(name, self.bounds_of_step(columns))})
+        then = ["Then unit quaternions are divided by their lengths."] if self.sizes["n_unit"] else []
+        if self.library.d.constraints:
+            there = any(kernel.name == "project" for kernel in self.kernels)
+            back = f"{self.prefix}_project brings the state back to the constraints"
+            then.append(f"{back}." if there else f"{back}: export it, too.")
+        lines = "".join(f"\n * {sentence}" for sentence in then)
+        return self.fill(f"{name}.h", {"FACTS": self._facts(name, self.bounds_of_step(columns)), "THEN": lines})
 
     def _facts(self, name: str, facts: Mapping[str, int]) -> str:
         """Constants; enumerators of C are ints."""
@@ -216,44 +258,87 @@ class Source:
         large = (f"#define {self.prefix}_{fact}_{name} {n}LL\n" for fact, n in facts.items() if fact not in small)
         return f"enum {{ {text} }};\n{''.join(large)}"
 
-    @property
-    def _arguments(self) -> str:
+    def _head(self, name: str) -> str:
+        """The head of the function of a kernel."""
         real = f"{self.prefix}_real"
-        arrays = "".join(f", const {real} *{name}" for name in "xrc")
-        return f"{real} t{arrays}, {real} *work, {real} *out"
+        arguments = [f"{real} t", *(f"const {real} *{array}" for array in "xrc"), f"{real} *work", f"{real} *out"]
+        head = f"int {self.prefix}_{name}({', '.join(arguments)})"
+        return textwrap.fill(head.replace(" ", "\0").replace(",\0", ", "), 110, subsequent_indent="    ").replace(
+            "\0", " "
+        )
 
     def source(self) -> str:
         """C file that users compile."""
-        library, made = self.library, self._functions
-        entries = "".join(map(self._entry, self.kernels))
-        counting = library.counting
-        status = [f"KC_{name.upper()} = {n}" for name, (n, _) in outcomes(integrates=True).items()]
-        prepare = library.preparation("prepare", library.counting_lines())
+        text = self._text.replace(self._numbers(OUTCOMES), self._numbers(self._outcomes))
+        return self.library.opening(self.library.operations) + text
+
+    @cached_property
+    def _outcomes(self) -> list[str]:
+        """Names of the outcomes that functions of this text have."""
+        prepare = f"int {self.prefix}_prepare("  # which has no other than ok and nonfinite
+        kernels = reachable(self._text.replace(f"\n{prepare}", f"\nstatic {prepare}"), {})
+        words = Counter(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", kernels, flags=re.DOTALL)))
+        loads = any(isinstance(each, Solved) and each.solver == "asked" for each in self._functions.values())
+        return [
+            name
+            for name in OUTCOMES
+            if words[f"{self.prefix}_{name}"] or words[f"KC_{name.upper()}"] > 1 or (loads and name in OF_LOADS)
+        ]
+
+    @staticmethod
+    def _numbers(names: Iterable[str]) -> str:
+        return ",\n    ".join(f"KC_{name.upper()} = {OUTCOMES[name][0]}" for name in names)
+
+    @cached_property
+    def _text(self) -> str:
+        """Text of the source below its opening, with all statuses."""
+        library, made, counting = self.library, self._functions, self._counting
         text = [
-            library.opening(library.operations),
             f'#include "{self.prefix}.h"\n\n',
-            self.fill("status.c", {"STATUS": ",\n    ".join(status)}),
+            self.fill("status.c", {"STATUS": self._numbers(OUTCOMES)}),
             *library.runtime([*made.values(), *([counting] if counting else [])]),
             *library.splines(made.values()),
             *(function(library.target, each, made) for each in made.values()),
-            prepare,
+            library.preparation("prepare", library.counting_lines(counting)),
             self._defaults(),
             self.fill("functions.c", {"ROOM": room(made, made)}),
-            entries,
-            self.fill("step.c", self._units()) if self.steps else "",
-            self.fill("step_jacobian.c") if self.step_slopes else "",
+            *map(self._entry, self.kernels),
+            self._stepping() if self.steps else "",
             self._integration() if self.integrates else "",
         ]
-        return "".join(text)
+        reached = reachable("".join(text).replace(_LICENCE, "\n"), self._conditions)
+        return re.sub(r"\n{3,}", "\n\n", reached).replace("#else\n#endif", "#endif")
+
+    def _stepping(self) -> str:
+        """Steps in time, at the end of which unit quaternions are divided by their lengths."""
+        ends = {"step": "next, 0, NULL", "step_jacobian": "next, k, jacobian"}
+        return "".join(
+            self.fill(
+                f"{name}.c",
+                {
+                    **self._units(),
+                    "END": f"kc_unit_quaternions({end})" if self.sizes["n_unit"] else f"{self.prefix}_ok",
+                },
+            )
+            for name, end in ends.items()
+            if name == "step" or self.step_slopes
+        )
+
+    @property
+    def _conditions(self) -> dict[str, bool]:
+        """Conditions of the preprocessor that are true, or false, in every text of this model."""
+        along = "directions.h" in headers(self.library.target, self._functions.values())
+        wide, double = (
+            {"defined(KC_WIDE)": False, "!defined(KC_WIDE)": True},
+            {"KC_MANTISSA == 52": self.real == "double"},
+        )
+        return wide | double | {"defined(KC_ALONG)": along, "__cplusplus": False}
 
     def _entry(self, kernel: Kernel) -> str:
         name = kernel.name
         lines = self.library.entry_lines(name)
         body = "".join(f"    {line}\n" for line in ["work[0] = 0;", *lines])
-        return (
-            f"int {self.prefix}_{name}({self._arguments})\n{{\n{body}"
-            f"    return kc_outcome({self.length(kernel)}, work, out);\n}}\n\n"
-        )
+        return f"{self._head(name)}\n{{\n{body}    return kc_outcome({self.length(kernel)}, work, out);\n}}\n\n"
 
     def _defaults(self) -> str:
         target, lines = self.library.target, ""
@@ -276,11 +361,12 @@ class Source:
         derivatives = "linearize" in called and "rhs_time_derivative" in called
         values = {key: pointers[name] for name, key in _OPTIONAL.items()}
         values |= {"KERNELS": kernels, "DERIVATIVES": str(int(derivatives)), **self._units()}
+        values["N_CONSTRAINTS"] = str(self.sizes["n_constraints"])
         return in_one_file(self.prefix) + self.fill("integrate.c", values)
 
     def _units(self) -> dict[str, str]:
         places = numbers(self._contents)["unit"]
-        return {"UNIT": ", ".join(map(str, places)) or "0"}
+        return {"UNIT": ", ".join(map(str, places)) or "0", "N_UNIT": str(self.sizes["n_unit"])}
 
 
 _OPTIONAL = {"project": "PROJECT", "linearize": "LINEARIZE", "rhs_time_derivative": "BY_TIME"}
@@ -300,8 +386,12 @@ def _wrapped(values: str) -> str:
 
 
 def filled(name: str, prefix: str, values: Mapping[str, str]) -> str:
-    """The text of a file of :data:`FILES`: ``INSERT_NAME;`` is a line that a value replaces, INSERT_NAME a word."""
+    """The text of a file of :data:`FILES`: ``INSERT_NAME;`` is a line that a value replaces, INSERT_NAME a word.
+
+    A line that begins with ``IF_NAME:`` is there if that value is not empty.
+    """
     text = (FILES / name).read_text(encoding="utf-8").removeprefix(_LICENCE)
+    text = _CASE.sub(lambda case: case[2] if values[case[1]] else "", text)
     return _PLACE.sub(lambda place: prefix if place[0] == "MODEL" else values[place[1] or place[2]], text)
 
 

@@ -74,12 +74,12 @@ class Bounds:
             self._stack[name] = own + max(map(self.stack, self._called(function)), default=0)
         return self._stack[name]
 
-    def prepare(self) -> tuple[int, int]:
-        """Operations and bytes of stack of ``prepare``."""
+    def prepare(self, counting: Solved | None) -> tuple[int, int]:
+        """Operations and bytes of stack of ``prepare``, with the function by which it counts the rows of G."""
         library = self._library
         operations = sum(map(_cost, library.preparing.instructions))
         stack = ALIVE * self._size * _alive(library.preparing.instructions) + FRAME
-        if (counting := library.counting) is None:
+        if counting is None:
             return operations, stack
         room = arrays(counting) + max((taken(self._functions)[name] for name in self._called(counting)), default=0)
         return operations + self.operations("count"), stack + self.stack("count") + self._size * room

@@ -18,7 +18,7 @@ static int kc_outcome(int n, const MODEL_real *work, const MODEL_real *out)
 enum { kc_n_work = 2 + INSERT_ROOM };
 
 /* More room than there is would be an error of kanecore. */
-typedef char kc_work_suffices[(int)MODEL_n_work >= (int)kc_n_work ? 1 : -1];
+extern char kc_work_suffices[(int)MODEL_n_work >= (int)kc_n_work ? 1 : -1];
 
 int MODEL_prepare(const MODEL_real *p, MODEL_real *c)
 {

@@ -42,12 +42,12 @@ int MODEL_integrate(MODEL_run *run, const double *r, const double *c, double *wo
                               .n_work = kc_n_work,
                               .c = c,
                               .signal = &held,
-                              .n_unit = MODEL_n_unit,
+                              .n_unit = INSERT_N_UNIT,
                               .unit = places,
                               .project = INSERT_PROJECT,
                               .linearize = INSERT_LINEARIZE,
                               .rhs_time_derivative = INSERT_BY_TIME,
-                              .n_constraints = MODEL_n_constraints,
+                              .n_constraints = INSERT_N_CONSTRAINTS,
                               .n_prepared = MODEL_n_prepared};
     const double span = fabs(run->t1 - run->t0);
     const kc_plan plan = {.method = method,

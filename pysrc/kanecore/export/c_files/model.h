@@ -5,15 +5,16 @@
  * Written by kanecore INSERT_VERSION. It needs MODEL.c and libm; nothing allocates memory, and nothing is
  * kept between calls: any number of threads may call, each with arrays of its own.
  *
- *     MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], xdot[MODEL_n_x];
+ *     MODEL_real c[MODEL_n_prepared], work[MODEL_n_work], out[INSERT_LENGTH];
  *     whenever a parameter changes:  MODEL_prepare(MODEL_p_default, c);
- *     as often as you like:          status = MODEL_rhs(t, x, r, c, work, xdot);
+ *     as often as you like:          status = INSERT_FIRST(t, x, r, c, work, out);
  *
  *     t     time
- *     x     n_x: coordinates, speeds, first-order states; for functions that say so n_u derivatives of the
- * speeds behind them, then n_constraints multipliers, then directions r     n_r: inputs (forces, prescribed
- * motions and their rates) c     n_prepared: the parameters, and what depends on them alone work  n_work:
- * scratch of any function, never read before it is written out   results, row by row
+ *     x     n_x: INSERT_STATES
+ *     r     n_r: inputs (forces, prescribed motions and their rates)
+ *     c     n_prepared: the parameters, and what depends on them alone
+ *     work  n_work: scratch of any function, never read before it is written
+ *     out   results, row by row
  *
  * The library has constants, and no variables: static memory 0. `x`, `r` and `c` are only read, and may not
  * overlap `work` or `out`. Functions return a status, see below. Where it is `nonfinite`, what is infinite or
