@@ -43,7 +43,8 @@ ALLOWED: dict[str, set[str]] = {
     "describe.from_sympy": {"errors", "graph", "describe", "functions", "shapes", "tolerances"},
     "describe.robots": {"errors", "graph", "describe", "shapes"},
     "describe.from_urdf": {"errors", "describe.robots"},
-    "describe.from_mjcf": {"errors", "graph", "describe", "describe.robots"},
+    "describe.mjcf_compiler": {"errors", "describe.robots"},
+    "describe.from_mjcf": {"errors", "graph", "describe", "describe.robots", "describe.mjcf_compiler"},
     "describe.from_transforms": {"errors", "graph", "describe.from_sympy", "tolerances"},
     "transforms": {"describe.from_transforms"},
     "derive": {

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import kanecore as kc
-from kanecore.describe.from_mjcf.mjcf_compiler import compile_mjcf
 from kanecore.describe.from_mjcf.mujoco_source import Names
+from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
 from kanecore.describe.robots.rigid_poses import from_unit_quaternion
 
 FOLDER = Path(__file__).parent / "mujoco_models"

@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 import kanecore as kc
-from kanecore.describe.from_mjcf.mjcf_compiler import compile_mjcf
+from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
 
 FOLDER = Path(__file__).parent
 RESULTS = (

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL, FREE
 from kanecore.describe.robots.number_nodes import from_quaternion, number, triple
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import Components, cross, dot, neg
 
 from .body_tree import BodyTree
-from .mujoco_source import BALL, FREE
 from .muscle_curves import activation_rate, active_force, passive_force
 from .passive_forces import Flags, damper
 from .quaternion_nodes import rotation_vector

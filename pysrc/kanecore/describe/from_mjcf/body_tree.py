@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kanecore.describe.builder import Builder
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL, FREE, HINGE, SLIDE
 from kanecore.describe.robots.number_nodes import (
     constant_matrix,
     constant_vector,
@@ -31,7 +32,7 @@ from kanecore.describe.robots.placed_links import PlacedLink, PlacedLinks
 from kanecore.describe.robots.rigid_poses import Pose, along, cleaned, from_unit_quaternion, joint_axes, product
 from kanecore.graph.vectors import neg
 
-from .mujoco_source import BALL, FREE, HINGE, SLIDE, Names
+from .mujoco_source import Names
 from .named_numbers import NamedNumbers
 
 __all__ = ["BodyTree"]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL, FREE, HINGE, SLIDE
 from kanecore.describe.robots.number_nodes import constant_matrix, from_quaternion, number, product_with, triple, turn
 from kanecore.describe.robots.rigid_poses import along, cleaned, from_unit_quaternion, joint_axes, product
 from kanecore.graph.vectors import Components, Matrix, add, cross, dot
 
 from .body_tree import BodyTree
-from .mujoco_source import BALL, FREE, HINGE, SLIDE
 
 __all__ = ["BodyVelocities"]
 

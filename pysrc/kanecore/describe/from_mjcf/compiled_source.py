@@ -6,9 +6,8 @@ from __future__ import annotations
 from os import PathLike, fspath
 from typing import Any
 
+from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
 from kanecore.errors import ModelError
-
-from .mjcf_compiler import compile_mjcf
 
 __all__ = ["compiled"]
 

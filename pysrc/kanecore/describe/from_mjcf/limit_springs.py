@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL
 from kanecore.describe.robots.number_nodes import number
 from kanecore.graph.expression_graph import Op
 from kanecore.graph.vectors import dot
 
 from .body_tree import BodyTree
-from .mujoco_source import BALL
 from .quaternion_nodes import rotation_vector
 from .tendon_lengths import Tendon
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kanecore.describe.builder import Builder
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import FREE, SLIDE
 from kanecore.describe.reading import Addition, Keyframe, Reading, nothing_more
 from kanecore.describe.robots.ground_contacts import weight_of
 from kanecore.describe.robots.link_masses import add_bodies
@@ -32,7 +33,7 @@ from .compiled_source import compiled
 from .equality_rows import add_equality
 from .geom_contacts import add_contacts, shape_of
 from .limit_springs import add_limits
-from .mujoco_source import FREE, SLIDE, Names, refuse_unread
+from .mujoco_source import Names, refuse_unread
 from .named_numbers import NamedNumbers
 from .passive_forces import Flags, add_passive_forces
 from .sensor_outputs import add_sensors

@@ -12,24 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import ACTIVATIONS, FLAGS, FREE, TRANSMISSIONS
 from kanecore.errors import ModelError
 
-__all__ = ["ACTIVATIONS", "BALL", "FLAGS", "FREE", "HINGE", "SLIDE", "TRANSMISSIONS", "Names", "refuse_unread"]
-
-FREE, BALL, SLIDE, HINGE = range(4)
-"""Types of joints."""
-
-FLAGS = (
-    *("constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "gravity", "clampctrl"),
-    *("warmstart", "filterparent", "actuation"),
-)
-"""Names of the bits of ``mjtDisableBit`` of MuJoCo 4.0 that matter, the lowest first."""
-
-TRANSMISSIONS = {0: "joint", 1: "jointinparent", 3: "tendon", 4: "site"}
-"""Transmissions of actuators that are read."""
-
-ACTIVATIONS = {0: "none", 1: "integrator", 2: "filter", 3: "filterexact", 4: "muscle"}
-"""Dynamics of actuators that are read."""
+__all__ = ["Names", "refuse_unread"]
 
 _KINDS = {kind: kind for kind in ("body", "geom", "site", "tendon", "actuator", "sensor")}
 _KINDS |= {"jnt": "joint", "eq": "equality", "key": "keyframe"}

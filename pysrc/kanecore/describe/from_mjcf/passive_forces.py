@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import FLAGS, FREE, HINGE, SLIDE
 from kanecore.describe.robots.number_nodes import number, triple
 from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion
 from kanecore.graph.expression_graph import Graph, Op
@@ -21,7 +22,6 @@ from kanecore.graph.vectors import Components, dot
 
 from .body_tree import BodyTree
 from .body_velocities import BodyVelocities
-from .mujoco_source import FLAGS, FREE, HINGE, SLIDE
 from .quaternion_nodes import conjugate, product_of, quaternion_numbers, rotation_vector
 
 __all__ = ["Flags", "add_passive_forces", "damper", "spring"]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import BALL, FREE, HINGE
 from kanecore.describe.robots.number_nodes import number, triple
 from kanecore.graph.expression_graph import Graph, Op
 from kanecore.graph.vectors import Components, dot
 
 from .body_tree import BodyTree
-from .mujoco_source import BALL, FREE, HINGE
 
 __all__ = ["conjugate", "product_of", "quaternion_numbers", "rotation_vector", "turn_of_body"]
 

@@ -19,7 +19,7 @@ from .mjcf_file import check_sections, read_mjcf, sections
 from .mjcf_poses import SAME, composed, quaternion_product, unit
 from .mjcf_record import Record
 from .mjcf_values import Classes, Values, fault, read, unread
-from .mujoco_source import BALL, FLAGS, FREE, SLIDE
+from .mujoco_enumerations import BALL, FLAGS, FREE, SLIDE
 from .reference_inertia import ReferenceInertia
 
 __all__ = ["compile_mjcf"]

@@ -17,7 +17,7 @@ from .geom_masses import turned
 from .mjcf_bodies import SPEEDS
 from .mjcf_poses import SAME, At, composed
 from .mjcf_record import Record
-from .mujoco_source import BALL, FREE, SLIDE
+from .mujoco_enumerations import BALL, FREE, SLIDE
 
 __all__ = ["ReferenceInertia"]
 

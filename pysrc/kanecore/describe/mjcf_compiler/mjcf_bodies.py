@@ -19,7 +19,7 @@ from .mesh_masses import mesh_mass
 from .mjcf_poses import SAME, At, along_z, composed, oriented, principal, unit
 from .mjcf_record import Record
 from .mjcf_values import ORIENTATIONS, Classes, Values, fault, read, unread
-from .mujoco_source import BALL, FREE, HINGE, SLIDE
+from .mujoco_enumerations import BALL, FREE, HINGE, SLIDE
 
 __all__ = ["SPEEDS", "Bodies"]
 
