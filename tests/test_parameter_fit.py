@@ -14,7 +14,6 @@ import kanecore as kc
 pytest.importorskip("casadi", reason="pip install casadi")
 optimize = pytest.importorskip("scipy.optimize")
 stats = pytest.importorskip("scipy.stats")
-pytestmark = pytest.mark.compiler
 
 Array = npt.NDArray[np.float64]
 T = np.linspace(0.0, 4.0, 201)

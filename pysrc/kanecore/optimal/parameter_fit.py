@@ -170,8 +170,10 @@ class _Program:
 
     def _step(self) -> Any:
         """Runge-Kutta steps from one sample to the next."""
+        from kanecore.optimal.equations_of_motion import equations_of_motion
+
         casadi, dyn, m = self.casadi, self.record.dyn, self.m
-        f, inputs = casadi_function(dyn), casadi.MX.sym("r", dyn.n_r * (2 * m + 1))
+        f, inputs = equations_of_motion(dyn, "txrp"), casadi.MX.sym("r", dyn.n_r * (2 * m + 1))
         t, x, p, h = (casadi.MX.sym(name, k) for name, k in (("t", 1), ("x", dyn.n_x), ("p", dyn.n_p), ("h", 1)))
         parts = casadi.vertsplit(inputs, dyn.n_r) if dyn.n_r else [casadi.MX(0, 1)] * (2 * m + 1)
         time, end, length = t, x, h / m
