@@ -79,7 +79,7 @@ def fit(
     Raises
     ------
     ImportError
-        CasADi or SciPy is missing: ``pip install 'kanecore[optimize]'``.
+        CasADi or SciPy is missing: ``pip install casadi scipy``.
     ValueError, TypeError, KeyError
         Times that do not increase, fewer than eight samples, an array of another length, an empty range, a start value
         that is not set, a name that the model does not have.
@@ -146,7 +146,7 @@ def mpc(
     Raises
     ------
     ImportError
-        PIQP is missing: ``pip install 'kanecore[optimize]'``.
+        PIQP is missing: ``pip install piqp``.
     ValueError, TypeError, KeyError
         Weights that are no weights, an empty range, a name that the model does not have.
 

@@ -123,7 +123,7 @@ def fitted(dyn: Evaluator, recorded: Any, unknown: Any, search: Mapping[str, Any
         import casadi
         import scipy  # noqa: F401  # before any work
     except ImportError as error:
-        raise ImportError(f"dyn.fit needs the package {error.name}: pip install 'kanecore[optimize]'") from error
+        raise ImportError(f"dyn.fit needs the package {error.name}: pip install {error.name}") from error
     record = Recording.of(dyn, recorded, unknown, *(search[k] for k in ("inputs", "parameters", "sigma")))
     named = dyn.names.by_number("state", search["start"] or {}, "start")
     first = {i: bounds(f"start[{dyn.names.of('state')[i]!r}]", value) for i, value in named.items()}

@@ -76,7 +76,7 @@ class PredictiveController:
         try:
             import piqp
         except ImportError as error:
-            raise ImportError("dyn.mpc needs the package piqp: pip install 'kanecore[optimize]'") from error
+            raise ImportError("dyn.mpc needs the package piqp: pip install piqp") from error
         self._dyn, self._parameters, self._solver, self._is_set_up = dyn, parameters, piqp.DenseSolver(), False
         self.dt, self.horizon = finite_number("dt", dt), positive_count("horizon", horizon)
         if self.dt <= 0.0:
