@@ -103,8 +103,10 @@ ALLOWED: dict[str, set[str]] = {
         *("errors", "rank", "binding", "run", "constraints", "motion", "control", "export.export_methods"),
     },
     "optimal.optimize_method": {"binding"},
+    "optimal.fit_and_mpc_methods": {"binding"},
     "compiled_model": {
         *("errors", "binding", "run", "constraints", "motion", "control", "audit", "optimal.optimize_method"),
+        "optimal.fit_and_mpc_methods",
         *("export.export_methods", "export.jax_function", "export.scipy_and_numba", "live.play_method"),
     },
     "single_model": {"errors", "binding", "compiled_model"},
@@ -178,6 +180,7 @@ INSIDE_FUNCTIONS: dict[str, set[str]] = {
     "export.export_methods": {"export"},
     "live.play_method": {"live"},
     "optimal.optimize_method": {"optimal"},
+    "optimal.fit_and_mpc_methods": {"optimal"},
     "gallery": {"compiled_model", "build", "_compile", "describe", "emit"},  # listing the models needs none of them
     "model": {"show"},  # a notebook shows it
     "compiled_model": {"export", "show"},  # which is handed over
@@ -202,6 +205,7 @@ WITHOUT_SYMPY = {
         "export.export_methods",
         "live.play_method",
         "optimal.optimize_method",
+        "optimal.fit_and_mpc_methods",
         "export.jax_function",
         "export.scipy_and_numba",
         "show",

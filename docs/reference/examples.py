@@ -740,6 +740,17 @@ x, udot = rng.normal(size=(200, 4)), rng.normal(size=(200, 2))
 torques = dyn.inverse_dynamics(0.0, x, udot)  # or measured ones
 print(dyn.identify(x, udot, torques))
 
+# %% CompiledModel.fit
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+t = np.linspace(0.0, 3.0, 151)
+sol = dyn.simulate((0, 3), dyn.state(theta=1.0), t_eval=t)
+noise = 0.01 * np.random.default_rng(1).normal(size=t.size)
+print(dyn.fit({"t": t, "theta": sol["theta"] + noise, "x": sol["x"]}, {"l": 0.5}))
+
 # %% CompiledModel.regressor
 import kanecore as kc
 
@@ -790,6 +801,16 @@ import kanecore as kc
 dyn = kc.load("cart_pole")
 path = dyn.export_fmu(Path(tempfile.mkdtemp(), "cart_pole.fmu"))
 print(path.name)
+
+# %% CompiledModel.mpc
+import numpy as np
+
+import kanecore as kc
+
+dyn = kc.load("cart_pole")
+mpc = dyn.mpc(0.02, 30, Q={"x": 1, "theta": 10}, R={"F": 0.01}, goal={"theta": np.pi})
+sol = dyn.simulate((0, 2), dyn.state(theta=2.9), inputs=mpc, sample_time=0.02)
+sol["theta"][-1], mpc(2.0, sol.x[-1])
 
 # %% CompiledModel.casadi
 import kanecore as kc

@@ -52,6 +52,7 @@ from kanecore.motion.impact import impact
 from kanecore.motion.periodic_motion import periodic
 from kanecore.motion.rollout import rollout, step
 from kanecore.motion.simulation import simulate
+from kanecore.optimal.fit_and_mpc_methods import fit, mpc
 from kanecore.optimal.optimize_method import optimize
 from kanecore.run.kernel_facts import sparsity
 from kanecore.run.load_forces_and_powers import (
@@ -242,6 +243,7 @@ class CompiledModel(Evaluator):
     linearize = linearize
     linear_system = linear_system
     equilibrium = equilibrium
+    mpc = mpc
     solve_inverse = solve_inverse
     jvp = jvp
     vjp = vjp
@@ -253,6 +255,7 @@ class CompiledModel(Evaluator):
 
     # Identification and audit
     identify = identify
+    fit = fit
     audit = audit
 
     # Other programs
