@@ -24,6 +24,7 @@ version = release = kanecore.__version__
 suppress_warnings = ["ref.python"]
 
 extensions = [
+    "excerpts",
     "executed",
     "formulas",
     "keywords",

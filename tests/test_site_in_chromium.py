@@ -112,6 +112,16 @@ def test_search_ranks_as_the_build_checks_it(root: Path, browser: Browser, monke
         assert browser.evaluate(f"{RESULTS}({json.dumps(query)})")[:3] == index.pages(query)[:3], query
 
 
+def test_results_have_excerpts(browser: Browser) -> None:
+    """Also where the site is opened from disk: no page requests another."""
+    browser.open(SITE / "search.html")
+    browser.wait(lambda: browser.evaluate("Search.hasIndex()"))
+    browser.evaluate("Search.performSearch('closed loops')")
+    excerpts = "[...document.querySelectorAll('#search-results li p.context')].map(p => p.textContent)"
+    browser.wait(lambda: len(browser.evaluate(excerpts)) > 3)
+    assert all(len(text) > 100 for text in browser.evaluate(excerpts)[:3])
+
+
 def test_search_page_has_its_own_box(browser: Browser) -> None:
     browser.open(SITE / "search.html")
     box = "document.querySelector('article input[name=q], .content input[name=q]')"
