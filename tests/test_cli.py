@@ -374,6 +374,25 @@ def test_bench_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in out for name in ("rhs", "mass_matrix", "forcing", "linearize"))
 
 
+def test_optimize_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("casadi", reason="optimal motions need CasADi, which is an extra")
+    arguments = ["optimize", "cart_pole", "--end", "theta=pi", "--end", "omega=-1:1", "--bound", "x=-1:"]
+    assert main([*arguments, "--duration", "2", "-o", str(tmp_path / "up.csv")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("success: IPOPT found an optimum; cost ")
+    assert "theta             0       3.14159" in out
+    assert (tmp_path / "up.csv").read_text().startswith("t,x,theta,v,omega,F")
+    assert main([*arguments, "--bound", "F=0:0.1"]) == 1
+    assert "no success: IPOPT found no motion" in capsys.readouterr().out
+    for wrong, words in (
+        (["--end", "theta=up"], "--end up: it must be a number, such as pi/2, or a range LOW:HIGH"),
+        (["--end", "thetta=1"], "did you mean 'theta'?"),
+        (["--duration", "2:1"], "duration has the empty range (2, 1)"),
+    ):
+        assert main(["optimize", "cart_pole", *wrong]) == 1
+        assert words in capsys.readouterr().err
+
+
 def test_draw_a_robot(own_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib, which is an extra")
     picture = tmp_path / "robot.png"

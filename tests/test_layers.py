@@ -169,7 +169,7 @@ ALLOWED_IN_MODELS = {
 # The only imports against the order, made inside a function when it is called.
 INSIDE_FUNCTIONS: dict[str, set[str]] = {
     # each command imports what it needs
-    "cli": {"_compile", "audit", "build", "compiled_model", "gallery", "kanecore", "model", "wheels"},
+    "cli": {"_compile", "audit", "build", "compiled_model", "gallery", "kanecore", "model", "optimal", "wheels"},
     "cli.prebuilt_gallery": {"build", "describe", "emit", "gallery", "prebuilt", "whole_files"},
     "prebuilt": {"_library", "single_model", "build"},
     "run": {"show"},

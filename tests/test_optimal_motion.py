@@ -474,7 +474,7 @@ def rolling() -> Any:
     """The snakeboard from rest, where its constraints are singular."""
     dyn = loaded("snakeboard")
     start = dyn.consistent(0.0, dyn.state())
-    return dyn.optimize(5.0, start=start, end={dyn.coordinate_names[2]: 0.3}, cost=effort(dyn), intervals=20, tol=1e-4)
+    return dyn.optimize(5.0, start=start, end={"q1": 0.5}, cost=effort(dyn), intervals=20, tol=1e-4)
 
 
 MECHANISMS = [five_bar, whole_end_of_a_loop, four_bar, turn_of_a_body, rolling]
@@ -491,6 +491,16 @@ def test_constraints(problem: Any) -> None:
         np.testing.assert_allclose(np.linalg.norm(sol.x[:, list(places)], axis=1)[::2], 1, atol=1e-7)
     first = dyn.simulate((0, sol.duration), sol.x[0], inputs=sol.inputs, t_eval=[sol.duration * sol.edges[3]])
     np.testing.assert_allclose(first.x[-1], sol(sol.duration * sol.edges[3]), atol=1e-3 * np.abs(sol.x).max())
+
+
+def test_ends_that_contradict_the_constraints() -> None:
+    """One coordinate follows from the other two, and is asked to be elsewhere."""
+    sol = five_bar()
+    places = dict(zip(sol.problem.dyn.names.x, sol.x[-1].tolist(), strict=True))
+    end = {"q1": 1.7, "q3": 1.7, "q2": places["q2"] + 0.1}
+    other = sol.optimize(end=end, guess=None, intervals=10, refinements=0, tol=1e-2)
+    assert not other.success
+    assert re.search(r"q2 at the end is \S+, as the constraints want it|constraints is missed", other.message)
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``bench``, ``draw``, ``play``, ``audit``,
-``export``, ``cache``.
+"""The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``optimize``, ``bench``, ``draw``, ``play``,
+``audit``, ``export``, ``cache``.
 
 An error is one line on stderr and exit status 1, a wrong use of the command 2, Ctrl-C 130; ``--traceback`` shows where.
 """
@@ -158,6 +158,22 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", type=_file(".csv", *PICTURES), metavar="FILE", help="a .csv, or a picture, to save"
     )
 
+    optimize = _on_model(commands, "optimize", "find the motion of a model that costs least", _optimize)
+    optimize.add_argument("--duration", default="1", metavar="S", help="seconds, or LOW:HIGH (default: %(default)s)")
+    for option, what, example in (
+        ("--start", "at the start (default: rest)", "VALUE"),
+        ("--end", "at the end", "VALUE"),
+        ("--bound", "at all times, of a state or an input", "LOW:HIGH"),
+    ):
+        optimize.add_argument(
+            option, action="append", default=[], metavar=f"NAME={example}", help=f"{what}; may be repeated"
+        )
+    optimize.add_argument("--cost", metavar="EXPRESSION", help="its integral is least (default: squares of the inputs)")
+    optimize.add_argument("--plot", action="store_true", help="save a picture, NAME.png")
+    optimize.add_argument(
+        "-o", "--output", type=_file(".csv", *PICTURES), metavar="FILE", help="a .csv, or a picture, to save"
+    )
+
     bench = _on_model(commands, "bench", "time calls of a model", _bench)
     _with_state(bench)
 
@@ -310,6 +326,20 @@ def _simulate(options: argparse.Namespace) -> None:
     run_commands.simulate(_ready(options), options.time, options.state, options.output)
 
 
+def _optimize(options: argparse.Namespace) -> int:
+    from kanecore.cli import run_commands
+
+    dyn = _ready(options)
+    output = options.output or (Path(f"{_stem(options)}.png") if options.plot else None)
+    ends = options.start, options.end
+    return run_commands.optimize(dyn, options.duration, ends, options.bound, options.cost, output)
+
+
+def _stem(options: argparse.Namespace) -> str:
+    """Name of the file or variable of a model: a name in a file is a stranger's."""
+    return Path(options.model.rpartition(":")[2]).stem
+
+
 def _bench(options: argparse.Namespace) -> None:
     from kanecore.cli import run_commands
 
@@ -320,16 +350,14 @@ def _draw(options: argparse.Namespace) -> None:
     from kanecore.cli import run_commands
 
     dyn = _ready(options)
-    name = Path(options.model.rpartition(":")[2]).stem  # of the file or variable: a name in a file is a stranger's
-    run_commands.draw(dyn, options.state, options.output or Path(f"{name}.png"))
+    run_commands.draw(dyn, options.state, options.output or Path(f"{_stem(options)}.png"))
 
 
 def _play(options: argparse.Namespace) -> None:
     from kanecore.cli import run_commands
 
     dyn = _ready(options)
-    name = Path(options.model.rpartition(":")[2]).stem
-    run_commands.play(dyn, options.state, options.speed, options.output or Path(f"{name}.html"))
+    run_commands.play(dyn, options.state, options.speed, options.output or Path(f"{_stem(options)}.html"))
 
 
 def _ready(options: argparse.Namespace) -> CompiledModel:

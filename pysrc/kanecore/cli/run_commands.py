@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that run a model: ``kanecore simulate``, ``bench`` and ``draw``."""
+"""The commands that run a model: ``kanecore simulate``, ``optimize``, ``bench`` and ``draw``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from kanecore.whole_files import whole_file
 
 if TYPE_CHECKING:
     from kanecore.compiled_model import CompiledModel
+    from kanecore.motion.trajectory import Trajectory
 
-__all__ = ["bench", "draw", "named_state", "numbers", "pairs", "play", "simulate"]
+__all__ = ["bench", "draw", "named_state", "numbers", "optimize", "pairs", "play", "simulate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -36,11 +37,63 @@ def simulate(dyn: CompiledModel, end: float, assignments: Sequence[str], output:
     took = time.perf_counter() - begin
     print(f"{sol!r} in {took * 1e3:.1f} ms")
     print(f"energy drift {sol.energy_drift:.1e}, constraint drift {sol.constraint_drift:.1e}")
-    names = dyn.names.x
-    width = max(map(len, names))
-    print(f"{'':{width}}  {'at 0 s':>12}  {f'at {end:g} s':>12}")
-    for name, first, last in zip(names, sol.x[0], sol.x[-1], strict=True):
+    _print_ends(dyn, sol)
+    _save(sol, output)
+
+
+def optimize(
+    dyn: CompiledModel,
+    duration: str,
+    ends: tuple[Sequence[str], Sequence[str]],
+    bounds: Sequence[str],
+    cost: str | None,
+    output: Path | None,
+) -> int:
+    """Find the motion of least cost between two states, and print it; 1 if there is none."""
+    start, end, limits = (
+        {name: _range(dyn, text, option) for name, text in pairs(items, option, "theta=pi").items()}
+        for items, option in ((ends[0], "--start"), (ends[1], "--end"), (bounds, "--bound"))
+    )
+    effort = " + ".join(f"{name}**2" for name in dyn.input_names)
+    try:
+        sol = dyn.optimize(
+            _range(dyn, duration, "--duration"),
+            start=start or dyn.consistent(0.0, dyn.state()),
+            end=end,
+            bounds=limits,
+            cost=effort if cost is None else cost,
+        )
+    except (KeyError, ValueError) as error:
+        raise ModelError(error.args[0]) from None
+    print(sol)
+    _print_ends(dyn, sol)
+    _save(sol, output)
+    return 0 if sol.success else 1
+
+
+def _range(dyn: CompiledModel, text: str, option: str) -> float | tuple[float | None, float | None]:
+    """A number such as ``pi/2``, or a range LOW:HIGH, of which either may be missing."""
+    from kanecore.optimal.expressions_by_name import expression
+
+    try:
+        sides = [float(expression(dyn, part, option, ())) if part else None for part in text.split(":")]
+    except (KeyError, ValueError):
+        sides = []
+    if not 1 <= len(sides) <= 2 or sides == [None]:
+        raise ModelError(f"{option} {text}: it must be a number, such as pi/2, or a range LOW:HIGH")
+    return (sides[0], sides[1]) if len(sides) == 2 else sides[0]  # type: ignore[return-value]
+
+
+def _print_ends(dyn: CompiledModel, sol: Trajectory) -> None:
+    """The states at the start and at the end."""
+    width = max(map(len, dyn.names.x))
+    print(f"{'':{width}}  {'at 0 s':>12}  {f'at {sol.t[-1]:g} s':>12}")
+    for name, first, last in zip(dyn.names.x, sol.x[0], sol.x[-1], strict=True):
         print(f"{name:{width}}  {first:12.6g}  {last:12.6g}")
+
+
+def _save(sol: Trajectory, output: Path | None) -> None:
+    """Save a motion as a table or a picture."""
     if output is None:
         return
     if output.suffix.lower() == ".csv":

@@ -122,25 +122,31 @@ def _on_constraints(
     if not moved:
         return x
     r = problem.known_values(times)[: dyn.n_r].T
-    if dyn.n_constraints or dyn.n_configuration:
+    constrained = dyn.n_constraints + dyn.n_configuration > 0
+
+    def near(k: int, state: Array, keep: list[str] | None) -> Array:
+        """The state on the constraints next to one, as far as there is one."""
+        with suppress(ModelError, SingularError, ValueError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", KanecoreWarning)
+            return consistent(dyn, times[k], state, keep, r=r[k], p=problem.p)
+        return state
+
+    if constrained:
         places = [dyn.coordinate_names.index(name) for name in moved]
         keep = [dyn.coordinate_names[i] for i in places if not any(i in each for each in quaternions)]
-        near = x[0]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", KanecoreWarning)
-            for k, t in enumerate(times):
-                near = near.copy()
-                near[places] = x[k, places]
-                for kept in (keep or None, None):
-                    with suppress(ModelError, SingularError, ValueError):
-                        near = consistent(dyn, t, near, kept, r=r[k], p=problem.p)
-                        break
-                x[k, : dyn.n_q] = near[: dyn.n_q]
-    return x if speeds else _with_speeds(problem, x, times, r)
+        state = x[0]
+        for k in range(len(times)):
+            state = state.copy()
+            state[places] = x[k, places]
+            state = near(k, near(k, state, keep or None), None)
+            x[k, : dyn.n_q] = state[: dyn.n_q]
+    if not speeds:
+        _add_speeds(problem, x, times, r)
+    return np.array([near(k, state, None) for k, state in enumerate(x)]) if constrained else x
 
 
-def _with_speeds(problem: MotionProblem, x: Array, times: Array, r: Array) -> Array:
-    """Speeds u between the ends with q̇ = N u + n nearest to the differences of coordinates."""
+def _add_speeds(problem: MotionProblem, x: Array, times: Array, r: Array) -> None:
+    """Write speeds u between the ends, with q̇ = N u + n nearest to the differences of coordinates."""
     dyn = problem.dyn
     rates = np.gradient(x[:, : dyn.n_q], times, axis=0)
     states = np.repeat(x[:, np.newaxis], dyn.n_u + 1, axis=1)
@@ -149,4 +155,3 @@ def _with_speeds(problem: MotionProblem, x: Array, times: Array, r: Array) -> Ar
     for k in range(1, len(times) - 1):
         slopes = (columns[k, 1:] - columns[k, 0]).T
         x[k, dyn.names.speeds] = np.linalg.lstsq(slopes, rates[k] - columns[k, 0], rcond=None)[0]
-    return x

@@ -210,8 +210,7 @@ def read(dyn: Evaluator, arguments: Mapping[str, Any]) -> MotionProblem:
         arguments["guess"],
         dict(arguments["options"] or {}),
     )
-    for argument in ("start", "end"):
-        _check_end(problem, argument)
+    _check_ends(problem)
     return problem
 
 
@@ -276,20 +275,23 @@ def _by_name(dyn: Evaluator, argument: str, state: Any) -> Any:
     return dict(zip(dyn.names.x, array.tolist(), strict=True))
 
 
-def _check_end(problem: MotionProblem, argument: str) -> None:
-    """Refuse an end beyond bounds, and a whole state off the constraints."""
-    dyn, conditions = problem.dyn, problem.start if argument == "start" else problem.end
-    for end in conditions:
-        ((low, high),) = problem.limits(problem.bounds, [end.name])
-        if end.low > high or end.high < low:
-            asked = f"{end.low:g}" if end.low == end.high else f"({end.low:g}, {end.high:g})"
-            raise ValueError(f"{argument} puts {end.label!r} at {asked}, and bounds keep it within ({low:g}, {high:g})")
-    t = 0.0 if argument == "start" else problem.duration[1]
-    low, high = problem.limits(conditions, dyn.names.x).T
-    if (low == high).all() and not (t and problem.free_duration):
-        r = problem.known_values(np.array([t]))[: dyn.n_r, 0]
-        ends = problem.limits(conditions, dyn.input_names)[:, 0]
-        feasible_state(dyn, t, low, np.where(np.isfinite(ends), ends, r), problem.p, argument)
+def _check_ends(problem: MotionProblem) -> None:
+    """Refuse ends beyond bounds, and a whole start off the constraints."""
+    dyn = problem.dyn
+    for argument, conditions in (("start", problem.start), ("end", problem.end)):
+        for end, (low, high) in zip(
+            conditions, problem.limits(problem.bounds, [end.name for end in conditions]), strict=True
+        ):
+            if end.low > high or end.high < low:
+                asked = f"{end.low:g}" if end.low == end.high else f"({end.low:g}, {end.high:g})"
+                raise ValueError(
+                    f"{argument} puts {end.label!r} at {asked}, and bounds keep it within ({low:g}, {high:g})"
+                )
+    low, high = problem.limits(problem.start, dyn.names.x).T
+    if (low == high).all():
+        r = problem.known_values(np.zeros(1))[: dyn.n_r, 0]
+        inputs = problem.limits(problem.start, dyn.input_names)[:, 0]
+        feasible_state(dyn, 0.0, low, np.where(np.isfinite(inputs), inputs, r), problem.p, "start")
 
 
 def _periodic(dyn: Evaluator, periodic: Any, formula: Any) -> dict[str, Any]:

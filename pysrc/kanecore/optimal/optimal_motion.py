@@ -26,6 +26,8 @@ __all__ = ["OptimalMotion"]
 
 Array = npt.NDArray[np.float64]
 
+_MISSED = 1e-6  # of a condition: IPOPT's own tolerance is for scaled ones
+
 
 class OptimalMotion(Trajectory):
     """A motion that `CompiledModel.optimize` found: a `Trajectory` between the nodes, by the polynomials of the rule.
@@ -91,9 +93,9 @@ class OptimalMotion(Trajectory):
         if np.isfinite(errors).all():
             errors = np.maximum(errors, errors_of_cost(problem, mesh, motion, self, p, solved.cost))
         self.interval_errors, self.interval_error = errors, float(np.max(errors))
-        self.success = solved.converged and self.interval_error <= problem.tol
         self.status = solved.status  # type: ignore[assignment]  # a word in place of SciPy's number
         self.message = _message(problem, program, solved, self)
+        self.success = self.message == solved.sentence and solved.converged
         seconds = {"functions": solved.functions, "solver": solved.solver, "check": time.perf_counter() - begin}
         self.seconds = {name: counts[name] + seconds.get(name, 0.0) for name in ("build", *seconds)}
         self.iterations, self.refinements = counts["iterations"] + solved.iterations, counts["refinements"]
@@ -156,23 +158,38 @@ def _multipliers(mesh: Mesh, program: Program, solved: Solved) -> dict[str, Arra
 
 
 def _message(problem: MotionProblem, program: Program, solved: Solved, motion: OptimalMotion) -> str:
-    if solved.converged:
-        if motion.interval_error <= problem.tol:
-            return solved.sentence
-        worst = int(np.argmax(motion.interval_errors))
-        begin, end = motion.duration * motion.edges[worst : worst + 2]
-        return (
-            f"{solved.sentence}, but the error between t = {begin:.6g} and {end:.6g} is {motion.interval_error:.1e}, "
-            f"more than tol = {problem.tol:.1e}: take more intervals, or refinements"
-        )
+    if missed := _missed(problem, program, solved, motion):
+        return f"{solved.sentence}{', but ' if solved.converged else ': '}{'; '.join(missed)}"
+    if not solved.converged or motion.interval_error <= problem.tol:
+        return solved.sentence
+    worst = int(np.argmax(motion.interval_errors))
+    begin, end = motion.duration * motion.edges[worst : worst + 2]
+    return (
+        f"{solved.sentence}, but the error between t = {begin:.6g} and {end:.6g} is {motion.interval_error:.1e}, "
+        f"more than tol = {problem.tol:.1e}: take more intervals, or refinements"
+    )
+
+
+def _missed(problem: MotionProblem, program: Program, solved: Solved, motion: OptimalMotion) -> list[str]:
+    """The three conditions that are missed most, in words; those on ends also where they were left out."""
     low, high = program.rows
-    missed = np.maximum(low - solved.g, solved.g - high)
-    labels = [(label, time) for label, times in program.labels for time in times]
-    lines: dict[str, tuple[float, float]] = {}
-    for i in np.argsort(-missed):
-        if missed[i] < 1e-6 or len(lines) == 3:
-            break
-        label, time = labels[i]
-        lines.setdefault(label, (float(missed[i]), time * motion.duration))
-    parts = [f"{label} is missed by {size:.2g} at t = {t:.4g}" for label, (size, t) in lines.items()]
-    return f"{solved.sentence}{': ' if parts else ''}{'; '.join(parts)}"
+    found = [
+        (float(gap), label, f"is missed by {gap:.2g} at t = {time * motion.duration:.4g}")
+        for gap, (label, time) in zip(
+            np.maximum(low - solved.g, solved.g - high),
+            ((label, time) for label, times in program.labels for time in times),
+            strict=True,
+        )
+        if gap > _MISSED
+    ]
+    for word, conditions, x in (("start", problem.start, motion.x[0]), ("end", problem.end, motion.x[-1])):
+        for each in conditions:
+            if each.name in problem.dyn.names.x:
+                value = x[problem.dyn.names.x.index(each.name)]
+                gap = max(each.low - value, value - each.high)
+                if gap > _MISSED * (1.0 + abs(value)):
+                    found.append((gap, f"{each.name} at the {word}", f"is {value:.6g}, as the constraints want it"))
+    lines: dict[str, str] = {}
+    for _, label, words in sorted(found, reverse=True):
+        lines.setdefault(label, words)
+    return [f"{label} {words}" for label, words in lines.items()][:3]
