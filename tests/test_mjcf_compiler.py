@@ -25,6 +25,7 @@ FLAGS = 0xFFF  # the bits of terms of the smooth dynamics
 
 # Columns that have a meaning for some rows alone.
 SHAPED = ("geom_pos", "geom_quat", "geom_size")  # of shapes with a mass
+READ_SENSORS = {2, 3, 9, 10, 11, 12, 13, 14, 15, 18, 19, *range(26, 33)}
 OF_MUSCLES = ("actuator_acc0",)
 
 
@@ -42,6 +43,13 @@ def rows(name: str, expected: dict[str, Any], values: np.ndarray) -> np.ndarray:
             for kind, prm in zip(expected["actuator_gaintype"], expected["actuator_gainprm"], strict=True)
         ]
         return values[scaled]
+    if name.startswith("sensor"):
+        return values[
+            [
+                kind in READ_SENSORS and ref < 0
+                for kind, ref in zip(expected["sensor_type"], expected["sensor_refid"], strict=True)
+            ]
+        ]
     if name == "wrap_objid":
         return values[[kind != 2 for kind in expected["wrap_type"]]]
     if name == "wrap_prm":
@@ -89,14 +97,37 @@ def test_rules_of_mujoco(name: str) -> None:
 
 def test_models_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    dyn = kc.compile(kc.Model.from_mjcf(FOLDER / "joints.xml"), cc="none")
-    state = json.loads((FOLDER / "joints.json").read_text())["states"][0]
+    with pytest.warns(kc.KanecoreWarning, match="armature of"):
+        dyn = kc.compile(kc.Model.from_mjcf(FOLDER / "branches.xml"), cc="none")
+    state = json.loads((FOLDER / "branches.json").read_text())["states"][0]
     size = np.max(np.abs(state["qacc_smooth"]))
-    np.testing.assert_allclose(dyn.udot(0.0, state["x"]), state["qacc_smooth"], rtol=0, atol=1e-12 * size)
+    udot = dyn.udot(0.0, state["x"], r=state["ctrl"])
+    np.testing.assert_allclose(udot, state["qacc_smooth"], rtol=0, atol=1e-12 * size)
     with pytest.raises(kc.ModelError, match=r"the MJCF text, line 2: <attach> is not read without MuJoCo: pip install"):
         kc.Model.from_mjcf("<mujoco><worldbody>\n<attach model='m' prefix=''/></worldbody></mujoco>")
     with pytest.raises(kc.ModelError, match=r"no_such\.xml cannot be read: No such file"):
         kc.Model.from_mjcf("no_such.xml")
+
+
+def test_sensors() -> None:
+    """Those that are not read are there by name; so are those whose frame is a mesh's, or relative to another."""
+    m = compile_mjcf(
+        written(
+            """<worldbody><body name="b"><joint name="j"/><geom name="g" size=".1"/><site name="s"/>
+            <geom name="mesh" type="mesh" mesh="m" mass="0"/></body></worldbody>
+            <asset><mesh name="m" file="m.stl"/></asset>
+            <sensor><framepos name="a" objtype="geom" objname="g" noise="1"/><framepos objtype="geom" objname="mesh"/>
+            <framepos objtype="body" objname="b" reftype="site" refname="s"/><framepos objtype="camera" objname="c"/>
+            <touch name="t" site="s"/><gyro site="s" cutoff="2"/></sensor>"""
+        )
+    )
+    assert m.nsensor == 6
+    assert m.sensor_type.tolist() == [26, -1, -1, -1, -1, 3]
+    assert m.sensor_objtype[[0, 5]].tolist() == [5, 6]
+    assert m.sensor_cutoff[5] == 2.0
+    assert [Names(m)("sensor", i) for i in (0, 4)] == ["a", "t"]
+    with pytest.raises(kc.ModelError, match="no joint is called 'k'"):
+        compile_mjcf(written(body(J, '<sensor><jointpos joint="k"/></sensor>')))
 
 
 # ------------------------------------------------------------------------------------------------------- meshes
@@ -271,13 +302,32 @@ NOT_READ = "is not read without MuJoCo: pip install mujoco"
         ("<default><default class='a'/><default class='a'/></default>", "the default class 'a' is there already"),
         ("<option><flag gravity='off'/></option>", "gravity is 'off'; it must be enable or disable"),
         ("<asset><mesh name='a'/><mesh name='a'/></asset>", "the name 'a' is that of another mesh"),
-        (body(J, "<tendon><fixed/></tendon>"), "the tendon has no path"),
+        (body(J, "<tendon><fixed/></tendon>"), "the tendon has no joint, or one of them twice"),
         (body(J, '<tendon><fixed><joint joint="j"/></fixed></tendon>'), "<joint> of a tendon lacks coef"),
         (body(J, '<tendon><fixed><joint joint="k" coef="1"/></fixed></tendon>'), "no joint is called 'k'"),
         (
             body('<joint name="j" type="ball"/>', '<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>'),
             "of hinges",
         ),
+        (
+            body(J, '<tendon><fixed><joint joint="j" coef="1"/><joint joint="j" coef="1"/></fixed></tendon>'),
+            "the tendon has no joint, or one of them twice",
+        ),
+        *(
+            (
+                body(J + '<site name="s"/><site name="t"/>', f"<tendon><spatial>{path}</spatial></tendon>"),
+                "a branch of the tendon has fewer than two sites",
+            )
+            for path in (
+                '<site site="s"/>',
+                '<site site="s"/><site site="s"/>',
+                '<site site="s"/><site site="t"/><pulley divisor="2"/>',
+                '<site site="s"/><pulley divisor="2"/><site site="s"/><site site="t"/>',
+            )
+        ),
+        (body(J, '<tendon><fixed armature="-1"><joint joint="j" coef="1"/></fixed></tendon>'), "armature is negative"),
+        (body('<joint name="j" type="ball" range="1 2"/>'), "the first number of a ball's range is 0"),
+        (body('<joint name="j" type="ball"/>', '<equality><joint joint1="j"/></equality>'), "of hinges and slides"),
         (body(J, '<tendon><spatial><pulley divisor="0"/></spatial></tendon>'), "the divisor of a pulley is positive"),
         (body(J, '<tendon><fixed springlength="2 1"><joint joint="j" coef="1"/></fixed></tendon>'), "is no range"),
         (body(J, '<equality><connect body1="b"/></equality>'), "<connect> of bodies has no anchor"),

@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
+from kanecore.describe.mjcf_compiler.mjcf_file import is_text
 from kanecore.errors import ModelError
 
 __all__ = ["compiled"]
@@ -34,11 +35,11 @@ def compiled(source: Any) -> Any:
         return compile_mjcf(source)
     text = fspath(source)
     try:
-        if text.lstrip().startswith("<"):
+        if is_text(source):
             return _recent(mujoco.MjModel.from_xml_string(text))
         return _recent(mujoco.MjModel.from_xml_path(text))
     except ValueError as error:
-        raise ModelError(f"MuJoCo refuses {'the text' if text.lstrip().startswith('<') else text}: {error}") from None
+        raise ModelError(f"MuJoCo refuses {'the text' if is_text(source) else text}: {error}") from None
 
 
 def _recent(m: Any) -> Any:

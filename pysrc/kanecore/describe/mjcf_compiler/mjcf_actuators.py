@@ -66,13 +66,8 @@ def read_actuator(element: Element, base: Mapping[str, Any]) -> Values:
     elif tag == "muscle":
         known = list(source["gainprm"])
         prm = [x for name, start in _MUSCLE.items() for x in _not_negative(own, name, [known.pop(0) for _ in start])]
-        if prm[0] >= prm[1] or not prm[4] < 1 < prm[5] or min(prm[3], *prm[6:9]) <= 0:
-            raise fault(element, "a muscle has range[0] < range[1], lmin < 1 < lmax, and scale, vmax, fpmax, fvmax > 0")
-        times = _not_negative(own, "timeconst", source["dynprm"][:2])
-        force, activation = (
-            ("muscle", prm, "muscle", prm),
-            ("muscle", [*times, positive("tausmooth", source["dynprm"][2])]),
-        )
+        times = [*_not_negative(own, "timeconst", source["dynprm"][:2]), positive("tausmooth", source["dynprm"][2])]
+        force, activation = ("muscle", prm, "muscle", prm), ("muscle", times)
     values |= {"gaintype": force[0], "gainprm": _ten(force[1]), "biastype": force[2], "biasprm": _ten(force[3])}
     values |= {"dyntype": activation[0], "dynprm": _ten(activation[1])}
     targets = (*_TARGETS, "refsite", "shortcut")
@@ -91,14 +86,9 @@ def _source(shortcut: str, base: Mapping[str, Any] | None) -> Mapping[str, Any]:
             return base
         base = base["parent"]
     start = {"damper": [], "muscle": [x for each in _MUSCLE.values() for x in each]}.get(shortcut, [1.0])
-    times = [0.01, 0.04] if shortcut == "muscle" else [1.0]
-    return {
-        "gainprm": _ten(start),
-        "biasprm": _ten([]),
-        "dyntype": "none",
-        "dynprm": _ten(times),
-        "inheritrange": (0.0,),
-    }
+    times = _ten([0.01, 0.04] if shortcut == "muscle" else [1.0])
+    nothing = {"biasprm": _ten([]), "dyntype": "none", "inheritrange": (0.0,)}
+    return {**nothing, "gainprm": _ten(start), "dynprm": times}
 
 
 def _not_negative(own: Values, name: str, known: Sequence[float]) -> list[float]:
@@ -128,29 +118,28 @@ def add_actuator(record: Record, element: Element, base: Mapping[str, Any], auto
     target = [record.find(table, values.data[targets[0]], element), -1]
     if "refsite" in values:
         target[1] = record.find("site", values.data["refsite"], element)
-    damping, lengths = values.numbers("damping"), values.numbers("lengthrange")
-    if kind == 4 and (any(damping) or values.number("armature")):
+    row = values.row("gear lengthrange gainprm biasprm dynprm armature damping")
+    if kind == 4 and (any(values.numbers("damping")) or row["armature"]):
         raise fault(element, "damping and armature are of actuators on joints and tendons")
     gaintype, biastype = values.word("gaintype", _GAINS), values.word("biastype", _BIASES)
-    dyntype, gain, bias = values.word("dyntype", _ACTIVATIONS), values.numbers("gainprm"), values.numbers("biasprm")
-    if 2 in (gaintype, biastype) and lengths[0] >= lengths[1]:
-        raise unread(element, "a muscle without lengthrange")
+    dyntype = values.word("dyntype", _ACTIVATIONS)
+    for prm in (row[name] for name, form in (("gainprm", gaintype), ("biasprm", biastype)) if form == 2):
+        if prm[0] >= prm[1] or not prm[4] < 1 < prm[5] or min(prm[3], *prm[6:9]) <= 0:
+            raise fault(element, "a muscle has range[0] < range[1], lmin < 1 < lmax, and scale, vmax, fpmax, fvmax > 0")
+        if row["lengthrange"][0] >= row["lengthrange"][1]:
+            raise unread(element, "a muscle without lengthrange")
     share = values.number("inheritrange")
-    if share > 0 and (gaintype, biastype) == (0, 1) and gain[0] == -bias[1]:
+    if share > 0 and (gaintype, biastype) == (0, 1) and row["gainprm"][0] == -row["biasprm"][1]:
         bounds = "actrange" if dyntype == 1 else "ctrlrange"
         values = Values(element, {**values.data, bounds: _shared(record, values, kind, target[0], share)})
     if values.limited("actlimited", "actrange", automatic) and dyntype == 0:
         raise fault(element, "actrange is given, and there is no activation")
-    record.add(
-        "actuator",
-        element,
-        {"trntype": kind, "trnid": target, "gear": values.numbers("gear"), "lengthrange": lengths, "acc0": 0.0}
-        | {"gaintype": gaintype, "gainprm": gain, "biastype": biastype, "biasprm": bias, "dyntype": dyntype}
-        | {"dynprm": values.numbers("dynprm"), "actearly": values.true("actearly"), "delay": 0.0}
-        | {"armature": values.number("armature"), "damping": damping[0], "dampingpoly": damping[1:]}
-        | {f"{each}limited": values.limited(f"{each}limited", f"{each}range", automatic) for each in ("ctrl", "force")}
-        | {f"{each}range": values.numbers(f"{each}range") for each in ("ctrl", "force")},
-    )
+    limits = {
+        f"{each}limited": values.limited(f"{each}limited", f"{each}range", automatic) for each in ("ctrl", "force")
+    }
+    row |= {"trntype": kind, "trnid": target, "gaintype": gaintype, "biastype": biastype, "dyntype": dyntype}
+    row |= {"actearly": values.true("actearly"), "delay": 0.0, "acc0": 0.0}
+    record.add("actuator", element, row | limits | values.row("ctrlrange forcerange"))
 
 
 def _shared(record: Record, values: Values, kind: int, target: int, share: float) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -131,20 +132,16 @@ class Bodies:
             raise fault(body.element, "a mocap body is a child of the world, and has no joints")
         self.places.append(composed(self.places[parent], body.at) if values else SAME)
         self._last_speed.append(self._last_speed[parent] if values else -1)
-        firsts = {
-            f"{kind}adr": record.count(kind) if parts else -1 for kind, parts in (("jnt", joints), ("geom", geoms))
-        }
         number = record.count("body")
         masses = [mass for part in geoms for mass in self._geom(*part, number, self._counts(body))]
         mass = self._mass(body, masses) if values else Mass(0.0, np.zeros(3), SAME)
-        record.add(
-            "body",
-            body.element,
-            {"parentid": max(parent, 0), "pos": body.at[0], "quat": body.at[1], **firsts}
-            | {"ipos": mass.at[0], "iquat": mass.at[1], "mass": mass.mass, "inertia": mass.inertia}
-            | {"jntnum": len(joints), "geomnum": len(geoms), "gravcomp": values.number("gravcomp") if values else 0.0}
-            | {"mocapid": sum(each >= 0 for each in record.columns["body_mocapid"]) if mocap else -1},
-        )
+        row = {"parentid": max(parent, 0), "pos": body.at[0], "quat": body.at[1], "mass": mass.mass}
+        row |= {"ipos": mass.at[0], "iquat": mass.at[1], "inertia": mass.inertia, "mocapid": -1}
+        row |= {"jntnum": len(joints), "jntadr": record.count("jnt") if joints else -1}
+        row |= {"geomnum": len(geoms), "geomadr": record.count("geom") - len(geoms) if geoms else -1}
+        if mocap:
+            row["mocapid"] = sum(each >= 0 for each in record.columns["body_mocapid"])
+        record.add("body", body.element, row | {"gravcomp": values.number("gravcomp") if values else 0.0})
         kinds = [self._joint(*part, body, number) for part in joints]
         self._check_joints(kinds, body, parent)
         for part in sites:
@@ -181,9 +178,7 @@ class Bodies:
         a, b, c = inertia = np.maximum(mass.inertia, self.compiler.number("boundinertia"))
         if a + b < c or a + c < b or b + c < a:
             if not self.compiler.true("balanceinertia"):
-                raise fault(
-                    body.element, f"no body has the inertias {a:g} {b:g} {c:g}; balanceinertia makes them equal"
-                )
+                raise fault(body.element, f"no body has the inertias {a:g} {b:g} {c:g}; balanceinertia evens them")
             inertia = np.full(3, (a + b + c) / 3.0)
         return Mass(total, inertia, mass.at)
 
@@ -223,31 +218,21 @@ class Bodies:
                 raise fault(element, "the axis of the joint has no direction")
         limited = kind != FREE and values.limited("limited", "range", self.automatic)
         bounds = np.array(values.numbers("range")) * (radian if limited and kind in (BALL, HINGE) else 1.0)
-        stiffness, damping = values.numbers("stiffness"), values.numbers("damping")
-        joint = record.add(
-            "jnt",
-            element,
-            {"type": kind, "qposadr": len(record.qpos0), "dofadr": record.count("dof"), "bodyid": number}
-            | {"pos": place, "axis": axis, "stiffness": stiffness[0], "stiffnesspoly": stiffness[1:]}
-            | {"limited": limited, "range": bounds, "actgravcomp": values.true("actuatorgravcomp")}
-            | {"actfrclimited": single and values.limited("actuatorfrclimited", "actuatorfrcrange", self.automatic)}
-            | {"actfrcrange": values.numbers("actuatorfrcrange")}
-            | {"solref": values.numbers("solreflimit"), "solimp": values.numbers("solimplimit")}
-            | {"margin": values.number("margin")},
-        )
+        if limited and kind == BALL and bounds[0]:
+            raise fault(element, "the first number of a ball's range is 0")
+        force = single and values.limited("actuatorfrclimited", "actuatorfrcrange", self.automatic)
+        row = values.row("stiffness margin actfrcrange=actuatorfrcrange solref=solreflimit solimp=solimplimit")
+        row |= {"type": kind, "qposadr": len(record.qpos0), "dofadr": record.count("dof"), "bodyid": number}
+        row |= {"pos": place, "axis": axis, "limited": limited, "range": bounds, "actfrclimited": force}
+        joint = record.add("jnt", element, {**row, "actgravcomp": values.true("actuatorgravcomp")})
         start, spring = [*body.at[0], *body.at[1]] if kind == FREE else [1.0, 0.0, 0.0, 0.0], None
         if single:
             start, spring = [values.number("ref") * scale], [values.number("springref") * scale]
         record.qpos0 += start
         record.qpos_spring += spring or start
+        row = values.row("damping armature frictionloss") | {"bodyid": number, "jntid": joint, "invweight0": 0.0}
         for _ in range(SPEEDS[kind]):
-            self._last_speed[number] = record.add(
-                "dof",
-                None,
-                {"bodyid": number, "jntid": joint, "parentid": self._last_speed[number], "invweight0": 0.0}
-                | {"damping": damping[0], "dampingpoly": damping[1:], "armature": values.number("armature")}
-                | {"frictionloss": values.number("frictionloss")},
-            )
+            self._last_speed[number] = record.add("dof", None, {**row, "parentid": self._last_speed[number]})
         time, ratio = values.numbers("springdamper")
         if time or ratio:
             if min(time, ratio) <= 0:
@@ -265,13 +250,11 @@ class Bodies:
         sizes, at = self._placed(values, frame)
         if min(sizes[: SIZES.get(kind, 0)], default=1.0) <= 0:
             raise fault(element, f"the first {SIZES[kind]} of size must be positive")
-        self.record.add(
-            "geom",
-            element,
-            {"type": number, "bodyid": body, "pos": at[0], "quat": at[1], "size": sizes, "fluid": [0.0] * 12}
-            | {name: int(values.number(name)) for name in ("contype", "conaffinity", "condim", "priority")}
-            | {"friction": values.numbers("friction")},
-        )
+        row: dict[str, Any] = {
+            name: int(values.number(name)) for name in ("contype", "conaffinity", "condim", "priority")
+        }
+        row |= {"type": number, "bodyid": body, "pos": at[0], "quat": at[1], "size": sizes, "fluid": [0.0] * 12}
+        self.record.add("geom", element, row | values.row("friction"))
         low, high = self.compiler.numbers("inertiagrouprange")
         return self._mass_of(values, kind, sizes, at) if counts and low <= values.number("group") <= high else []
 

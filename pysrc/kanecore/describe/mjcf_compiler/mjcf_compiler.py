@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -27,6 +28,20 @@ __all__ = ["compile_mjcf"]
 _JOINT, _PULLEY, _SITE = 1, 2, 3  # of ``wrap_type``
 _EQUALITIES = ("connect", "weld", "joint", "tendon")
 _OF_BODIES, _OF_SITES = 1, 6  # of ``eq_objtype``
+_SENSORS = {"velocimeter": 2, "gyro": 3, "jointpos": 9, "jointvel": 10, "tendonpos": 11, "tendonvel": 12}
+_SENSORS |= {"actuatorpos": 13, "actuatorvel": 14, "actuatorfrc": 15, "ballquat": 18, "ballangvel": 19, "framepos": 26}
+_SENSORS |= {
+    "framequat": 27,
+    "framexaxis": 28,
+    "frameyaxis": 29,
+    "framezaxis": 30,
+    "framelinvel": 31,
+    "frameangvel": 32,
+}
+"""Sensors that descriptions read, with their numbers."""
+_SENSED = {"joint": (3, "jnt"), "tendon": (18, "tendon"), "actuator": (19, "actuator"), "site": (6, "site")}
+_SENSED |= {"body": (1, "body"), "xbody": (2, "body"), "geom": (5, "geom")}
+_MESH = 7  # of ``geom_type``
 _INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # of a quaternion, part by part
 
 
@@ -55,6 +70,8 @@ def compile_mjcf(source: str | PathLike[str]) -> SimpleNamespace:
         rest.add_equality(element)
     for element in sections(top, "actuator"):
         add_actuator(record, element, classes.base(element, "actuator"), bodies.automatic)
+    for element in sections(top, "sensor"):
+        rest.add_sensor(element)
     for element in sections(top, "keyframe"):
         rest.add_key(element)
     for _ in range(
@@ -119,27 +136,34 @@ class _Rest:
         start = record.count("wrap")
         for child in element.children:
             self._add_wrap(child, element.tag)
-        if record.count("wrap") == start:
-            raise fault(element, "the tendon has no path")
-        stiffness, damping, rest = (values.numbers(name) for name in ("stiffness", "damping", "springlength"))
+        self._check_path(element, start)
+        rest = values.numbers("springlength")
         if rest == [-1.0, -1.0]:
-            if element.tag == "spatial" and any(stiffness) and record.qpos_spring != record.qpos0:
+            if element.tag == "spatial" and any(values.numbers("stiffness")) and record.qpos_spring != record.qpos0:
                 raise unread(element, "the rest length, where joints have springref,")
             rest = 2 * [self._length(start, record.qpos_spring)]
-        if rest[0] > rest[1]:
-            raise fault(element, "springlength is no range")
-        record.add(
-            "tendon",
-            element,
-            {"adr": start, "num": record.count("wrap") - start, "lengthspring": rest, "springyield": 0.0}
-            | {"stiffness": stiffness[0], "stiffnesspoly": stiffness[1:], "damping": damping[0]}
-            | {"dampingpoly": damping[1:], "armature": values.number("armature"), "invweight0": 0.0}
-            | {"limited": values.limited("limited", "range", automatic)}
-            | {"actfrclimited": values.limited("actuatorfrclimited", "actuatorfrcrange", automatic)}
-            | {"range": values.numbers("range"), "actfrcrange": values.numbers("actuatorfrcrange")}
-            | {"solref_lim": values.numbers("solreflimit"), "solimp_lim": values.numbers("solimplimit")}
-            | {"margin": values.number("margin"), "length0": self._length(start, record.qpos0)},
-        )
+        if rest[0] > rest[1] or values.number("armature") < 0:
+            raise fault(element, "springlength is no range, or armature is negative")
+        row = values.row("range stiffness damping armature margin actfrcrange=actuatorfrcrange")
+        row |= values.row("solref_lim=solreflimit solimp_lim=solimplimit") | {"springyield": 0.0, "invweight0": 0.0}
+        row |= {"adr": start, "num": record.count("wrap") - start, "lengthspring": rest}
+        row["limited"] = values.limited("limited", "range", automatic)
+        row["actfrclimited"] = values.limited("actuatorfrclimited", "actuatorfrcrange", automatic)
+        record.add("tendon", element, {**row, "length0": self._length(start, record.qpos0)})
+
+    def _check_path(self, element: Element, start: int) -> None:
+        """ModelError for a path that is none: a joint twice, or a branch of fewer than two sites."""
+        kinds, targets = self.c["wrap_type"][start:], self.c["wrap_objid"][start:]
+        if element.tag == "fixed":
+            if not kinds or len({*targets}) < len(targets):
+                raise fault(element, "the tendon has no joint, or one of them twice")
+            return
+        branches = " ".join(str(k) for k in targets).split("-1")
+        if kinds[:1] == [_PULLEY]:
+            branches = branches[1:]
+        for branch in (each.split() for each in branches):
+            if len(branch) < 2 or any(one == other for one, other in itertools.pairwise(branch)):
+                raise fault(element, "a branch of the tendon has fewer than two sites, or one of them twice in a row")
 
     def _add_wrap(self, child: Element, tag: str) -> None:
         kinds = {"fixed joint": (_JOINT, "coef"), "spatial site": (_SITE, ""), "spatial pulley": (_PULLEY, "divisor")}
@@ -203,6 +227,8 @@ class _Rest:
         if names[0] not in values or (table == "site" and names[1] not in values):
             raise fault(values.element, f"<{values.element.tag}> has no {' or no '.join(names)}")
         found = [self.record.find(table, values.data[name], values.element) if name in values else -1 for name in names]
+        if table == "jnt" and min(self.c["jnt_type"][end] for end in found if end >= 0) < SLIDE:
+            raise fault(values.element, "<joint> is of hinges and slides")
         if found[0] == found[1] or (table == "body" and max(found) <= 0):
             raise fault(values.element, f"{names[0]} and {names[1]} are the same")
         return found
@@ -223,7 +249,21 @@ class _Rest:
             relative = [*product(turns[0].T, at - one[0]), *quaternion_product(one[1] * _INVERSE, other[1])]
         data[:11] = [*anchor, *relative[:3], *unit(relative[3:]), values.number("torquescale")]
 
-    # ------------------------------------------------------------------------------------------------- keyframes
+    # -------------------------------------------------------------------------------------- sensors and keyframes
+    def add_sensor(self, element: Element) -> None:
+        """Add a sensor; one that is not read, is relative to a frame or on a mesh is there by name alone."""
+        row = {"type": -1, "objtype": 0, "objid": -1, "refid": -1, "cutoff": 0.0}
+        if element.tag in _SENSORS and "reftype" not in element.attributes:
+            values = read("sensor", element)
+            kind = next((name for name in _SENSED if name in values), str(values.data.get("objtype")))
+            number, table = _SENSED.get(kind, (0, ""))
+            name = values.data.get(kind, values.data.get("objname", ""))
+            target = self.record.find(table, name, element) if table else -1
+            if table and not (table == "geom" and self.c["geom_type"][target] == _MESH):
+                row = {"type": _SENSORS[element.tag], "objtype": number, "objid": target, "refid": -1}
+                row["cutoff"] = values.number("cutoff")
+        self.record.add("sensor", element, row)
+
     def add_key(self, element: Element) -> None:
         values, record = read("key", element), self.record
         states = sum(kind > 0 for kind in self.c["actuator_dyntype"])

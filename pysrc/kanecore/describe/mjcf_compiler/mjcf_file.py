@@ -12,10 +12,16 @@ from kanecore.errors import ModelError
 
 from .mjcf_values import fault, unread
 
-__all__ = ["check_sections", "read_mjcf", "sections"]
+__all__ = ["check_sections", "is_text", "read_mjcf", "sections"]
 
-_READ = ("compiler", "option", "default", "asset", "worldbody", "tendon", "equality", "actuator", "keyframe")
-_IDLE = ("size", "statistic", "visual", "custom", "sensor", "contact", "extension", "deformable")
+_BLANK = "\ufeff \t\r\n"
+_READ = ("compiler", "option", "default", "asset", "worldbody", "tendon", "equality", "actuator", "sensor", "keyframe")
+_IDLE = ("size", "statistic", "visual", "custom", "contact", "extension", "deformable")
+
+
+def is_text(source: str | PathLike[str]) -> bool:
+    """Test whether a source is a text, which begins with ``<``, and no path."""
+    return fspath(source).lstrip(_BLANK).startswith("<")
 
 
 def read_mjcf(source: str | PathLike[str]) -> tuple[Element, Path]:
@@ -27,8 +33,8 @@ def read_mjcf(source: str | PathLike[str]) -> tuple[Element, Path]:
         It is no MJCF; it, or an included file, cannot be read.
     """
     text = fspath(source)
-    if text.lstrip().startswith("<"):
-        top, folder, path = read_xml(text.lstrip(), "the MJCF text"), Path(), None
+    if is_text(source):
+        top, folder, path = read_xml(text.lstrip(_BLANK), "the MJCF text"), Path(), None
     else:
         path = Path(text)
         top, folder = read_xml(_content(path), text), path.parent

@@ -35,6 +35,7 @@ _COLUMNS = {
         "trntype trnid gear gaintype gainprm biastype biasprm dyntype dynprm ctrllimited ctrlrange forcelimited "
         "forcerange lengthrange acc0 armature damping dampingpoly actearly delay"
     ),
+    "sensor": "type objtype objid refid cutoff",
     "key": "time qpos qvel act ctrl",
 }
 _COUNTS = {"jnt": "njnt", "dof": "nv", "actuator": "nu"}

@@ -84,6 +84,7 @@ _FORMS = {
     "weld": ("active=true body1 body2 anchor=0,0,0 relpose=0,0,0,0,0,0,0 torquescale=1 site1 site2", _SOFT),
     "eqjoint": ("active=true joint1 joint2 polycoef=0,1,0,0,0", _SOFT),
     "eqtendon": ("active=true tendon1 tendon2 polycoef=0,1,0,0,0", _SOFT),
+    "sensor": ("joint tendon actuator site objtype objname cutoff=0", "noise nsample interp delay interval user"),
     "key": ("time=0 qpos qvel act ctrl", "mpos mquat"),
     "general": (f"{_ACTUATOR} {_GENERAL}", "group user"),
     "motor": (_ACTUATOR, "group user"),
@@ -147,6 +148,17 @@ class Values:
 
     def number(self, name: str) -> float:
         return float(self.data[name][0])
+
+    def row(self, columns: str) -> dict[str, Any]:
+        """Columns NAME, or NAME=ATTRIBUTE, with one number or several; a polynomial has its first number apart."""
+        found = dict[str, Any]()
+        for column, _, name in (each.partition("=") for each in columns.split()):
+            numbers = self.numbers(name or column)
+            if column in ("stiffness", "damping"):
+                found |= {column: numbers[0], f"{column}poly": numbers[1:]}
+            else:
+                found[column] = numbers if len(numbers) > 1 else numbers[0]
+        return found
 
     def word(self, name: str, options: Sequence[str]) -> int:
         """Place of a word among those that it may be."""
