@@ -17,6 +17,7 @@ import pytest
 import kanecore as kc
 from kanecore.describe.from_mjcf.mujoco_source import Names
 from kanecore.describe.mjcf_compiler.mjcf_compiler import compile_mjcf
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import SENSORS
 from kanecore.describe.robots.rigid_poses import from_unit_quaternion
 
 FOLDER = Path(__file__).parent / "mujoco_models"
@@ -26,6 +27,7 @@ FLAGS = 0xFFF  # the bits of terms of the smooth dynamics
 # Columns that have a meaning for some rows alone.
 SHAPED = ("geom_pos", "geom_quat", "geom_size")  # of shapes with a mass
 OF_MUSCLES = ("actuator_acc0",)
+OF_READ_SENSORS, UNREAD = ("sensor_objtype", "sensor_objid", "sensor_cutoff"), ("accelerometer",)
 
 
 def written(text: str) -> str:
@@ -42,6 +44,9 @@ def rows(name: str, expected: dict[str, Any], values: np.ndarray) -> np.ndarray:
             for kind, prm in zip(expected["actuator_gaintype"], expected["actuator_gainprm"], strict=True)
         ]
         return values[scaled]
+    if name in OF_READ_SENSORS:
+        kinds = zip(expected["sensor_type"], expected["sensor_refid"], strict=True)
+        return values[[SENSORS[kind] not in UNREAD and seen_from < 0 for kind, seen_from in kinds]]
     if name == "wrap_objid":
         return values[[kind != 2 for kind in expected["wrap_type"]]]
     if name == "wrap_prm":

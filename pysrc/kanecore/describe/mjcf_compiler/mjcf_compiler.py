@@ -19,7 +19,7 @@ from .mjcf_file import check_sections, read_mjcf, sections
 from .mjcf_poses import SAME, composed, quaternion_product, unit
 from .mjcf_record import Record
 from .mjcf_values import Classes, Values, fault, read, unread
-from .mujoco_enumerations import BALL, FLAGS, FREE, SLIDE
+from .mujoco_enumerations import BALL, FLAGS, FREE, SENSED, SENSORS, SLIDE
 from .reference_inertia import ReferenceInertia
 
 __all__ = ["compile_mjcf"]
@@ -55,6 +55,8 @@ def compile_mjcf(source: str | PathLike[str]) -> SimpleNamespace:
         rest.add_equality(element)
     for element in sections(top, "actuator"):
         add_actuator(record, element, classes.base(element, "actuator"), bodies.automatic)
+    for element in sections(top, "sensor"):
+        rest.add_sensor(element)
     for element in sections(top, "keyframe"):
         rest.add_key(element)
     for _ in range(
@@ -102,6 +104,15 @@ def _meshes(top: Element) -> Iterator[tuple[str, Element]]:
             raise fault(element, f"the name {name!r} is that of another mesh")
         known.add(name)
         yield name, element
+
+
+def _number(element: Element, name: str, default: float) -> float:
+    """A number of an element whose other attributes do not matter."""
+    text = element.attributes.get(name, "")
+    try:
+        return parsed(text)[0] if text.strip() else default
+    except ValueError:
+        raise fault(element, f"{name} of <{element.tag}> is {text!r}; it must be a number") from None
 
 
 class _Rest:
@@ -222,6 +233,22 @@ class _Rest:
             at = product(turns[1], anchor) + other[0]
             relative = [*product(turns[0].T, at - one[0]), *quaternion_product(one[1] * _INVERSE, other[1])]
         data[:11] = [*anchor, *relative[:3], *unit(relative[3:]), values.number("torquescale")]
+
+    # --------------------------------------------------------------------------------------------------- sensors
+    def add_sensor(self, element: Element) -> None:
+        """Add a sensor; of those that are not of a joint, a tendon, an actuator or a frame the type alone."""
+        if element.tag not in SENSORS:
+            raise unread(element)
+        a, of_frame = element.attributes, element.tag.startswith("frame")
+        what = a.get("objtype", "") if of_frame else next((each for each in SENSED if each in a), "")
+        row = {"type": SENSORS.index(element.tag), "objtype": 0, "objid": -1, "refid": -1, "cutoff": 0.0}
+        if "reftype" in a:
+            row["refid"] = 0
+        elif what in SENSED:
+            table, row["objtype"] = SENSED[what]
+            row["objid"] = self.record.find(table, a.get("objname" if of_frame else what, ""), element)
+            row["cutoff"] = _number(element, "cutoff", 0.0)
+        self.record.add("sensor", element, row)
 
     # ------------------------------------------------------------------------------------------------- keyframes
     def add_key(self, element: Element) -> None:

@@ -14,8 +14,8 @@ from .mjcf_values import fault, unread
 
 __all__ = ["check_sections", "read_mjcf", "sections"]
 
-_READ = ("compiler", "option", "default", "asset", "worldbody", "tendon", "equality", "actuator", "keyframe")
-_IDLE = ("size", "statistic", "visual", "custom", "sensor", "contact", "extension", "deformable")
+_READ = ("compiler", "option", "default", "asset", "worldbody", "tendon", "equality", "actuator", "sensor", "keyframe")
+_IDLE = ("size", "statistic", "visual", "custom", "contact", "extension", "deformable")
 
 
 def read_mjcf(source: str | PathLike[str]) -> tuple[Element, Path]:

@@ -36,6 +36,7 @@ _COLUMNS = {
         "forcerange lengthrange acc0 armature damping dampingpoly actearly delay"
     ),
     "key": "time qpos qvel act ctrl",
+    "sensor": "type objtype objid refid cutoff",
 }
 _COUNTS = {"jnt": "njnt", "dof": "nv", "actuator": "nu"}
 _WORDS = {"jnt": "joint", "eq": "equality"}
