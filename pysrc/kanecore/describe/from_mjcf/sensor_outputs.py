@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sensors of a compiled MuJoCo model as outputs: of joints, tendons, actuators, and of frames of bodies.
 
-Source: the documentation of MuJoCo 4.0, "XML Reference", element ``sensor``; numbers are those of ``mjtSensor``.
+Source: the documentation of MuJoCo 4.0, "XML Reference", element ``sensor``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.describe.mjcf_compiler.mujoco_enumerations import SENSED, SENSORS
 from kanecore.describe.robots.number_nodes import number, triple
 from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion
 from kanecore.graph.expression_graph import Op
@@ -25,10 +26,12 @@ from .tendon_lengths import Tendon
 
 __all__ = ["add_sensors"]
 
-_BODY = 1  # of ``sensor_objtype``
-_POSES = {_BODY: ("body_ipos", "body_iquat"), 2: (), 5: ("geom_pos", "geom_quat"), 6: ("site_pos", "site_quat")}
-_BODIES = {5: "geom_bodyid", 6: "site_bodyid"}
-_UNCUT = (18, 27, 28, 29, 30)  # quaternions and axes, which no cutoff clips
+_BODY, _XBODY, _GEOM, _SITE = (SENSED[each][1] for each in ("body", "xbody", "geom", "site"))
+_POSES = {_BODY: ("body_ipos", "body_iquat"), _XBODY: (), _GEOM: ("geom_pos", "geom_quat")}
+_POSES[_SITE] = ("site_pos", "site_quat")
+_BODIES = {_GEOM: "geom_bodyid", _SITE: "site_bodyid"}
+_UNCUT = ("ballquat", "framequat", "framexaxis", "frameyaxis", "framezaxis")
+"""Quaternions and axes, which no cutoff clips."""
 _ENDINGS = {1: ("",), 3: ("_x", "_y", "_z"), 4: ("_e0", "_e1", "_e2", "_e3")}
 
 
@@ -86,7 +89,7 @@ def add_sensors(
     taken = {f"{tree.names('actuator', i)} force" for i in range(m.nu)}
     taken |= {f"{tree.names('tendon', t)} length" for t in range(m.ntendon)} | {*b.inputs.names.values()}
     for i in range(m.nsensor):
-        name, kind, k = tree.names("sensor", i), int(m.sensor_type[i]), int(m.sensor_objid[i])
+        name, kind, k = tree.names("sensor", i), SENSORS[int(m.sensor_type[i])], int(m.sensor_objid[i])
         if kind in _OF_JOINTS:
             nodes = _OF_JOINTS[kind](tree, k)
         elif kind in _OF_TENDONS:
@@ -115,31 +118,34 @@ def _frame(tree: BodyTree, velocities: BodyVelocities, name: str, kind: int, k: 
 def _cut(tree: BodyTree, i: int, node: int) -> int:
     """A value within the cutoff of its sensor."""
     b, limit = tree.builder, float(tree.m.sensor_cutoff[i])
-    if limit <= 0.0 or int(tree.m.sensor_type[i]) in _UNCUT:
+    if limit <= 0.0 or SENSORS[int(tree.m.sensor_type[i])] in _UNCUT:
         return node
     return b.graph.binary(Op.MIN, b.graph.binary(Op.MAX, node, number(b, -limit)), number(b, limit))
 
 
-_OF_JOINTS: dict[int, Callable[[BodyTree, int], list[int]]] = {
-    9: lambda tree, j: [tree.q[int(tree.m.jnt_qposadr[j])]],
-    10: lambda tree, j: [tree.u[int(tree.m.jnt_dofadr[j])]],
-    18: lambda tree, j: tree.q[int(tree.m.jnt_qposadr[j]) :][:4],
-    19: lambda tree, j: tree.u[int(tree.m.jnt_dofadr[j]) :][:3],
+_OF_JOINTS: dict[str, Callable[[BodyTree, int], list[int]]] = {
+    "jointpos": lambda tree, j: [tree.q[int(tree.m.jnt_qposadr[j])]],
+    "jointvel": lambda tree, j: [tree.u[int(tree.m.jnt_dofadr[j])]],
+    "ballquat": lambda tree, j: tree.q[int(tree.m.jnt_qposadr[j]) :][:4],
+    "ballangvel": lambda tree, j: tree.u[int(tree.m.jnt_dofadr[j]) :][:3],
 }
-_OF_TENDONS: dict[int, Callable[[Tendon], int]] = {11: lambda tendon: tendon.length, 12: lambda tendon: tendon.rate}
-_OF_ACTUATORS: dict[int, Callable[[ActuatorNodes], int]] = {
-    13: lambda actuator: actuator.length,
-    14: lambda actuator: actuator.rate,
-    15: lambda actuator: actuator.force,
+_OF_TENDONS: dict[str, Callable[[Tendon], int]] = {
+    "tendonpos": lambda tendon: tendon.length,
+    "tendonvel": lambda tendon: tendon.rate,
 }
-_OF_FRAMES: dict[int, Callable[[_Frame], list[int]]] = {
-    2: lambda frame: frame.velocity(own_axes=True),
-    3: lambda frame: frame.angular_velocity(own_axes=True),
-    26: _Frame.position,
-    27: _Frame.turn,
-    28: lambda frame: frame.axis(0),
-    29: lambda frame: frame.axis(1),
-    30: lambda frame: frame.axis(2),
-    31: lambda frame: frame.velocity(own_axes=False),
-    32: lambda frame: frame.angular_velocity(own_axes=False),
+_OF_ACTUATORS: dict[str, Callable[[ActuatorNodes], int]] = {
+    "actuatorpos": lambda actuator: actuator.length,
+    "actuatorvel": lambda actuator: actuator.rate,
+    "actuatorfrc": lambda actuator: actuator.force,
+}
+_OF_FRAMES: dict[str, Callable[[_Frame], list[int]]] = {
+    "velocimeter": lambda frame: frame.velocity(own_axes=True),
+    "gyro": lambda frame: frame.angular_velocity(own_axes=True),
+    "framepos": _Frame.position,
+    "framequat": _Frame.turn,
+    "framexaxis": lambda frame: frame.axis(0),
+    "frameyaxis": lambda frame: frame.axis(1),
+    "framezaxis": lambda frame: frame.axis(2),
+    "framelinvel": lambda frame: frame.velocity(own_axes=False),
+    "frameangvel": lambda frame: frame.angular_velocity(own_axes=False),
 }
