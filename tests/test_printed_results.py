@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import kanecore as kc
@@ -16,8 +15,8 @@ RESULTS: dict[str, Callable[[kc.CompiledModel], Any]] = {
     "check": lambda dyn: dyn.check(X),
     "linear_system": lambda dyn: dyn.linear_system(0.0, X),
     "conserved": lambda dyn: dyn.conserved(),
-    "impact": lambda dyn: dyn.impact(0.0, X, contacts=[("G", [0.0, 1.0, 0.0])]),
-    "solve_inverse": lambda dyn: dyn.solve_inverse(0.0, X, udot=np.zeros(2), known={"F": 0.0}),
+    "impact": lambda dyn: dyn.impact(0.0, X, [[1.0, 0.0]], full=True),
+    "solve_inverse": lambda dyn: dyn.solve_inverse(0.0, X, udot={"v": 1.0}, tau={"omega": 0.0}),
 }
 
 

@@ -312,5 +312,5 @@ def test_numba_keeps_the_model_alive_and_no_address_in_files(tmp_path: Path, mon
 
 def test_without_numba_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, pole: kc.CompiledModel) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    with pytest.raises(ImportError, match=r"pip install 'kanecore\[numba\]'"):
+    with pytest.raises(ImportError, match="pip install numba"):
         pole.numba()

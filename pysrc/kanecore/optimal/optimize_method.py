@@ -96,7 +96,7 @@ def optimize(
     Raises
     ------
     ImportError
-        CasADi is missing: ``pip install 'kanecore[optimize]'``.
+        CasADi is missing: ``pip install casadi``.
     KeyError
         A name that the model does not have.
     ValueError, TypeError
@@ -120,5 +120,5 @@ def optimize(
     try:
         from kanecore.optimal.solution import optimal_motion
     except ImportError as error:
-        raise ImportError("dyn.optimize needs the package casadi: pip install 'kanecore[optimize]'") from error
+        raise ImportError("dyn.optimize needs the package casadi: pip install casadi") from error
     return optimal_motion(dyn, arguments)

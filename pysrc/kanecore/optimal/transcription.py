@@ -205,7 +205,7 @@ class _Transcription:
         if not self.exact and problem.f.is_a("SXFunction"):
             raise ModelError(
                 f"rows of the constraints of {problem.dyn.name!r} follow from others, which takes a C compiler in "
-                "optimize: pip install 'kanecore[compiler]', or leave out those that dyn.check() calls redundant"
+                "optimize: pip install ziglang, or leave out those that dyn.check() calls redundant"
             )
         self.M = ca.MX.sym("M", len(kept), mesh.n)
         at_edges = self._states_and_inputs(*self.edges)
