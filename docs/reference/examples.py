@@ -1028,6 +1028,22 @@ import kanecore as kc
 model = kc.Model.from_urdf(kc.gallery.robot_file("panda"))
 print(model.n_q, model.inputs[0])
 
+# %% Model.from_sdf
+import kanecore as kc
+
+text = """
+<sdf version="1.11"><model name="pendulum">
+<link name="rod">
+<inertial> <pose>0 0 -0.5 0 0 0</pose> <mass>2</mass>
+<inertia> <ixx>0.2</ixx> <iyy>0.2</iyy> <izz>0</izz> </inertia>
+</inertial> </link>
+<joint name="hinge" type="revolute">
+<parent>world</parent> <child>rod</child> <axis> <xyz>0 1 0</xyz> </axis>
+</joint>
+</model></sdf>"""
+model = kc.Model.from_sdf(text)
+print(model.coordinates, model.inputs)
+
 # %% Model.from_mjcf
 import kanecore as kc
 

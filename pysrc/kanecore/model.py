@@ -19,6 +19,7 @@ from kanecore.derive.reports import explanation, model_picture, printed_equation
 from kanecore.derive.reports.kernel_expressions import Expressions
 from kanecore.describe.description import Description, duplicate
 from kanecore.describe.from_mjcf.mujoco_assembly import MujocoOptions, described_mujoco
+from kanecore.describe.from_sdf.sdf_file import read_sdf
 from kanecore.describe.from_sympy import vector_internals
 from kanecore.describe.from_sympy.arguments import Arguments, no_such_argument
 from kanecore.describe.from_sympy.reader import Reader
@@ -157,6 +158,7 @@ class Model(Expressions):
         from_lagrangian   Model of a Lagrangian and forces.
         from_transforms   Model of homogeneous transforms or Denavit-Hartenberg parameters.
         from_urdf         Model of a robot's URDF file.
+        from_sdf          Model of an SDFormat file.
         from_mjcf         Model of a MuJoCo model, its smooth dynamics.
 
     Changed into another model::
@@ -608,6 +610,80 @@ class Model(Expressions):
             robot = read_urdf(source, mimic, collisions=contacts is not None)
             addition = Additions(forcelist, states, outputs, feedback, functions).add_to
             return cls.of_reading(described_robot(robot, options, addition))
+
+    @classmethod
+    def from_sdf(
+        cls,
+        source: str | PathLike[str],
+        *,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        free_velocity: str = "link",
+        parameters: bool = False,
+        damping: bool = False,
+        friction: float | None = None,
+        armature: Mapping[str, float] = MappingProxyType({}),
+        loops: Sequence[tuple[Any, ...]] = (),
+        contacts: Mapping[str, Mapping[str, float]] | str | None = None,
+        forces: Sequence[str] | Mapping[str, Any] = (),
+        torques: Sequence[str] | Mapping[str, Any] = (),
+        velocity_constraints: Sequence[Any] | Mapping[str, Any] = (),
+        forcelist: Any = None,
+        states: Any = None,
+        outputs: Any = None,
+        feedback: Any = None,
+        functions: Any = None,
+    ) -> Model:
+        """The model of an SDFormat file with one ``<model>``, as of Gazebo and Drake, with its closed loops.
+
+        Coordinates, speeds and efforts are named as by `from_urdf`.  A universal joint J has ``q_J_1`` and ``q_J_2``,
+        about its first axis and then about the second one, a screw ``q_J``, its angle.  A link L that no joint moves
+        floats, with ``q_L_x``, ... without efforts.  All coordinates are 0, and quaternions 1, where the file places
+        the links.  A joint whose child moves by another joint, or carries its parent, closes a loop: the joints that
+        come first are those of the tree.
+
+        Parameters
+        ----------
+        source : path or str
+            A file, or a text that begins with ``<``.
+        all others : optional
+            As for `from_urdf`.
+
+        Raises
+        ------
+        ModelError
+            The file is no SDFormat of one model, or holds what is not read, such as nested models: the message says
+            in which line.
+        OSError
+            The file cannot be read.
+
+        Notes
+        -----
+        Read are links with their inertias, by default 1 kg and 1 kg m²; links without gravity; poses and frames,
+        ``relative_to``, ``attached_to`` and ``expressed_in``, by version; joints fixed, revolute, continuous,
+        prismatic, ball, universal, screw, with damping, friction, springs and mimic, Drake's rotors.
+
+        Source: http://sdformat.org/spec.
+
+        Examples
+        --------
+        ``dyn = kc.compile(kc.Model.from_sdf("gripper.sdf"))``
+        """
+        with no_collection():
+            options = RobotOptions(
+                gravity=gravity,
+                free_velocity=free_velocity,
+                parameters=parameters,
+                damping=damping,
+                friction=friction,
+                armature=armature,
+                loops=loops,
+                contacts=contacts,
+                forces=forces,
+                torques=torques,
+                velocity_constraints=velocity_constraints,
+            )
+            addition = Additions(forcelist, states, outputs, feedback, functions).add_to
+            return cls.of_reading(described_robot(read_sdf(source, contacts is not None), options, addition))
 
     @classmethod
     def from_mjcf(

@@ -234,7 +234,7 @@ def _on_model(
         "model",
         metavar="MODEL",
         help="a model of the gallery, file.py:variable that holds a Model or a CompiledModel, a file.urdf, "
-        "or a file.xml of MuJoCo",
+        "a file.sdf, or a file.xml of MuJoCo",
     )
     parser.add_argument("--floating-base", action="store_true", help="of a file.urdf: its root may move")
     _with_traceback(parser)

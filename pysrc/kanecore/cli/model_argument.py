@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The MODEL argument on the command line: a gallery model, ``file.py:variable``, a URDF file, or one of MuJoCo."""
+"""The MODEL argument on the command line: a gallery model, ``file.py:variable``, a file in URDF, SDF or of MuJoCo."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["check_floating_base", "compiled", "described", "in_gallery"]
 
-_MUJOCO = ".xml"
+_MUJOCO, _SDF = ".xml", ".sdf"
 
 
 def in_gallery(name: str) -> bool:
     """Test whether a name is neither ``file.py:variable`` nor that of a robot file."""
-    return not name.lower().endswith((".urdf", _MUJOCO)) and _in_a_file(name) is None
+    return not name.lower().endswith((".urdf", _SDF, _MUJOCO)) and _in_a_file(name) is None
 
 
 def check_floating_base(name: str, floating_base: bool) -> None:
@@ -82,6 +82,8 @@ def _robot(name: str, floating_base: bool) -> Model:
     try:
         if name.lower().endswith(_MUJOCO):
             return Model.from_mjcf(Path(name))
+        if name.lower().endswith(_SDF):
+            return Model.from_sdf(Path(name))
         return Model.from_urdf(Path(name), floating_base=floating_base)
     except OSError as error:
         raise ModelError(f"{name} cannot be read: {error.strerror}") from None
@@ -134,6 +136,6 @@ def _of_gallery(name: str) -> CompiledModel:
     if name not in MODELS:
         raise ModelError(
             f"there is no gallery model {name!r}: give one of {', '.join(models())}, "
-            "file.py:variable that holds a kanecore.Model, a file.urdf, or a file.xml of MuJoCo"
+            "file.py:variable that holds a kanecore.Model, a file.urdf, a file.sdf, or a file.xml of MuJoCo"
         )
     return load(name)

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from kanecore.describe.robots.element_values import ElementValues
 from kanecore.describe.robots.rigid_poses import Pose
 from kanecore.describe.robots.robot import Closure, LineSpring, LinkPose
 from kanecore.describe.robots.xml_reader import Element
 
-from .element_values import ElementValues
 from .unread_elements import AXIAL, LOOP_JOINTS, is_closure
 from .urdf_joints import joint_axis
 

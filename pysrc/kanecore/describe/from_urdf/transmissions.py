@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kanecore.describe.robots.element_values import ElementValues
 from kanecore.describe.robots.robot import SINGLE
 from kanecore.describe.robots.xml_reader import Element
-
-from .element_values import ElementValues
 
 __all__ = ["is_off", "plain_name", "reflected_inertias", "rotor_of"]
 

@@ -6,24 +6,19 @@ The format: http://wiki.ros.org/urdf/XML.
 
 from __future__ import annotations
 
-import errno
-import os
-import re
-import reprlib
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from kanecore.describe.robots.element_values import ElementValues
 from kanecore.describe.robots.rigid_poses import product
 from kanecore.describe.robots.robot import Inertial, Link, Robot
+from kanecore.describe.robots.robot_source import root_of
 from kanecore.describe.robots.tree_checks import checked_tree
-from kanecore.describe.robots.xml_reader import LARGEST, Element, read_xml
+from kanecore.describe.robots.xml_reader import Element
 from kanecore.errors import ModelError
 
-from .element_values import ElementValues
 from .loops_and_springs import closures, line_springs
 from .transmissions import reflected_inertias
 from .unread_elements import warn_of_unread
@@ -31,8 +26,6 @@ from .urdf_joints import joint_of
 from .urdf_shapes import collision_shapes, visual_shapes
 
 __all__ = ["read_urdf"]
-
-_SHOWN = 60  # characters of a text in a message
 
 
 def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool = False) -> Robot:
@@ -48,35 +41,10 @@ def read_urdf(source: str | PathLike[str], mimic: bool = True, collisions: bool 
     OSError
         The file cannot be read.
     """
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        where, folder = "the URDF text", None
-        top = read_xml(source.lstrip("\ufeff \t\r\n"), where)
-    else:
-        where, folder = str(source), str(Path(_named_file(source)).absolute().parent)
-        top = read_xml(_content(source, where), where)
+    top, where, folder = root_of(source, "URDF")
     if top.tag != "robot":
         raise ModelError(f"{where}, line {top.line}: the file begins with <{top.tag}>; a URDF begins with <robot>")
     return _robot(ElementValues(where), top, folder, mimic, collisions)
-
-
-def _named_file(source: Any) -> str:
-    """Check a path; ModelError if it is none."""
-    if not isinstance(source, (str, os.PathLike)) or not isinstance(name := os.fspath(source), str) or not name.strip():
-        given = reprlib.repr(source)
-        raise ModelError(f"source is {given}; it must be the path of a URDF file, or a text that begins with <")
-    return name
-
-
-def _content(source: str | PathLike[str], where: str) -> bytes:
-    try:
-        with Path(source).open("rb") as file:
-            return file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name that the system has no bytes for
-        if isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG and not re.search("[<\n]", where):
-            raise
-        shown = where if len(where) <= _SHOWN else f"{where[:_SHOWN]}..."
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ModelError(f"{shown!a} names no file ({why}): give a path, or a text that begins with <") from None
 
 
 def _robot(values: ElementValues, top: Element, folder: str | None, mimics: bool, collides: bool) -> Robot:

@@ -8,11 +8,11 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
+from kanecore.describe.robots.element_values import ElementValues
 from kanecore.describe.robots.rigid_poses import direction
 from kanecore.describe.robots.robot import KINDS, SINGLE, Joint, Mimic
 from kanecore.describe.robots.xml_reader import Element
 
-from .element_values import ElementValues
 from .unread_elements import SPRINGS
 
 __all__ = ["joint_axis", "joint_of"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from kanecore.describe.robots.element_values import ElementValues
 from kanecore.describe.robots.rigid_poses import Pose
 from kanecore.describe.robots.robot import Solid
 from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
 from kanecore.describe.robots.xml_reader import Element, parsed
-
-from .element_values import ElementValues
 
 __all__ = ["collision_shapes", "visual_shapes"]
 

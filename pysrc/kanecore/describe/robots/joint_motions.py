@@ -47,7 +47,7 @@ def add_joint(links: PlacedLinks, joint: Joint, singles: SingleJoints, in_world:
     b, parent = links.builder, links.by_name[joint.parent]
     at = parent.pose @ joint.origin
     if joint.kind == "floating":
-        add_floating(links, joint.child, joint.name, FramePoint(parent.frame, parent.point), at, in_world)
+        add_floating(links, joint.child, joint.name, FramePoint(parent.frame, parent.point), at, in_world, joint.driven)
         return
     if joint.kind == "fixed":
         placed = PlacedLink(parent.frame, parent.point, at, parent.carrier)
@@ -82,7 +82,9 @@ def _single(b: Builder, joint: Joint, parent: PlacedLink, at: Pose, singles: Sin
     effort = singles.effort(joint, q, u)
     load = ((frame, signed_axis(g, k, sign, effort)),)
     opposite = ((frame, signed_axis(g, k, -sign, effort)),)
-    if turns:
+    if not effort:
+        pass
+    elif turns:
         b.torque(frame, load)
         if parent.frame:
             b.torque(parent.frame, opposite)

@@ -33,13 +33,18 @@ class _Carried:
     mass: float = 0.0
     moment: Array = field(default_factory=lambda: np.zeros(3))
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    weighing: float = 0.0  # the mass on which gravity acts
+    weighing_moment: Array = field(default_factory=lambda: np.zeros(3))
 
-    def add(self, inertial: Inertial, pose: Pose) -> None:
+    def add(self, inertial: Inertial, pose: Pose, weighs: bool) -> None:
         """Add the inertia of a link, with its pose in the frame."""
         centre = product(pose.rotation, inertial.centre) + pose.position
         central = product(product(pose.rotation, inertial.inertia), pose.rotation.T)
         self.mass += inertial.mass
         self.moment += inertial.mass * centre
+        if weighs:
+            self.weighing += inertial.mass
+            self.weighing_moment += inertial.mass * centre
         self.inertia += central + inertial.mass * (product(centre, centre) * np.eye(3) - np.outer(centre, centre))
 
 
@@ -105,7 +110,7 @@ def add_bodies(links: PlacedLinks, robot: Robot, gravity: Sequence[float], param
         if parameters:
             values |= _named_body(links.builder, robot, name, link.inertial, placed, gravity)
         else:
-            carried.setdefault(placed.carrier, _Carried()).add(link.inertial, placed.pose)
+            carried.setdefault(placed.carrier, _Carried()).add(link.inertial, placed.pose, link.weighs)
     for name, masses in carried.items():
         _merged_body(links, robot, name, masses, gravity)
     return values
@@ -124,7 +129,11 @@ def _merged_body(links: PlacedLinks, robot: Robot, name: str, carried: _Carried,
     mass = b.constant(carried.mass)
     tensor = ((placed.frame, constant_matrix(b, 0.5 * (central + central.T))),)
     body = b.body(name, point, mass, frame=placed.frame, inertia=tensor)
-    _weigh(b, point, mass, gravity)
+    if carried.weighing == carried.mass:
+        _weigh(b, point, mass, gravity)
+    elif carried.weighing:
+        place = constant_vector(b, placed.frame, carried.weighing_moment / carried.weighing)
+        _weigh(b, b.point(f"{name} weight", placed.point, place), b.constant(carried.weighing), gravity)
     for link in robot.links:
         if links.by_name[link].carrier == name:
             _show(b, robot, body, link, links.by_name[link].pose, centre)
@@ -150,7 +159,8 @@ def _named_body(
     point = b.point(f"{name} mass centre", placed.own_point, ((frame, (x, y, z)),))
     tensor = ((frame, ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),)
     body = b.body(name, point, mass, frame=frame, inertia=tensor)
-    _weigh(b, point, mass, gravity)
+    if robot.links[name].weighs:
+        _weigh(b, point, mass, gravity)
     _show(b, robot, body, name, Pose.same(), inertial.centre)
     return values
 

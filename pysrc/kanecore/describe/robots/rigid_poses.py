@@ -55,6 +55,11 @@ class Pose:
     def __matmul__(self, other: Pose) -> Pose:
         return Pose(product(self.rotation, other.rotation), product(self.rotation, other.position) + self.position)
 
+    def inverse(self) -> Pose:
+        """Pose of the other frame in this one."""
+        back = self.rotation.T
+        return Pose(back, -product(back, self.position) + 0.0)
+
     @property
     def turns_nothing(self) -> bool:
         return np.array_equal(self.rotation, np.eye(3))

@@ -72,6 +72,8 @@ class Link:
 
     Attributes
     ----------
+    weighs : bool
+        Whether gravity acts on it.
     visuals, collisions : tuple of Solid
         Shapes of pictures, and for contacts.
     """
@@ -81,6 +83,7 @@ class Link:
     inertial: Inertial | None
     visuals: tuple[Solid, ...] = ()
     collisions: tuple[Solid, ...] = ()
+    weighs: bool = True
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ class Joint:
         A spring holds the joint by stiffness · (rest − q): N m/rad and rad, or N/m and m.
     armature : float
         Inertia of its rotors times the squares of their gear ratios, kg m², or kg.
+    driven : bool
+        Whether its efforts are inputs; else there are none.
     """
 
     name: str
@@ -125,6 +130,7 @@ class Joint:
     stiffness: float = 0.0
     rest: float = 0.0
     armature: float = 0.0
+    driven: bool = True
 
 
 CLOSURES = {

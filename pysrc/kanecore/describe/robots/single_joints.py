@@ -75,7 +75,7 @@ class SingleJoints:
     def effort(self, joint: Joint, q: int, u: int) -> int:
         """Effort of the actuator and of the joint's spring, less its damping, friction and the inertia of its rotor."""
         b, g = self._builder, self._builder.graph
-        effort = b.input(f"tau_{joint.name}")
+        effort = b.input(f"tau_{joint.name}") if joint.driven else 0
         if joint.stiffness:
             stretched = g.sub(q, number(b, joint.rest))
             effort = g.sub(effort, g.mul(g.constant(joint.stiffness), stretched))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of attributes of URDF elements: names, finite numbers and poses; each mistake is told with its line."""
+"""Values of elements of robot files: names, finite numbers and poses; each mistake is told with its line."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from kanecore.describe.robots.rigid_poses import Pose, from_unit_quaternion, roll_pitch_yaw
-from kanecore.describe.robots.robot_options import BEYOND, SMALLEST
-from kanecore.describe.robots.xml_reader import Element, parsed
 from kanecore.errors import ModelError, unknown_name
+
+from .rigid_poses import Pose, from_unit_quaternion, roll_pitch_yaw
+from .robot_options import BEYOND, SMALLEST
+from .xml_reader import Element, parsed
 
 __all__ = ["ElementValues"]
 
@@ -66,7 +67,11 @@ class ElementValues:
 
     def content_number(self, element: Element) -> float:
         """The number that is the text of an element."""
-        return self.number(Element(element.tag, {"text": element.text}, element.line), "text")
+        return self.content_numbers(element, 1)[0]
+
+    def content_numbers(self, element: Element, count: int) -> list[float]:
+        """So many numbers that are the text of an element."""
+        return self.numbers(Element(element.tag, {"text": element.text}, element.line), "text", count)
 
     def child_numbers(self, element: Element, tag: str, count: int) -> list[float]:
         """Numbers of an element of Drake: the attribute ``value`` of a child."""
@@ -83,7 +88,7 @@ class ElementValues:
         return link
 
     def pose(self, element: Element | None) -> Pose:
-        """Pose of an <origin>."""
+        """Pose of an <origin> of URDF."""
         if element is None:
             return Pose.same()
         zero = (0.0, 0.0, 0.0)
