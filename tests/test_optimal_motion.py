@@ -602,5 +602,5 @@ def test_without_casadi(monkeypatch: pytest.MonkeyPatch) -> None:
         if not name.endswith("optimize_method"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "casadi", None)
-    with pytest.raises(ImportError, match="dyn.optimize needs the package casadi: pip install casadi"):
+    with pytest.raises(ImportError, match=r"dyn\.optimize needs the package casadi: pip install casadi"):
         loaded("cart_pole").optimize(1.0)

@@ -37,7 +37,6 @@ _COLUMNS = {
     ),
     "sensor": "type objtype objid refid cutoff",
     "key": "time qpos qvel act ctrl",
-    "sensor": "type objtype objid refid cutoff",
 }
 _COUNTS = {"jnt": "njnt", "dof": "nv", "actuator": "nu"}
 _WORDS = {"jnt": "joint", "eq": "equality"}
