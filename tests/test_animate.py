@@ -147,11 +147,11 @@ def test_what_is_refused(sol: kc.Trajectory, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"ends in none of \.html, \.gif, \.mp4"):
         sol.animate().save(tmp_path / "movie.avi")
     none = sol._dyn.simulate((0.0, 1.0), [1.0, 0.0], t_eval=[], dense_output=False)
-    with pytest.raises(ValueError, match="the run holds no state"):
+    with pytest.raises(ValueError, match="the run has no state"):
         none.animate()
     lagrangian = kc.Model.from_lagrangian(m * q.diff() ** 2 / 2, [q])
     run = kc.compile(lagrangian, parameters={"m": 1.0}).simulate((0.0, 1.0), [0.0, 1.0])
-    with pytest.raises(kc.ModelError, match="a Lagrangian tells no positions"):
+    with pytest.raises(kc.ModelError, match="a Lagrangian has no positions"):
         run.animate()
 
 

@@ -148,7 +148,7 @@ def test_errors() -> None:
     model = built("planar_2r")
     with pytest.raises(KeyError, match="no parameter 'l3'"):
         model.base_parameters({"l3": 1.0})
-    with pytest.raises(ValueError, match="l1 stand in the regressor, and have no value"):
+    with pytest.raises(ValueError, match="l1 occur in the regressor, and have no value"):
         model.base_parameters({"g": 9.81})
     with pytest.raises(ValueError, match="g is nan; give a finite number"):
         model.base_parameters({"g": float("nan"), "l1": 1.0})

@@ -610,14 +610,14 @@ except CompileError as error:
 """
     command = [sys.executable, "-B", "-c", code, SOURCE + "/*" + "x" * 200 + "*/"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "no place to compile 'model'" in done.stdout
+    assert "no folder in which to compile 'model'" in done.stdout
     assert os.strerror(errno.EFBIG) in done.stdout
     assert "Set KANECORE_CACHE_DIR" in done.stdout
 
 
 def test_full_everywhere(tmp_path: Path) -> None:
     cc = fake_compiler(tmp_path, 'echo "ld: final link failed: No space left on device"; exit 1')
-    with pytest.raises(CompileError, match=r"no place to compile 'model'.* Set KANECORE_CACHE_DIR to a folder with"):
+    with pytest.raises(CompileError, match=r"no folder in which to compile 'model'.* Set KANECORE_CACHE_DIR to a"):
         compile_library(SOURCE, cc=cc)
 
 

@@ -108,8 +108,8 @@ def test_error_is_one_line(model: str, words: str, pendulum: Path, capsys: pytes
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["info", "rrp", "--floating-base"], "--floating-base is of robots in URDF files; 'rrp' names none"),
-        (["export", "rrp", "--c", "out", "--name", "x"], "--name is an option of --wheel, and means nothing for --c"),
+        (["info", "rrp", "--floating-base"], "--floating-base is for robots in URDF files, and 'rrp' is none"),
+        (["export", "rrp", "--c", "out", "--name", "x"], "--name is an option of --wheel, and has no meaning for --c"),
         (["export", "rrp", "--c", "out", "--state", "q1=1"], "--state is an option of --fmu"),
         (["export", "rrp", "--fmu", "out.fmu", "--real", "float"], "--real is an option of --c"),
         (["export", "rrp", "--wheel", "out", "--fmi-version", "2.0"], "--fmi-version is an option of --fmu"),

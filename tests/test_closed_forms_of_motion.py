@@ -57,7 +57,7 @@ def test_the_linear_pendulum() -> None:
     assert model.symbolic("linearize", nested=True, at={q: sm.pi, u: 0})[1, :] == sm.Matrix([[g / l, -c / (l**2 * m1)]])
     with pytest.raises(KeyError, match="no symbol 'theta'"):
         model.symbolic("linearize", at={"theta": 0})
-    with pytest.raises(kc.ModelError, match="at= holds x1"):
+    with pytest.raises(kc.ModelError, match="at= has x1"):
         model.symbolic("linearize", at={q: x1})
 
 
@@ -99,5 +99,5 @@ def test_vectors_are_in_the_axes_of_a_person() -> None:
     assert model.symbolic("partial_velocities", nested=True, frame=A) == [sm.Matrix([0, l, 0])]
     with pytest.raises(KeyError, match="no frame 'B'"):
         model.symbolic("partial_velocities", frame="B")
-    with pytest.raises(kc.ModelError, match=r"frame= and vectors= are for .* not for forcing"):
+    with pytest.raises(kc.ModelError, match=r"frame= and vectors= apply to .* not to forcing"):
         model.symbolic("forcing", frame=A)

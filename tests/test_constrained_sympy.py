@@ -257,7 +257,7 @@ def test_friction_of_a_reaction_is_refused() -> None:
         return kc.Model(N, [x], [u], [x.diff() - u], forcelist=loads, **options, **more)
 
     with pytest.raises(
-        kc.ModelError, match=r"load 1 holds normal\(t\), .* speed away brings in evidence.*inputs=\[normal"
+        kc.ModelError, match=r"load 1 depends on normal\(t\), .* speed away, and the motion .*inputs=\[normal"
     ):
         sliding(normal, mu * normal)
     assert sliding(normal, 0).inputs == (push,)

@@ -80,10 +80,10 @@ def pendulum() -> kc.CompiledModel:
         ({"velocity": [sm.Eq(u1, 2)]}, "velocity constraint 0 is Eq\\(u1\\(t\\), 2\\): .*vanishes, u1\\(t\\) - 2"),
         ({"velocity": [u1 < 2]}, "StrictLessThan .*velocity constraint 0"),
         ({"velocity": [True]}, "velocity constraint 0"),
-        ({"velocity": [None]}, "velocity constraint 0 holds None, which is no SymPy expression"),
-        ({"velocity": "u1"}, "velocity constraint 0 holds u1, which is no SymPy expression"),
-        ({"velocity": [u1 * me.ReferenceFrame("N").x]}, "velocity constraint 0 holds .*, which is no SymPy expression"),
-        ({"velocity": [sm.Matrix([u1 - u2])]}, "velocity constraint 0 holds Matrix.*, which is no SymPy expression"),
+        ({"velocity": [None]}, "velocity constraint 0 has None, which is no SymPy expression"),
+        ({"velocity": "u1"}, "velocity constraint 0 has u1, which is no SymPy expression"),
+        ({"velocity": [u1 * me.ReferenceFrame("N").x]}, "velocity constraint 0 has .*, which is no SymPy expression"),
+        ({"velocity": [sm.Matrix([u1 - u2])]}, "velocity constraint 0 has Matrix.*, which is no SymPy expression"),
         ({"velocity": {u1: 2}}, "velocity_constraints is a dict; it must be a list"),
         ({"velocity": {u1 - u2}}, "is a set, which has no order"),
         ({"velocity": [sm.nan]}, "nan in velocity constraint 0 is not a finite real number"),
@@ -230,7 +230,7 @@ def test_hopeless_and_far_guesses() -> None:
         pendulum().consistent(0, centre, None)
     found = pendulum().consistent(0, centre)  # y = ±1 keeps x = 0
     np.testing.assert_allclose(np.abs(found), [0.0, 1.0, 1.0, 0.0], atol=1e-12)
-    with pytest.raises(kc.ModelError, match=r"no y .* for x = 3: the residuals that are left are .*keep=None"):
+    with pytest.raises(kc.ModelError, match=r"no y .* for x = 3: the remaining residuals are .*keep=None"):
         pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0])
     assert pendulum().consistent(0, [3.0, -0.2, 1.0, 0.0], None)[0] < 1.0
     found = pendulum().consistent(0, [1e6, 1e6, 1.0, 0.0], None)
@@ -548,7 +548,7 @@ def test_a_lift_beside_a_branching_point() -> None:
     angle, rate = -1.2, -1.0
     rates = [rate, rate, -rate, -rate, -np.sin(angle) * rate]
     start = [angle, angle, np.pi - angle, np.pi - angle, np.cos(angle), *rates]
-    with pytest.raises(kc.SingularError, match=r"and did not at the start\. Where motions meet") as caught:
+    with pytest.raises(kc.SingularError, match=r"and were not at the start\. Where motions branch") as caught:
         dyn.simulate((0.0, 1.0), start, method="dop853", rtol=1e-11, atol=1e-11)
     assert caught.value.contradictory == ("configuration constraint 1", "configuration constraint 3")
     assert all(repr(name) in str(caught.value) for name in caught.value.contradictory)

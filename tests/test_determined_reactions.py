@@ -93,7 +93,7 @@ def test_cart_with_a_pendulum_on_a_rubbing_rail() -> None:
         ({"feedback": {N: m}}, "listed in reactions and in feedback"),
         ({"reactions": [u]}, "u is a coordinate or speed"),
         ({"reactions": [m]}, "reactions"),
-        ({"potentials": [N * q]}, "reactions may stand in loads and outputs"),
+        ({"potentials": [N * q]}, "reactions may occur in loads and outputs only"),
     ],
 )
 def test_wrong_use(options: dict[str, object], words: str) -> None:

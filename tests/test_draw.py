@@ -424,9 +424,9 @@ def test_quaternions_that_turn_nothing() -> None:
 def test_a_lagrangian_has_no_positions() -> None:
     L = m * q.diff() ** 2 / 2
     model = kc.Model.from_lagrangian(L, [q])
-    with pytest.raises(kc.ModelError, match="a Lagrangian tells no positions"):
+    with pytest.raises(kc.ModelError, match="a Lagrangian has no positions"):
         model.draw()
-    with pytest.raises(kc.ModelError, match="a Lagrangian tells no positions"):
+    with pytest.raises(kc.ModelError, match="a Lagrangian has no positions"):
         kc.compile(model, parameters={"m": 1.0}).draw([0.0, 0.0])
     N, origin, P = me.ReferenceFrame("N"), me.Point("O"), me.Point("P")
     origin.set_vel(N, 0)

@@ -112,7 +112,7 @@ def test_the_body_that_differs_is_named() -> None:
 
 def test_a_map_that_is_wrong() -> None:
     wrong = kc.equivalent(polar(), cartesian(), {**TO_CARTESIAN, v: l * sm.sin(q) * u, w: l * sm.cos(q) * u})
-    assert "coordinates of b move as its speeds say" in {row.name for row in wrong.failures}
+    assert "rates of b's coordinates follow from its speeds" in {row.name for row in wrong.failures}
     off = kc.equivalent(polar(), cartesian(), {x: 2 * l * sm.cos(q), y: l * sm.sin(q)})
     assert "constraints of b" in {row.name for row in off.failures}
 
@@ -215,8 +215,8 @@ def test_parameters_of_other_names_and_values() -> None:
     [
         ({}, kc.ModelError, "coordinate x of 'cartesian' is not in the map"),
         ({**TO_CARTESIAN, "nosuch": 1}, KeyError, "no coordinate, speed or input of .* is called 'nosuch'"),
-        ({"x": sm.Symbol("strange"), "y": 0}, kc.ModelError, "holds strange"),
-        ({"x": q.diff(), "y": 0}, kc.ModelError, "holds a derivative"),
+        ({"x": sm.Symbol("strange"), "y": 0}, kc.ModelError, "has strange"),
+        ({"x": q.diff(), "y": 0}, kc.ModelError, "has a derivative"),
         ([1], TypeError, "map is"),
         (
             lambda state: np.array([0.0, *state, 0.0]) + 0j,
@@ -232,7 +232,7 @@ def test_wrong_maps(map: Any, error: type[Exception], words: str) -> None:
 
 @pytest.mark.parametrize("map", [{**TO_CARTESIAN, y: sm.log(-1 - q**2)}, lambda state: [np.nan, *state, 0.0]])
 def test_a_map_without_numbers(map: Any) -> None:
-    with pytest.raises(kc.ModelError, match=r"is nan at t = .* give as x0 a state around which the map holds"):
+    with pytest.raises(kc.ModelError, match=r"is nan at t = .* give as x0 a state around which the map is valid"):
         kc.equivalent(polar(), cartesian(), map)
 
 

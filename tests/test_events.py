@@ -532,7 +532,7 @@ def test_states_below_the_tolerance_are_named(ball):
         dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0})
     with pytest.warns(kc.KanecoreWarning, match="all states stay near or below atol = 1e-08, the largest is 2e-09"):
         dyn.simulate((0.0, 1.0), [[0.0, 1e-9], [0.0, 2e-9]], parameters={"g": 0.0})
-    with pytest.warns(kc.KanecoreWarning, match="is 1e-07: in each step an error of 0.1 of it passes unseen"):
+    with pytest.warns(kc.KanecoreWarning, match="is 1e-07: in each step an error of 0.1 of it is not seen"):
         dyn.simulate((0.0, 1.0), [0.0, 1e-7], parameters={"g": 0.0})
     with pytest.warns(kc.KanecoreWarning, match="all states stay near"):
         dyn.simulate((0.0, 1.0), [0.0, 1e-9], parameters={"g": 0.0}, method="radau")

@@ -219,7 +219,7 @@ def test_an_unattached_row_is_a_generalized_force() -> None:
     assert "  lambda_wire of a freed constraint:\n    F_v = lambda_wire" in free.explain()
     assert "  lambda_wire of a freed constraint" in free.report().splitlines()
     dyn, x = kc.compile(free, parameters=WIRE), on_wire(0.7, 2.5)
-    unknown = r"no equation tells where lambda_wire of freed constraints acts: say so in Model\(attach"
+    unknown = r"no equation says where lambda_wire of freed constraints acts: say so in Model\(attach"
     with pytest.raises(kc.ModelError, match=unknown):
         dyn.reactions(0.0, x)
     baked = kc.compile(free, parameters=WIRE, bake=True)
@@ -288,7 +288,7 @@ def test_a_derivative_that_was_filed_holds_all_the_same() -> None:
         said = sorted(str(each.message) for each in caught)
         assert len(said) == len(follows)
         for message, (name, other) in zip(said, follows.items(), strict=True):
-            assert f"freeing {name} sets no motion free: it follows from {other}" in message
+            assert f"freeing {name} allows no further motion: it follows from {other}" in message
     x = on_wire(0.7, 2.5)
     dyn, freed = kc.compile(model, parameters=WIRE), kc.compile(free, parameters=WIRE)
     multipliers = dict(zip(dyn.constraint_names, dyn.multipliers(0.0, x), strict=True))
@@ -356,7 +356,7 @@ NO_NAME = "'wire' has no constraint '{}' to be freed: name one .* 'wire', 'plane
     [
         *(([key], NO_NAME.format(key)) for key in ("wier", "Wire", "lambda_wire", "velocity constraint 0")),
         *(([number], NO_ROW) for number in (2, -1, True, 1.5, None, me.dynamicsymbols("wire"))),
-        ([], r"free\(\) frees nothing: name one"),
+        ([], r"free\(\) has no constraint to free: name one"),
         (["wire", 0], r"free\(\) names 'wire' twice"),
     ],
 )

@@ -350,7 +350,7 @@ def test_wrong_arguments(arguments: Any, error: Any, message: str, pole: kc.Comp
 def test_wrong_kernels(pole: kc.CompiledModel) -> None:
     with pytest.raises(KeyError, match="rhs"):
         pole.jax("rsh")
-    with pytest.raises(KeyError, match="inverse_dynamics reads n_u numbers beside t, x, r and p"):
+    with pytest.raises(KeyError, match="inverse_dynamics reads n_u numbers in addition to t, x, r and p"):
         pole.jax("inverse_dynamics")
     with pytest.raises(kc.ModelError, match="'rolling_disc' has no coriolis matrix"):
         kc.load("rolling_disc").jax("coriolis_matrix")

@@ -240,8 +240,8 @@ def test_quaternions_that_are_not_named_turn_nothing(tumbler: kc.CompiledModel) 
         ({"theta1": [0, 1], "theta2": [0, 1, 2]}, {}, ValueError, r"not broadcast: theta1 \(2,\), theta2"),
         ({3: 1.0}, {}, KeyError, "3 is neither a name nor a symbol"),
         ({sm.Function("theta1"): 1.0}, {}, KeyError, "is neither a name nor a symbol"),
-        ([0.0] * 6, {}, TypeError, "state takes a mapping by name, and names"),
-        ("theta1", {}, TypeError, "state takes a mapping by name, and names"),
+        ([0.0] * 6, {}, TypeError, "state takes a mapping by name, and keywords"),
+        ("theta1", {}, TypeError, "state takes a mapping by name, and keywords"),
     ],
 )
 def test_wrong_states(

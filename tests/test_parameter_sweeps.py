@@ -334,7 +334,7 @@ def test_tables() -> None:
         found.array()
     with pytest.raises(KeyError, match="no value of the results is called 'omeg'; did you mean 'omega'"):
         found.array("omeg")
-    with pytest.raises(ValueError, match="'m' is a key of cases, and a column beside them"):
+    with pytest.raises(ValueError, match="'m' is a key of cases, and of results as well"):
         kc.sweep(lambda case: {"m": 1}, cases).columns()
 
 
@@ -350,7 +350,7 @@ def test_results_that_make_no_array() -> None:
     assert kc.sweep(square, [1, 2]).array().dtype == np.int64
     with pytest.raises(ValueError, match=r"result of case 1 has shape \(2,\), and that of case 0 \(1,\)"):
         kc.sweep(np.zeros, [1, 2]).array()
-    with pytest.raises(TypeError, match="the result of case 0 is a str, which holds no numbers"):
+    with pytest.raises(TypeError, match="the result of case 0 is a str, which has no numbers"):
         kc.sweep(str, [1]).array()
     with pytest.raises(ValueError, match="no case has a result: <Sweep of 1 cases: 1 failed>"):
         kc.sweep(square, ["a"]).array()

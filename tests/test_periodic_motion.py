@@ -142,7 +142,7 @@ def test_small_motions() -> None:
     """Of an amplitude of 1e-5 beside 1; of 1e-7 the given tolerances have too few digits, and the error says so."""
     dyn = on_a_line("small", lambda q, u: -sm.sin(q - 1), {})
     assert dyn.periodic([1 + 1e-5, 0.0], 6.0).period == pytest.approx(2 * np.pi, abs=1e-8)
-    with pytest.raises(kc.ModelError, match="make these smaller"):
+    with pytest.raises(kc.ModelError, match="make them smaller"):
         dyn.periodic([1 + 1e-7, 0.0], 6.0)
 
 
@@ -226,7 +226,7 @@ def test_a_rimless_wheel() -> None:
         (([2.0, 0.0], -1.0), {}, ValueError, "period is -1.0"),
         (([2.0, 0.0], np.nan), {}, ValueError, "period is nan"),
         (([2.0, 0.0], 6.0), {"event": kc.Event("u"), "fixed_period": True}, ValueError, "without event"),
-        (([2.0, 0.0], 6.0), {"event": kc.Event(lambda t, x: 5.0)}, kc.ModelError, "did not come within 18"),
+        (([2.0, 0.0], 6.0), {"event": kc.Event(lambda t, x: 5.0)}, kc.ModelError, "did not occur within 18"),
         (([2.0, 0.0], 6.0), {"advancing": ["v"]}, KeyError, "'v'"),
         (([2.0, 0.0, 1.0], 6.0), {}, ValueError, "x0 has shape"),
         (([2.0, 0.0], 6.0), {"fixed_period": True, "method": "bdf"}, ValueError, "sensitivities are for"),
@@ -253,5 +253,5 @@ def test_a_motion_that_only_decays() -> None:
     found = dyn.periodic([1.0, 0.0], 6.0)
     assert_allclose(found.x0, 0.0, atol=1e-8)
     falls = on_a_line("falls", lambda q, u: sm.Integer(1), {})
-    with pytest.raises(kc.ModelError, match="no motion of 'falls' near this one repeats itself"):
+    with pytest.raises(kc.ModelError, match="no periodic motion of 'falls' was found near this one"):
         falls.periodic([0.0, 1.0], 1.0)

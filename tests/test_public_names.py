@@ -154,7 +154,7 @@ def test_variants_give_the_same(cart: kc.CompiledModel) -> None:
 def test_what_cannot_be_asked_of_parts(cart: kc.CompiledModel) -> None:
     with pytest.raises(KeyError, match="way to split generalized_inertia_forces by 'load'; there are 'body'"):
         cart.generalized_inertia_forces(0.0, cart.state(), [0.0, 0.0], by="load")  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match="takes no nonholonomic= nor out="):
+    with pytest.raises(TypeError, match="leave out nonholonomic= and out="):
         cart.generalized_active_forces(0.0, cart.state(), nonholonomic=True, by="load")
     with pytest.raises(KeyError, match="no products with derivatives of 'udot'"):
         cart.jvp("udot", 0.0, cart.state(), cart.state())

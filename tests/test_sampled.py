@@ -135,9 +135,9 @@ def test_what_goes_wrong_is_named(cart, in_c):
         cart.simulate((0, 1), X0, inputs=throws, sample_time=0.1)
     assert caught.value.trajectory.t[-1] == pytest.approx(0.6)
     for options, error, words in [
-        ({"sample_time": 0.1}, ValueError, "inputs that a function gives"),
+        ({"sample_time": 0.1}, ValueError, "inputs by a function"),
         ({"sample_time": 0.1, "inputs": throws, "method": "radau"}, ValueError, "sample_time is for kanecore's own"),
-        ({"sample_time": 0.1, "inputs": [0.0]}, ValueError, "inputs that a function gives"),
+        ({"sample_time": 0.1, "inputs": [0.0]}, ValueError, "inputs by a function"),
         ({"sample_time": "fast", "inputs": throws}, TypeError, "sample_time is 'fast'; it must be one number"),
         ({"sample_time": 0.0, "inputs": throws}, ValueError, "must be positive"),
         ({"sample_time": np.nan, "inputs": throws}, ValueError, "must be positive"),

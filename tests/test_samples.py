@@ -198,7 +198,7 @@ def test_files_of_others(tmp_path: Path) -> None:
     np.save(tmp_path / "one.npy", np.arange(3))
     (tmp_path / "empty").write_bytes(b"")
     for name in ("text", "other.npz", "one.npy", "empty"):
-        with pytest.raises(ValueError, match=f"{name}' is no file that Trajectory.save wrote"):
+        with pytest.raises(ValueError, match=f"{name}' is no file written by Trajectory.save"):
             kc.Samples.load(tmp_path / name)
     np.savez(tmp_path / "newer.npz", kanecore_samples=np.array(99))
     with pytest.raises(ValueError, match=r"newer.npz' was written by a newer kanecore"):

@@ -176,7 +176,7 @@ def two_mechanisms() -> kc.CompiledModel:
 def test_what_accelerates_is_no_equilibrium(mass: float, stiffness: float, length: float) -> None:
     dyn, p = two_mechanisms(), {"h": mass, "k": stiffness, "L": length}
     for force in (1e-10, 1e-3, 0.5):
-        with pytest.raises(kc.ModelError, match=rf"could not be balanced: d/dt u1 = {force:.4g}, "):
+        with pytest.raises(kc.ModelError, match=rf"not balanced: d/dt u1 = {force:.4g}, "):
             dyn.equilibrium([0.0, 0.1, 0.0, 0.0], p=p | {"f": force})
         found = dyn.equilibrium([0.0, 0.1, 0.0, 0.0], inputs=["F"], p=p | {"f": force})
         assert found.inputs["F"] == pytest.approx(-force, rel=1e-12)

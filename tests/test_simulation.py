@@ -243,7 +243,7 @@ def test_rates_of_a_mapping(tube):
     assert np.array_equal(tube.simulate((0, 2), start, inputs={"theta": law}).x, alone.x)
     # a rate that is given counts, and those above it are its own
     speed = kc.Signal([0, 2], [1.0, 2.0], kind="linear")
-    with pytest.warns(kc.KanecoreWarning, match="'theta' does not move as 'theta_d' says"):
+    with pytest.warns(kc.KanecoreWarning, match="'theta' does not change at the rate 'theta_d'"):
         given = tube.simulate((0, 2), start, inputs={"theta": law, "theta_d": speed})
     np.testing.assert_allclose(given.r[:, 1], 1 + given.t / 2)
     np.testing.assert_allclose(given.r[:, 2], 0.5)
@@ -256,7 +256,7 @@ def test_rates_of_a_mapping(tube):
 
 def test_a_function_does_not_tell_its_rates(tube):
     with pytest.raises(
-        ValueError, match="'theta' by a function, of which 'theta_d' is a derivative: give that as well"
+        ValueError, match="'theta' by a function, and 'theta_d' is its derivative: give the derivative as well"
     ):
         tube.simulate((0, 1), [0, 0, 0, 0], inputs={"theta": np.sin})
     rates = {"theta": np.sin, "theta_d": np.cos, "theta_dd": lambda t: -np.sin(t)}
@@ -331,7 +331,7 @@ def test_parameters_for_one_run(oscillator):
         (((0, 1), X0), {"inputs": {"tau1": lambda t: [0.0, 1.0]}}, ValueError, r"'tau1' returned shape \(2,\)"),
         (((0, 1), X0), {"inputs": {"tau1": lambda t: 1j}}, TypeError, "input 'tau1' returned .* real numbers"),
         (((0, 1), X0), {"inputs": {"tau1": kc.Signal([0, 5], np.zeros((2, 2)))}}, ValueError, "'tau1' has 2 columns"),
-        (((0, 1), X0), {"inputs": {"tau1": kc.Signal([1, 5], [0, 0])}}, ValueError, "input 'tau1': the signal holds"),
+        (((0, 1), X0), {"inputs": {"tau1": kc.Signal([1, 5], [0, 0])}}, ValueError, "input 'tau1': the signal has"),
         (((0, 1), X0), {"inputs": lambda t, x: {"tau1": 0.0}}, ValueError, r"mapping.* \(3,\), .*tau1, .* this order"),
         (((0, 1), X0), {"inputs": kc.Signal([0, 0.5], np.zeros((2, 3)), kind="linear")}, ValueError, "extend"),
         (((0, 1), X0), {"inputs": kc.Signal([0, 5], np.zeros((2, 2)))}, ValueError, "2 columns"),
@@ -425,7 +425,7 @@ def test_signals_are_what_they_say():
     assert repr(kc.Signal(times, values)) == "<Signal of kind 'zoh': 2 columns, t = 0 ... inf>"
     assert cubic([]).shape == (0, 1)
     for outside in (-0.1, [1.0, 3.1], np.nan):
-        with pytest.raises(ValueError, match=r"the signal holds t = 0\.0 to 3\.0"):
+        with pytest.raises(ValueError, match=r"the signal has t = 0\.0 to 3\.0"):
             cubic(outside)
 
 
@@ -543,7 +543,7 @@ def test_inputs_of_a_controller_with_a_state_of_its_own():
     dyn, x0 = kc.load("rrp"), np.array([0.1, 0.2, 0.5, 0.0, 0.0, 0.0])
     sol = dyn.simulate((0, 0.2), x0, inputs=Integrator(), method="rk4", dt=0.01)
     for what in ("r", "energy", "outputs"):
-        with pytest.raises(ValueError, match=r"a state of its own, .* sample_time"):
+        with pytest.raises(ValueError, match=r"an internal state, .* sample_time"):
             getattr(sol, what)
     assert pickle.loads(pickle.dumps(sol)).x.shape == sol.x.shape
     sampled = dyn.simulate((0, 0.2), x0, inputs=Integrator(), method="rk4", dt=0.01, sample_time=0.05)

@@ -197,7 +197,7 @@ def test_repr() -> None:
         (([0, 1, 2], [0, 1]), {}, r"y of a spline has shape \(2,\); it must be \(3,\)"),
         (([0, 1, 2], [[0], [1], [2]]), {}, r"y of a spline has shape \(3, 1\); it must be \(3,\)"),
         (([0, 1, 2], [0, 1], [[0, 1, 2], [0, 1, 2]]), {}, r"z of a spline has shape \(2, 3\); it must be \(3, 2\)"),
-        (([0], [1]), {}, r"x of a spline has shape \(1,\); it holds two knots or more"),
+        (([0], [1]), {}, r"x of a spline has shape \(1,\); it must be \(n,\), two knots or more"),
         ((0.0, 1.0), {}, r"x of a spline has shape \(\)"),
         (([], []), {}, r"x of a spline has shape \(0,\)"),
         (([[0, 1], [2, 3]], [0, 1]), {}, r"x of a spline has shape \(2, 2\)"),
@@ -211,8 +211,8 @@ def test_repr() -> None:
         (([0, 1], [0, 1]), {"extrapolate": "linear"}, "extrapolate is 'linear'; it must be True, False or 'periodic'"),
         (([0, 1], [0, 1]), {"extrapolate": 1}, "extrapolate is 1"),
         (([0, 1], [0, 1]), {"bc_type": "natural"}, "bc_type is 'natural'; it must be 'not-a-knot' or 'periodic'"),
-        (([0, 1, 2], [0, 1, 2]), {"bc_type": "periodic"}, "y is not the same at the first and the last x"),
-        (([0, 1], [0, 1], [[0, 1], [0, 1]]), {"bc_type": "periodic"}, "z is not the same at the first and the last y"),
+        (([0, 1, 2], [0, 1, 2]), {"bc_type": "periodic"}, "y differs at the first and the last x"),
+        (([0, 1], [0, 1], [[0, 1], [0, 1]]), {"bc_type": "periodic"}, "z differs at the first and the last y"),
     ],
 )
 def test_wrong_data(data: tuple[Any, ...], options: dict[str, Any], message: str) -> None:

@@ -215,7 +215,7 @@ def test_shapes_of_lists() -> None:
 
 
 def test_where_nonholonomic_makes_no_sense() -> None:
-    with pytest.raises(kc.ModelError, match=r"nonholonomic=True is for partial_velocities, .* and not for mass_matrix"):
+    with pytest.raises(kc.ModelError, match=r"nonholonomic=True applies to partial_velocities, .* not to mass_matrix"):
         described("rrp").symbolic("mass_matrix", nonholonomic=True)
     N, origin = ground()
     P = origin.locatenew("P", q1 * N.x + q2 * N.y)

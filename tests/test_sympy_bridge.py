@@ -150,7 +150,7 @@ def test_intermediates_avoid_the_users_names() -> None:
         (sm.besselj(0, x), ["besselj"]),
         (sm.Integral(x, y), ["Integral"]),
         (sm.MatrixSymbol("X", 3, 3)[0, 0], ["MatrixElement", "X[0, 0]"]),
-        (sm.Piecewise((x, x > 0)), ["no value where no condition holds", "(value, True)"]),
+        (sm.Piecewise((x, x > 0)), ["no value if all conditions are false", "(value, True)"]),
         (sm.Piecewise((x, sm.Contains(x, sm.Interval(0, 1))), (y, True)), ["condition", "Contains"]),
         (sm.zoo, ["zoo", "finite"]),
         (sm.nan, ["nan", "finite"]),

@@ -84,7 +84,7 @@ def test_pickled_without_its_input_function():
     assert np.array_equal(again.r[:, 0], np.sin(sol.t))
     assert np.array_equal(again.outputs, sol.outputs)
     assert np.array_equal(again([0.1, 0.77]), sol([0.1, 0.77]))
-    with pytest.raises(ValueError, match="the inputs of this run were a function that pickle cannot take along"):
+    with pytest.raises(ValueError, match="the inputs of this run were a function that cannot be pickled"):
         _ = again.energy_drift
     assert sol.energy_drift < 1e-8
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Audit of a compiled model, `CompiledModel.audit`: its results compared with others derived in other ways.
+"""Audit of a compiled model, `CompiledModel.audit`: comparison of its results with independent derivations.
 
-An audit that repeats a derivation finds nothing.  This one takes raw facts of the kernels (positions, orientations,
-masses and loads as written) at random states, and does the mechanics anew, in NumPy and by differences.  Each file
+An audit that repeats a derivation finds no errors.  This audit takes raw facts of the kernels (positions, orientations,
+masses and loads as written) at random states, and does the mechanics again, in NumPy and by differences.  Each file
 ``*_audit.py`` has rows about one subject.
 
 The rows of this file name settings that are consistent but seldom intended.
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit", "suspicions"]
 
-_SAME = 1e-6  # of a potential's virtual work: tolerance for loads that double it
+_SAME = 1e-6  # tolerance for loads that double a potential, relative to its virtual work
 
 ASKED = (
     *("core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies", "hamilton"),
     *("derivatives", "forward"),
 )
-"""Groups of kernels that the rows ask: all but products of derivatives, and the inverse of M."""
+"""Groups of kernels in the rows: all except products of derivatives and the inverse of M."""
 
 
 def suspicions(b: Bodies) -> list[Row]:
-    """Rows about suspicious models: loads given twice, as potentials too, and dependent speeds not declared as such."""
+    """Rows about suspicious models: loads given also as potentials, and undeclared dependent speeds."""
     return [*_doubled(b), *_lifted(b)]
 
 
 def _doubled(b: Bodies) -> list[Row]:
-    """Rows for loads whose virtual work equals that of a potential: singly, all of one kind, or some together."""
+    """Rows for loads with the virtual work of a potential: a single load, all of one kind, or some together."""
     if not b.dyn.n_potentials or not b.loads or b.oblique:
         return []
     n = len(b.loads)
@@ -103,9 +103,9 @@ _PARTS = (
 
 @dataclass(frozen=True, repr=False)
 class Audit(Verdicts):
-    """Result of `CompiledModel.audit` for the model of this ``name``; ``str()`` is a table.
+    """Result of `CompiledModel.audit` for the model ``name``; ``str()`` is a table.
 
-    ``assumed`` are the parameters that nobody set, and on which ẋ does not depend: they were 1.
+    ``assumed`` are unset parameters that do not affect ẋ; they were taken as 1.
     """
 
     name: str
@@ -120,26 +120,26 @@ class Audit(Verdicts):
 
 @method("Identification and audit", doubles=True)
 def audit(dyn: Evaluator, n: int = 100, *, x0: Any = None, units: Any = None, seed: int = 0) -> Audit:
-    """Compare the equations of motion with the results of other principles, at n random states on the constraints.
+    """Compare the equations of motion with independent principles, at n random states on the constraints.
 
-    Kane's F_r and F*_r beside d'Alembert's virtual work, Newton-Euler, Lagrange, Gibbs-Appell, Boltzmann-Hamel and
-    Voronets; u̇ beside Jourdain's virtual power, Gauss's least constraint, Maggi's equations and Udwadia and Kalaba's
-    pseudoinverse; velocities beside derivatives of positions; p, H and their rates beside L; M, f, u̇, λ, reactions,
-    power, rank and derivatives beside each other. Inputs are random, and parameters are the current ones; one on which
-    ẋ does not depend, such as the inertia of a body that does not turn, may be missing, and is 1; the table and
-    `Audit.assumed` name it.
+    Kane's F_r and F*_r are compared with d'Alembert's virtual work, Newton-Euler, Lagrange, Gibbs-Appell,
+    Boltzmann-Hamel and Voronets; u̇ with Jourdain's virtual power, Gauss's least constraint, Maggi's equations and
+    Udwadia and Kalaba's pseudoinverse; velocities with derivatives of positions; p, H and their rates with L; M, f, u̇,
+    λ, reactions, power, rank and derivatives with each other.  Inputs are random, and parameters are the current ones.
+    An unset parameter that does not affect ẋ, such as the inertia of a body that does not turn, is taken as 1; the
+    table and `Audit.assumed` name it.
 
     Parameters
     ----------
     n : int
         Number of states.
     x0 : array_like, (n_x,), or mapping by name, optional
-        A state around which others are taken, on the constraints or near them; default: the guess of the model, else
-        random ones.
+        A state around which states are drawn, on the constraints or near them; default: the guess of the model, or
+        random states.
     units : mapping of name or symbol to unit, optional
         Units of coordinates, speeds, parameters and inputs, as for `export_fmu`: a text such as ``"m/s"`` or
-        ``"kg*m**2"``, a unit of SymPy, or exponents of (length, mass, time). Then the equations are also compared in
-        other units. Names that are left out are pure numbers, as angles; outputs may be named, and are not compared.
+        ``"kg*m**2"``, a unit of SymPy, or exponents of (length, mass, time).  Then the equations are also compared in
+        other units.  Missing names are pure numbers, as angles; outputs may be named, but are not compared.
     seed : int
         Seed of the random numbers.
 
@@ -147,14 +147,14 @@ def audit(dyn: Evaluator, n: int = 100, *, x0: Any = None, units: Any = None, se
     -------
     Audit
         A row for each quantity, with the number of digits that agree at the worst state, relative to the terms of the
-        quantity: 6 are needed where differences are used or equations solved, 8 elsewhere.
+        quantity: 6 are needed if differences are used or equations solved, otherwise 8.
 
     Raises
     ------
     ModelError
         No states on the constraints were found.
     ValueError, TypeError, KeyError
-        A parameter was never set; n is no whole number from 1 to 100000; units or x0 of something else.
+        A parameter was never set; n is no whole number from 1 to 100000; wrong units or x0.
     """
     n = whole_number(n)
     dyn.build(*ASKED)
@@ -173,16 +173,14 @@ def audit(dyn: Evaluator, n: int = 100, *, x0: Any = None, units: Any = None, se
 
 
 def _complete(dyn: Evaluator) -> tuple[Evaluator, tuple[str, ...]]:
-    """The model, or a copy in which parameters that nobody set, and that ẋ does not depend on, are 1; their names."""
+    """The model, or a copy with 1 for unset parameters that do not affect ẋ; and their names."""
     values = dict(zip(dyn.parameter_names, dyn.names.resolved("parameter", {}), strict=True))
     missing = tuple(name for name, value in values.items() if np.isnan(value))
     if not missing:
         return dyn, ()
-    if dyn.facts.functions:  # whose addresses no copy can take along
+    if dyn.facts.functions:  # a copy cannot have their addresses
         names = ", ".join(map(repr, missing))
-        raise ValueError(
-            f"parameters {names} of {dyn.name!r} were never set: an audit with functions in C asks for all"
-        )
+        raise ValueError(f"parameters {names} of {dyn.name!r} were never set: an audit with functions in C needs all")
     result = copy(dyn)
     result.parameters.update(dict.fromkeys(missing, 1.0))
     return result, missing

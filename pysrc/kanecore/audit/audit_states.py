@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random states of an audit: on the constraints, with rates and virtual motions that these allow.
 
-Angles are the coordinates that turn frames; their reference magnitude is one radian.  Any other coordinate has the
-reference magnitude that moves as much mass as one radian does: so the states of a mechanism of micrometres are, in its
-own size, as far apart as the states of a large mechanism.  The reference magnitude of a first-order state is the value
-at which its rate vanishes, but at most one: a bristle of 10⁻⁴ m at one metre would carry ten thousand times its load.
+Angles are the coordinates that turn frames; their reference magnitude is one radian.  The reference magnitude of any
+other coordinate moves as much mass as one radian does.  So the states of a mechanism of micrometres are, relative to
+its size, as far apart as the states of a large mechanism.  The reference magnitude of a first-order state is the value
+at which its rate vanishes, but at most one: a bristle of 10⁻⁴ m deflected by one metre would carry ten thousand times
+its load.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ __all__ = ["MOST", "Places", "States", "random_states", "whole_number"]
 Array = npt.NDArray[np.float64]
 
 MOST = 100_000
-"""The most states that may be asked for: all are held at once, with the scratch of their differences."""
+"""Largest number of states, since all are in memory at once, with the scratch of their differences."""
 
-_TRIES = 30  # random states for each that is wanted
-_SPREAD = 0.5  # of the sizes: how far states are from a given one
-_REGULAR = 1e-3  # of the largest singular value of G: the smallest that counts must exceed this
-_LOST = 1e-8  # of the same: the others must be below this
+_TRIES = 30  # random states tried for each requested state
+_SPREAD = 0.5  # distance of states from a given one, relative to the sizes
+_REGULAR = 1e-3  # relative to the largest singular value of G: the smallest that counts must exceed this
+_LOST = 1e-8  # relative to the largest singular value of G: others must be below this
 _VIRTUAL = 3  # virtual motions at each state
 
 
@@ -61,7 +62,7 @@ class Places:
     sizes: Array
 
     def call(self, kernel: str, *udot: Array, t: Any = None, x: Any = None, r: Any = None) -> Array:
-        """A kernel at these states, or at others; NaN where it is not defined."""
+        """A kernel at these states, or at others; NaN where it is undefined."""
         function = self.dyn.kernels.method(kernel)
         try:
             values = function(
@@ -97,7 +98,7 @@ class Places:
     # -------------------------------------------------------------------------------------------- derivatives
 
     def rate(self, kernel: str, udot: Array) -> Slope:
-        """The derivative of a kernel along the motion with given u̇: by q, t and r, and by u, each in its own steps."""
+        """The derivative of a kernel along the motion with given u̇: by q, t and r, and by u, with separate steps."""
         return self.along_motion(lambda t, x, r: self.call(kernel, t=t, x=x, r=r), udot)
 
     def along_motion(self, function: Any, udot: Array) -> Slope:
@@ -117,14 +118,14 @@ class Places:
         return np.concatenate([self.qdot, udot, self.zdot], axis=-1)
 
     def whole(self, direction: Array) -> Array:
-        """A direction of x; where it says nothing of first-order states, these stay."""
+        """A direction of x; without entries for first-order states these are constant."""
         missing = self.dyn.n_x - direction.shape[-1]
         return np.concatenate([direction, np.zeros((*direction.shape[:-1], missing))], axis=-1)
 
     def tangent(self, dx: Array) -> Array:
         """Directions of x, (..., n, n_x), without the components that change the norm of a unit quaternion.
 
-        With another norm it turns nothing, and equations that are the same in every orientation need not be there.
+        With another norm a quaternion is no rotation, and equations that are valid for every rotation may fail.
         """
         dx = dx.copy()
         for quaternion in map(list, self.dyn.unit):
@@ -173,7 +174,7 @@ class States(Places):
     rank : int
         Rank of G at all of them.
     allowed : ndarray, (n, n_u, n_u - rank)
-        A basis of the motions that the constraints allow, in columns.
+        A basis of the allowed motions, in columns.
     """
 
     udot: Array
@@ -183,7 +184,7 @@ class States(Places):
     allowed: Array
 
     def coordinate_change(self, change: Array) -> Array:
-        """δq = Y δu."""
+        """The change δq = Y δu."""
         return np.asarray(np.einsum("nij,...nj->...ni", self.at.rates[0], change))
 
 
@@ -191,7 +192,7 @@ class States(Places):
 
 
 def whole_number(n: Any) -> int:
-    """Check the number of states that a caller wants."""
+    """Check the number of requested states."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"n is {n!r}; it must be a whole number of states")
     if not 1 <= n <= MOST:
@@ -200,7 +201,7 @@ def whole_number(n: Any) -> int:
 
 
 def random_states(dyn: Evaluator, n: int, x0: Any, seed: int) -> States:
-    """N random states, always the same for one seed; ModelError if none was found."""
+    """Return n random states, the same for the same seed; ModelError if none was found."""
     rng = np.random.default_rng(seed)
     start = _start(dyn, x0)
     sizes = _sizes(dyn, start)
@@ -225,7 +226,7 @@ def random_states(dyn: Evaluator, n: int, x0: Any, seed: int) -> States:
 
 
 def _start(dyn: Evaluator, x0: Any) -> Array | None:
-    """The state around which others lie, if one was given or the model has a guess."""
+    """The state around which states are drawn, if one is given or the model has a guess."""
     guess: Mapping[str, float] = dyn.facts.guess
     if x0 is not None:
         return state_vector(dyn, x0, "x0")
@@ -238,7 +239,7 @@ def _start(dyn: Evaluator, x0: Any) -> Array | None:
 
 
 def _inputs(dyn: Evaluator, rng: np.random.Generator, trial: int) -> Array:
-    """Random inputs; in every third state all but prescribed motions are zero, since they could cover other forces."""
+    """Random inputs; in every third state all except prescribed motions are zero, as they could hide other forces."""
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
     if trial % 3 == 2:
         moving = {i for i, rate in enumerate(dyn.input_rates) if rate >= 0} | set(dyn.input_rates)
@@ -247,7 +248,7 @@ def _inputs(dyn: Evaluator, rng: np.random.Generator, trial: int) -> Array:
 
 
 def _sizes(dyn: Evaluator, start: Array | None) -> Array:
-    """Reference magnitudes, those of coordinates and speeds matched to one radian and one radian a unit of time."""
+    """Reference magnitudes; for coordinates and speeds they match one radian and one radian per unit of time."""
     x = np.zeros(dyn.n_x) if start is None else start.copy()
     rng = np.random.default_rng(0)
     r = rng.uniform(-1.0, 1.0, dyn.n_r)
@@ -274,7 +275,7 @@ def _sizes(dyn: Evaluator, start: Array | None) -> Array:
 
 
 def _sizes_of_states(dyn: Evaluator, x: Array, r: Array) -> Array:
-    """Value of each first-order state at which its rate vanishes, if that is linear in it; 1 at most."""
+    """Value of each first-order state at which its rate vanishes, if the rate is linear in the state; at most 1."""
     n = dyn.n_z
     places = np.repeat(x[np.newaxis], 1 + n, axis=0)
     places[:, dyn.names.states] = np.eye(1 + n, n, -1)
@@ -287,7 +288,7 @@ def _sizes_of_states(dyn: Evaluator, x: Array, r: Array) -> Array:
 
 
 def _centre(dyn: Evaluator, start: Array | None) -> Array | None:
-    """A state on the constraints that others are looked for around; None if they may lie anywhere."""
+    """A state on the constraints around which others are looked for; None if they may be anywhere."""
     if start is None and not (dyn.n_constraints or dyn.n_configuration):
         return None
     with warnings.catch_warnings():
@@ -299,7 +300,7 @@ def _centre(dyn: Evaluator, start: Array | None) -> Array | None:
 def _state(
     dyn: Evaluator, rng: np.random.Generator, centre: Array | None, sizes: Array, t: float, r: Array
 ) -> Array | None:
-    """A random state on the constraints that has accelerations; None if this one is none."""
+    """A random state on the constraints with accelerations; None if this trial fails."""
     if centre is None:
         x = sizes * rng.uniform(0.3, 1.2, dyn.n_x) * rng.choice([-1.0, 1.0], dyn.n_x)
         x[dyn.names.states] = np.abs(x[dyn.names.states])  # among them masses and activations
@@ -317,7 +318,7 @@ def _state(
 
 
 def _rank(at: Constraints) -> int | None:
-    """Number of independent rows of G at one state; None if some are nearly independent."""
+    """Number of independent rows of G at a state; None if some are nearly dependent."""
     if not at.dyn.n_constraints:
         return 0
     s = np.linalg.svd(equilibrated(at.rows, at.speed_units), compute_uv=False)
@@ -328,7 +329,7 @@ def _rank(at: Constraints) -> int | None:
 def _with_motions(
     dyn: Evaluator, t: Array, x: Array, r: Array, sizes: Array, rng: np.random.Generator, rank: int
 ) -> States:
-    """States with random u̇ and virtual motions, whose largest entry has the magnitude of the speeds."""
+    """States with random u̇ and virtual motions; their largest entry has the magnitude of the speeds."""
     at, speeds = Constraints(dyn, t, x, r), sizes[dyn.names.speeds]
     loose = speeds * rng.uniform(-1.0, 1.0, (_VIRTUAL, len(t), dyn.n_u))
     if not dyn.n_constraints:

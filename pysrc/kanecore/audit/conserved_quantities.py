@@ -6,7 +6,8 @@
 
 (Goldstein, *Classical Mechanics*, 3rd ed., 2002, sections 1.2, 2.6 and 2.7.)  A quantity is conserved if its rate
 vanishes along the motion at every state.  A rate counts as zero if it is as small as its change by rounding: each state
-is evaluated again with all numbers changed in their last digits.  This holds in all units, and where terms cancel.
+is evaluated again with all numbers changed in their last digits.  This test works in all units, and for cancelling
+terms.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ Array = npt.NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 _STATES = 8  # that decide
-_FEWEST = 3  # with fewer there is no verdict
-_TRIALS = 60  # of states near which one on the constraints is looked for
-_SPEEDS = (1.0, 30.0, 0.03, 1.0)  # of the states in turn: damping shows at high speeds, stiction at low ones
-_SPREADS = (0.1, 0.3, 0.05, 1.0)  # of the coordinates' magnitudes: how far from the guess
-_FACTORS = 4.0 ** np.arange(-32, 33)  # of sizes in any unit
-_CLEAR = 1e3  # times the limit for zero: states that decide directions
+_FEWEST = 3  # least number of states for a verdict
+_TRIALS = 60  # number of random states near which a state on the constraints is looked for
+_SPEEDS = (1.0, 30.0, 0.03, 1.0)  # in turn: damping shows at high speeds, stiction at low ones
+_SPREADS = (0.1, 0.3, 0.05, 1.0)  # distances from the guess, relative to the coordinates' magnitudes
+_FACTORS = 4.0 ** np.arange(-32, 33)  # factors of sizes in any unit
+_CLEAR = 1e3  # times the limit for zero: rates at states that decide directions
 _TIMES = (0.0, 0.37, -1.3, 2.9, 0.0, 7.1, 13.0, 41.0)
 
 
@@ -56,19 +57,19 @@ class Conserved(PrintedResult):
     name : str
         Name of the model.
     momenta : tuple of str
-        Coordinates whose generalized momentum p_k = ∂L/∂q̇_k is conserved.
+        Coordinates with conserved generalized momentum p_k = ∂L/∂q̇_k.
     cyclic : tuple of str
-        Coordinates that L does not hold, ∂L/∂q_k = 0 at constant q̇.
+        Coordinates that L does not depend on, ∂L/∂q_k = 0 at constant q̇.
     hamiltonian, energy : bool
-        Whether H = Σ p_k q̇_k − L, and T + U.
+        Whether H = Σ p_k q̇_k − L is conserved, and whether T + U is.
     linear_momentum : tuple of (float, float, float)
-        Unit vectors, in inertial axes, along which the momentum of all bodies is.
+        Unit vectors, in inertial axes, along which the momentum of all bodies is conserved.
     angular_momentum : tuple of (str, (float, float, float))
-        Fixed points, and unit vectors in inertial axes: the angular momentum of all bodies about this axis through
-        this point. Where all of `linear_momentum` is conserved any other fixed point does as well.
+        Fixed points, and unit vectors in inertial axes: the angular momentum of all bodies about the axis through the
+        point is conserved.  If the whole linear momentum is conserved, any other fixed point may be used.
     not_conserved : dict of str to str
-        Why the momentum of a cyclic coordinate is not; why ``"momenta"``, ``"hamiltonian"`` or ``"angular_momentum"``
-        cannot be said of this model.
+        Reasons why the momentum of a cyclic coordinate is not conserved, and why ``"momenta"``, ``"hamiltonian"`` or
+        ``"angular_momentum"`` are undefined for this model.
     """
 
     name: str
@@ -92,7 +93,7 @@ class Conserved(PrintedResult):
 
 @method("Energy and momentum", doubles=True)
 def conserved(dyn: Evaluator, *, r: Any = None, p: Any = None) -> Conserved:
-    """Find the momenta and energies that the motion conserves, with some inputs and parameters.
+    """Find the momenta and energies that the motion conserves, for given inputs and parameters.
 
     Parameters
     ----------
@@ -102,14 +103,14 @@ def conserved(dyn: Evaluator, *, r: Any = None, p: Any = None) -> Conserved:
     Returns
     -------
     Conserved
-        Quantities conserved in every motion on the constraints. Inputs stay as they are, but for those whose rates are
-        inputs as well: these move with them. So a quantity that is conserved at a force of zero need not be at another
-        one.
+        Quantities conserved in every motion on the constraints.  Inputs are constant, except inputs with rates among
+        the inputs, which change at these rates.  So a quantity that is conserved with zero force may not be conserved
+        with another force.
 
     Raises
     ------
     ModelError
-        States on the constraints were not found, or too few.
+        No states on the constraints were found, or too few.
     """
     dyn.libraries.find("hamiltonian")
     motion = _Motion(dyn, _places(dyn, r, p))
@@ -131,7 +132,7 @@ def conserved(dyn: Evaluator, *, r: Any = None, p: Any = None) -> Conserved:
 
 
 def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
-    """Places of the motion that decide, always the same; ModelError if there are too few."""
+    """Places of the motion that decide, the same in every call; ModelError if there are too few."""
     inputs = np.asarray(dyn.names.resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn.names.resolved("parameter", {} if p is None else p))
     rng, places, error = np.random.default_rng(0), list[_Place](), None
@@ -140,8 +141,8 @@ def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
         at = ConstraintState(dyn, t, rng.uniform(-1.0, 1.0, dyn.n_x), _inputs_at(dyn, inputs, t), parameters)
         try:
             state = consistent_state(_start(at, trial), None)
-            state = state.projected if dyn.n_constraints else state  # once more, to the last digits
-            if state.typical_rank is None or state.rank >= state.typical_rank:  # elsewhere rows of G are lost
+            state = state.projected if dyn.n_constraints else state  # repeated, to the last digits
+            if state.typical_rank is None or state.rank >= state.typical_rank:  # at other states rows of G are lost
                 places.append(_Place(state, rng))
         except (ModelError, ArithmeticError) as missed:
             error = missed
@@ -155,8 +156,8 @@ def _places(dyn: Evaluator, r: Any, p: Any) -> list[_Place]:
 def _start(at: ConstraintState, trial: int) -> ConstraintState:
     """Start of the search for a state: entries of equal size in the metric of the masses.
 
-    The size comes from the guess, or from angles of one radian.  Without both the coordinates are so large that forces
-    that depend on them equal the other forces; the speeds are so large that forces that depend on them do as well.
+    The size comes from the guess, or from angles of one radian.  Without both, coordinates are so large that forces
+    that depend on them equal other forces.  So are speeds.
     """
     dyn, guess = at.dyn, at.dyn.facts.guess
     center, numbers, turn = np.zeros(dyn.n_x), at.x.copy(), trial // 2
@@ -192,7 +193,7 @@ def _start(at: ConstraintState, trial: int) -> ConstraintState:
 
 
 def _balanced(at: ConstraintState, start: Array, x: Array) -> float:
-    """Factor of the way from a start to a state at which accelerations change by as much as they are at the start."""
+    """Factor of the distance from a start to a state at which accelerations change by their size at the start."""
     states = start + np.multiply.outer(np.append(0.0, _FACTORS), x - start)
     try:
         udot = np.asarray(at.dyn.udot(at.t, states, r=at.r, p=at.p))
@@ -206,7 +207,7 @@ def _balanced(at: ConstraintState, start: Array, x: Array) -> float:
 
 
 def _inputs_at(dyn: Evaluator, inputs: Array, t: float) -> Array:
-    """Inputs at a time: inputs whose rates are inputs have moved with these."""
+    """Inputs at a time; inputs with rates among the inputs have changed at these rates."""
     moved = inputs.copy()
     for i in range(len(inputs)):
         order, power, rate = 1, t, dyn.input_rates[i]
@@ -225,7 +226,7 @@ class _Place:
         self._state = nudged(state.t, rng), nudged(state.x, rng)
         self._values: dict[str, Any] = {"r": nudged(state.r, rng), "p": nudged(state.p, rng)}
         udot = np.asarray(state.dyn.udot(*self._state, **self._values))
-        self._udot = udot + (nudged(udot[0], rng) - udot[0])  # where it is constant as well
+        self._udot = udot + (nudged(udot[0], rng) - udot[0])  # evaluated also if it is constant
 
     def __call__(self, kernel: Callable[..., Any], *after: Array) -> Array:
         """The results of a kernel."""
@@ -264,7 +265,7 @@ class _Motion:
     @cached_property
     def is_heavy(self) -> npt.NDArray[np.bool_]:
         """Mask of the bodies that have inertia: (n_bodies,)."""
-        if not self.dyn.n_bodies:  # equations from a Lagrangian
+        if not self.dyn.n_bodies:  # the equations come from a Lagrangian
             return np.zeros(0, dtype=np.bool_)
         momenta = np.stack([place(self.dyn.body_momenta) for place in self.places])
         return np.asarray(momenta.any(axis=(0, 1, 3)))
@@ -280,7 +281,7 @@ class _Motion:
         return np.stack([place(self.dyn.positions) for place in self.places])
 
     def angular_momentum(self, about: Array) -> Array:
-        """−dL/dt of all bodies about a fixed point, which is (..., 3)."""
+        """Rate −dL/dt of all bodies about a fixed point, (..., 3)."""
         bodies = [point for point, _ in self.dyn.facts.bodies]
         arms = self.positions[..., bodies, :] - about[..., np.newaxis, :]
         moments = np.cross(arms, self.inertia_forces[..., :3]) + self.inertia_forces[..., 3:]
@@ -291,9 +292,9 @@ class _Motion:
 
 
 def _vanishes(rates: Array, terms: Sequence[Array] = ()) -> npt.NDArray[np.bool_]:
-    """Mask of the rates that are zero at all places, to changes of the last digits of all numbers, and of the terms.
+    """Mask of the rates that are zero at all places, to changes of the last digits of all numbers and of the terms.
 
-    The terms that a rate is the sum of may change nothing, and still be rounded.
+    Terms of a rate may be rounded even if the changes do not affect them.
     """
     rounding = _rounding(rates) + EPSILON * sum(np.abs(term[:, 0]) for term in terms)
     return np.asarray(np.all(np.abs(rates[:, 0]) <= CONSERVED * rounding, axis=0))
@@ -368,7 +369,7 @@ def _angular_momentum(motion: _Motion, reasons: dict[str, str]) -> tuple[tuple[s
 
 
 def _is_axis_of(axis: Vector, apart: Array, others: Sequence[Vector]) -> bool:
-    """Test whether an axis passes through another point, at the vector ``apart``, and is spanned by the axes there."""
+    """Test whether an axis passes through another point, at distance ``apart``, and is spanned by the axes there."""
     beside, components = np.linalg.norm(np.cross(apart, axis)), np.asarray(axis)
     if not others or beside > EQUAL * np.linalg.norm(apart):
         return False
@@ -394,7 +395,7 @@ def _axes(rates: Array) -> tuple[Vector, ...]:
 
 
 def _simplest(basis: Array) -> Array:
-    """Basis of the same space whose vectors have few components."""
+    """Basis of the same space, with vectors of few components."""
     return np.asarray(basis @ np.linalg.inv(basis[pivots(basis.T, basis.shape[1])]))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of an audit about constraints and reactions.
 
-Constraints: their rates and derivatives, the rank of G, the projection to the constraints.  Reactions: each body, cut
-free, is in balance.
+Constraints: rates and derivatives, the rank of G, the projection to the constraints.  Reactions: each free body is in
+balance.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SMALL = 1e-6  # of the largest term: floor for the comparison of smaller ones
-_NEAR = 1e-3  # of the sizes of coordinates and speeds: how far off the constraints a state is brought back from
+_SMALL = 1e-6  # floor for the comparison of small terms, relative to the largest
+_NEAR = 1e-3  # distance off the constraints to project from, relative to the sizes of coordinates and speeds
 
 
 def _constraint_rates(name: str, b: Bodies) -> Row:
-    """Row for d/dt of φ and c along any motion, also one that violates the constraints."""
+    """Row for d/dt of φ and c along any motion, also off the constraints."""
     states, dyn, at = b.states, b.dyn, b.states.at
     if not (dyn.n_velocity or dyn.n_configuration):
         raise NotApplicable("there are no constraints on coordinates or speeds")
@@ -98,12 +98,12 @@ def _projection(name: str, b: Bodies) -> Row:
     at = Constraints(dyn, states.t, states.call("project", x=near), states.r)
     reached = np.isfinite(at.x).all(axis=-1)
     if not reached.any():
-        raise NotApplicable("no state nearby is brought back")
+        raise NotApplicable("no state nearby was projected")
     residuals = np.concatenate([at.configuration_residual, at.velocity_residual], axis=-1)[reached]
     sizes = at.term_sizes[reached]
     labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
     sizes = sizes + _SMALL * np.max(sizes, axis=0)
-    return judged(name, residuals, sizes, BY_FORMULA, labels=labels, reason="a state is not brought back to it")
+    return judged(name, residuals, sizes, BY_FORMULA, labels=labels, reason="a state is not projected to it")
 
 
 _CONSTRAINTS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
@@ -115,12 +115,12 @@ _CONSTRAINTS: tuple[tuple[str, Callable[[str, Bodies], Row]], ...] = (
 """The rows, and how each is found."""
 
 
-_NOTHING = 1e-9  # of the largest entry: rounding, where nothing moves
-_LIGHT = 1e-4  # of the largest load on any body: the load on one is compared with at least this
+_NOTHING = 1e-9  # relative to the largest entry: rounding, if nothing moves
+_LIGHT = 1e-4  # relative to the largest load on any body: floor for the comparison of loads
 
 
 def _reactions(name: str, b: Bodies) -> Row:
-    """Row for the balance of each body by itself: loads, reactions, constraints and inertia add up to zero."""
+    """Row for the balance of each free body: loads, reactions, constraints and inertia add up to zero."""
     udot = b.udot
     given = _reaction_kernel(b)
     total, sizes = _balances(b, given)
@@ -128,7 +128,7 @@ def _reactions(name: str, b: Bodies) -> Row:
         total, sizes = total + part, sizes + size
     rates = b.rates_of_motion
     total, sizes = total - rates.value, sizes + _norms(rates.value)
-    sizes[..., 1] += _reach(b) * sizes[..., 0]  # forces that cancel leave a reaction of rounding, at a joint's arm
+    sizes[..., 1] += _reach(b) * sizes[..., 0]  # cancelling forces leave rounding, with a joint's arm
     difference = _norms(total)
     gaps = np.stack([np.max(rates.uncertainty[..., part], axis=-1) for part in (slice(0, 3), slice(3, 6))], axis=-1)
     sizes += _LIGHT * np.max(sizes, axis=1, keepdims=True)
@@ -167,7 +167,7 @@ def _reaction_kernel(b: Bodies) -> Array:
 
 
 def _held(b: Bodies) -> list[int]:
-    """Bodies that a joint holds; the ground's force on a wheel is no reaction of the model."""
+    """Bodies with a constraining joint; the ground's force on a wheel is no reaction of the model."""
     held = [child for _, child, free in b.joints if not free]
     if not held:
         raise NotApplicable("no joint holds a body")
@@ -233,13 +233,13 @@ def _norms(wrenches: Array) -> Array:
 
 
 def _auxiliary_forces(name: str, b: Bodies) -> Row:
-    """Virtual power of all that acts along auxiliary speeds, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
+    """Virtual power of all forces along auxiliary speeds, at the motion's u̇ and λ (Kane & Levinson 1985, 4.9)."""
     if not b.dyn.n_auxiliary:
         raise NotApplicable("there are no auxiliary speeds")
     if why := b.dyn.kernels.why_not("auxiliary_forces"):
         raise NotApplicable(why)
     b.require_bodies()
-    if b.unlocated:  # freed constraints whose place of action nobody told
+    if b.unlocated:  # freed constraints with unknown places
         r = b.states.r.copy()
         r[:, b.unlocated] = 0.0
         b = Bodies(replace(b.states, r=r))
@@ -273,7 +273,7 @@ def _auxiliary_forces(name: str, b: Bodies) -> Row:
 
 
 def _untold_row(b: Bodies, points: Array, frames: Array) -> str:
-    """Name of a row of G that acts on points moved by auxiliary speeds, without their terms; empty for none."""
+    """Name of a row of G that acts on points moved by auxiliary speeds, without terms in these; empty if none does."""
     if not (untold := b.dyn.facts.untold):
         return ""
     moves = np.zeros(b.states.u.shape, dtype=bool)

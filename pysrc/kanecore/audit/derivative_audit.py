@@ -79,7 +79,7 @@ def _coriolis(name: str, b: Bodies) -> Row:
     flat = (len(states.x), -1)
     both = (matrix + np.swapaxes(matrix, 1, 2)).reshape(flat)
     difference = np.concatenate([np.sum(products, axis=-1) + forces, both - slope.value.reshape(flat)], axis=-1)
-    # components that cancel are compared with the others, in the metric of the masses
+    # cancelling components are compared with the others, in the metric of the masses
     units = speed_units(states.call("mass_matrix"), matrix)
     of_forces, of_entries = np.sum(np.abs(products), axis=-1) + np.abs(forces), np.abs(matrix).reshape(flat)
     pairs = (units[:, :, np.newaxis] * units[:, np.newaxis, :]).reshape(flat)
@@ -90,7 +90,7 @@ def _coriolis(name: str, b: Bodies) -> Row:
 
 
 def _floored(sizes: Array, units: Array) -> Array:
-    """Sizes, with the largest of each state added in their own units."""
+    """Sizes, plus the largest size at each state, in their own units."""
     return np.asarray(sizes + np.max(sizes * units, axis=-1, keepdims=True, initial=0.0) / units)
 
 
@@ -111,7 +111,7 @@ def _regressor(name: str, b: Bodies) -> Row:
 
 
 def _joint_regressor(name: str, b: Bodies) -> Row:
-    """Row for its columns against Wᵀ q̇, Wᵀ sign q̇ and Wᵀ q̈, with q̈ by differences."""
+    """Row for the columns against Wᵀ q̇, Wᵀ sign q̇ and Wᵀ q̈, with q̈ by differences."""
     states, dyn = b.states, b.dyn
     found = states.call("joint_regressor", states.udot).reshape(-1, dyn.n_u, dyn.n_q, 3)
     w, second = states.at.rates[0], states.rate("qdot", states.udot)

@@ -16,19 +16,19 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SMALL = 1e-6  # of the largest, in the metric of the masses: terms that are smaller are compared with this
-_DEFINITE = 1e-13  # of the largest eigenvalue: a smaller one is rounding
+_SMALL = 1e-6  # floor for the comparison of small terms, relative to the largest, in the metric of the masses
+_DEFINITE = 1e-13  # relative to the largest eigenvalue: a smaller one is rounding
 
 
 def _in_units(b: Bodies, terms: Array) -> Array:
-    """Terms of equations, (n, n_u), none much smaller than the largest in the metric of the masses."""
+    """Terms of equations, (n, n_u), with a floor relative to the largest in the metric of the masses."""
     units = b.states.at.speed_units
     largest = np.max(terms * units, axis=-1, keepdims=True, initial=0.0)
     return np.asarray(terms + _SMALL * largest / units)
 
 
 def _mass_matrix(name: str, b: Bodies) -> Row:
-    """F* is affine in u̇: its differences are exact."""
+    """Row for M against −∂F*/∂u̇; F* is affine in u̇, so differences are exact."""
     states, change = b.states, b.states.loose
     ahead, behind = (states.call("generalized_inertia_forces", udot) for udot in (change, -change))
     products = states.at.mass * change[..., np.newaxis, :]
@@ -38,7 +38,7 @@ def _mass_matrix(name: str, b: Bodies) -> Row:
 
 
 def _of_speeds(name: str, b: Bodies, difference: Array, terms: Array, reason: str, needed: float = BY_FORMULA) -> Row:
-    """A row of an equation for each speed, (..., n, n_u)."""
+    """A row about equations of the speeds, (..., n, n_u)."""
     labels = [f"the equation of {speed}" for speed in b.dyn.speed_names]
     size = _in_units(b, terms)
     if difference.ndim == 3:
@@ -94,7 +94,7 @@ def _coordinate_forces(name: str, b: Bodies) -> Row:
 
 
 def _residual(name: str, b: Bodies) -> Row:
-    """At random u̇ and λ, of the size of forces."""
+    """Row for the residual at random u̇ and λ, of the size of forces."""
     states, dyn, at = b.states, b.dyn, b.states.at
     udot, rng = states.loose[0], np.random.default_rng(5)
     products = at.mass * udot[:, np.newaxis, :]
@@ -114,7 +114,7 @@ def _residual(name: str, b: Bodies) -> Row:
 
 
 def _inertial_terms(b: Bodies) -> Array:
-    """Magnitude Σ |M_ij u̇_j| and the terms of F, with which vanishing forces are compared."""
+    """Magnitude Σ |M_ij u̇_j| plus the terms of F, for comparison of vanishing forces."""
     return np.asarray(np.sum(np.abs(b.states.at.mass * b.states.udot[:, np.newaxis, :]), axis=-1)) + b.load_terms()
 
 
@@ -123,7 +123,7 @@ def _solved(name: str, b: Bodies) -> Row:
 
 
 def _pushed(name: str, b: Bodies) -> Row:
-    """Row for u̇ under τ = M δ: the constraints let it change by δ, and their forces stay the same."""
+    """Row for u̇ under τ = M δ: u̇ changes by the allowed δ, and constraint forces are the same."""
     tau = np.sum(b.states.at.mass @ b.states.allowed, axis=-1)
     return _equations(name, b, b.states.call("forward_dynamics", tau), tau, "M u̇ is not f + τ + Gᵀλ")
 
@@ -165,7 +165,7 @@ def _power(name: str, b: Bodies) -> Row:
     given = states.call("power", udot)
     difference = sum(rate.value for rate in rates) - given
     parts = np.sum(np.abs(states.call("momenta") * udot), axis=-1) if b.dyn.kernels.has("momenta") else 0.0
-    if b.dyn.n_constraints:  # their power vanishes on the constraints, where u̇ is large as well
+    if b.dyn.n_constraints:  # their power vanishes on the constraints, even for large u̇
         forces = states.at.rows * states.call("multipliers")[..., np.newaxis]
         parts = parts + np.sum(np.abs(forces * states.u[:, np.newaxis, :]), axis=(1, 2))
     terms = sum(np.abs(rate.value) for rate in rates) + np.abs(given) + parts

@@ -19,7 +19,7 @@ __all__ = ["CHECKS", "displacement_gap", "inertia_works", "lagrange_powers", "po
 
 Array = npt.NDArray[np.float64]
 
-_VARIES = 1e-7  # of an inertia: a larger change by a virtual motion is no rounding
+_VARIES = 1e-7  # relative to an inertia: a larger change by a virtual motion is no rounding
 
 
 def _along(b: Bodies, forces: Array) -> Array:
@@ -28,14 +28,14 @@ def _along(b: Bodies, forces: Array) -> Array:
 
 
 def potential_works(b: Bodies) -> Slope:
-    """Virtual work −δU of each potential that stands for forces: (3, n, n_potentials)."""
+    """Virtual work −δU of each given potential: (3, n, n_potentials)."""
     dx = np.concatenate([b.states.coordinate_change(b.states.virtual), np.zeros_like(b.states.virtual)], axis=-1)
     slope = b.states.slope("potentials", dx)
     return Slope(-slope.value, slope.uncertainty)
 
 
 def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: list[str], reason: str) -> Row:
-    """Row for a virtual power against a sum of works (3, n, n_works); it names works that explain a difference."""
+    """Row for a virtual power against a sum of works (3, n, n_works), naming works that explain a difference."""
     difference, terms = forces - np.sum(works, axis=-1), np.sum(np.abs(works), axis=-1) + np.abs(forces)
     row = judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
     if row.verdict != "fails":
@@ -52,7 +52,7 @@ def _sum_of_works(name: str, forces: Array, works: Array, gaps: Array, names: li
 
 
 def displacement_gap(b: Bodies, sizes: Array) -> Array:
-    """Uncertainty of displacements, as work of forces (n, ...) of these sizes: (3, n)."""
+    """Uncertainty of displacements, as work of forces (n, ...) of the given sizes: (3, n)."""
     moved = b.displacement
     gap = np.max(moved.points.uncertainty, axis=(-2, -1), initial=0.0)
     gap = np.maximum(gap, np.max(moved.frames.uncertainty, axis=(-2, -1), initial=0.0))
@@ -82,7 +82,7 @@ def _active_power(b: Bodies) -> Array:
 
 
 def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
-    """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless loads beside L have a potential in U."""
+    """Row for the forces of a Lagrangian: L at q̇ = 0 is −U, unless additional loads have a potential in U."""
     forces = _active_power(b)
     if b.dyn.facts.dissipation:
         raise NotApplicable("F holds forces without a potential beside L, which the row of power counts")
@@ -95,7 +95,7 @@ def _forces_of_lagrangian(name: str, b: Bodies) -> Row:
 
 
 def inertia_works(b: Bodies) -> tuple[Array, Array, list[str]]:
-    """Virtual works of −d(m v)/dt, of −(dH/dt − ω × H) and −ω × H of each body, of loads in u̇; their uncertainty."""
+    """Virtual works of −d(m v)/dt, −(dH/dt − ω × H) and −ω × H of each body, and of loads in u̇; their uncertainty."""
     rates = b.rates_at_random
     turning = np.cross(b.of_frames(b.omega), b.momenta()[..., 3:])
     moved, turned = b.virtual_points[:, :, b.point], b.of_frames(b.virtual_frames)
@@ -121,7 +121,7 @@ def _inertia_forces(name: str, b: Bodies) -> Row:
 
 
 def _gibbs(name: str, b: Bodies) -> Row:
-    """S is quadratic in u̇: differences are exact."""
+    """Row for ∂S/∂u̇ against −F*; S is quadratic in u̇, so differences are exact."""
     states, change = b.states, b.states.virtual
     if not states.dyn.kernels.has("gibbs"):
         raise NotApplicable(states.dyn.kernels.why_not("gibbs") or "the model was compiled without S")
@@ -137,7 +137,7 @@ def _gibbs(name: str, b: Bodies) -> Row:
 
 
 def _why_not_lagrange(b: Bodies) -> str:
-    """The reason why −F* is not Lagrange's expression; empty if it is."""
+    """Reason why −F* is not Lagrange's expression; empty if it is."""
     dyn, rates = b.dyn, b.states.at.rates[0]
     if dyn.n_u != dyn.n_q:
         return f"{dyn.n_q} coordinates and {dyn.n_u} speeds"
@@ -148,19 +148,19 @@ def _why_not_lagrange(b: Bodies) -> str:
 
 
 def why_not_energy(b: Bodies) -> str:
-    """Reason why T in q and speeds does not tell all inertia forces; empty if it does."""
+    """Reason why T in q and speeds does not determine all inertia forces; empty if it does."""
     dyn = b.dyn
     if b.adrift or any(frame in b.unoriented for frame in b.frame.tolist()):
         return "velocities are not all derivatives of positions and orientations"
     if dyn.n_constraints and not _fits_everywhere(b):
-        return "velocities are derivatives of positions on the constraints alone"
+        return "velocities are derivatives of positions only on the constraints"
     if _varies(b):
         return "masses or inertias change with the coordinates"
     return ""
 
 
 def _fits_everywhere(b: Bodies) -> bool:
-    """Test whether partial velocities are derivatives of positions also along motions that violate constraints."""
+    """Test whether partial velocities are derivatives of positions also along motions off the constraints."""
     states, dyn = b.states, b.dyn
     dx = np.concatenate([states.coordinate_change(states.loose), np.zeros_like(states.loose)], axis=-1)
     moved = b.moved(dx, 0.0, None)
@@ -199,8 +199,8 @@ def _varies(b: Bodies) -> bool:
 def _lagrange(name: str, b: Bodies) -> Row:
     """Row for Lagrange's equations along η = δq: −Σ F*_r δu_r = d/dt (∂T/∂q̇·η) − ∂T/∂q·η.
 
-    η is constant along the motion, and T a function of q, q̇ and t.  T is quadratic in q̇: ∂T/∂q̇·η is exact by
-    differences.
+    η is constant along the motion, and T is a function of q, q̇ and t.  T is quadratic in q̇, so differences give
+    ∂T/∂q̇·η exactly.
     """
     if not len(b.point):
         return _inertia_of_lagrangian(name, b)
@@ -214,7 +214,7 @@ def _lagrange(name: str, b: Bodies) -> Row:
 
 
 def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
-    """D/dt (∂T/∂q̇·η) − ∂T/∂q·η along η = Y δu, its terms, and their uncertainty: (3, n) each."""
+    """The sum d/dt (∂T/∂q̇·η) − ∂T/∂q·η along η = Y δu, its terms, and their uncertainty: (3, n) each."""
     if reason := _why_not_lagrange(b):
         raise NotApplicable(reason)
     states, n_q = b.states, b.dyn.n_q
@@ -232,7 +232,7 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
     over = np.broadcast_to(states.motion(np.zeros_like(udot)), (len(states.virtual), *states.x.shape))
     first = states.along(lambda t, x, r: momentum(t, x, r, states.qdot), over, 1.0, states.input_rates)
     size = np.max(np.abs(qddot) / states.sizes[:n_q], axis=-1, initial=0.0)
-    size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇: a q̈ of other size than η would lose digits
+    size = np.where(size > 0.0, size, 1.0)  # p is affine in q̇; a q̈ of other size than η would lose digits
     at = (states.t, states.x, states.r)
     pushed = size * (momentum(*at, qddot / size[:, np.newaxis]) - momentum(*at, np.zeros_like(qddot)))
     second = states.along(
@@ -248,12 +248,12 @@ def lagrange_powers(b: Bodies, udot: Array) -> tuple[Array, Array, Array]:
 
 
 def _held(dq: Array, speeds: Array) -> Array:
-    """Directions in which coordinates change, and speeds do not."""
+    """Directions in which only coordinates change."""
     return np.concatenate([dq, np.zeros_like(speeds)], axis=-1)
 
 
 def _inertia_of_lagrangian(name: str, b: Bodies) -> Row:
-    """Row for the part K = p·u − T of L that holds u = q̇: −F* = dp/dt − ∂K/∂q, with loads in u̇."""
+    """Row for the part K = p·u − T of L with u = q̇: −F* = dp/dt − ∂K/∂q, with loads in u̇."""
     states = b.states
     works = np.sum(b.virtual_works(b.inertial_loads(states.udot)), axis=-1)
     forces = _along(b, states.call("generalized_inertia_forces", states.udot)) - works

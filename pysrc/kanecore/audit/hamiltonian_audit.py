@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rows of an audit about Hamilton's quantities: p, H, the parts of T and their rates, compared with L by differences.
 
-K is the part of L = K − U that holds the speeds.  It is T if there are bodies, p·u − T of a model made of a Lagrangian,
-and p·q̇ − H + U of one in q and p.  With q̇ = Y u + z all speeds w = u + u_z, Y u_z = z, are zero where q̇ is.
+K is the part of L = K − U with the speeds.  It is T for bodies, p·u − T for a model made of a Lagrangian, and p·q̇ − H
++ U for a model in q and p.  With q̇ = Y u + z the speeds w = u + u_z, Y u_z = z, vanish together with q̇.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SMALL = 1e-6  # of the largest at all states: floor for values that vanish at one
+_SMALL = 1e-6  # floor for values that vanish at a state, relative to the largest at all states
 
 
 def _kinetic_part(b: Bodies, t: Array, x: Array, r: Array) -> Array:
@@ -66,7 +66,7 @@ def _homogeneous(b: Bodies) -> Array:
 
 
 def _momenta(name: str, b: Bodies) -> Row:
-    """Along any change of the speeds, p·Y δu = ∂K/∂u·δu."""
+    """Row for p·Y δu = ∂K/∂u·δu along any change of the speeds."""
     change = b.states.loose
     products = b.states.call("generalized_momenta") * b.states.coordinate_change(change)
     slope = _slope(b, _of_speeds(b, change))
@@ -87,7 +87,7 @@ def _hamiltonian(name: str, b: Bodies) -> Row:
 
 
 def _parts(name: str, b: Bodies) -> Row:
-    """Row for T at q̇, 0 and −q̇, which determine its parts of degrees 2, 1, 0."""
+    """Row for the parts of T of degrees 2, 1, 0, from T at q̇, 0 and −q̇."""
     states, w = b.states, _homogeneous(b)
     given = states.call("kinetic_energy_parts")
     q = states.x[:, : b.dyn.n_q]
@@ -104,7 +104,7 @@ def _parts(name: str, b: Bodies) -> Row:
 
 
 def _momentum_rates(name: str, b: Bodies) -> Row:
-    """Along changes of all coordinates: some momenta may vanish."""
+    """Row for ∂L/∂q and dp/dt along changes of all coordinates, since some momenta may vanish."""
     states, dq = b.states, b.states.coordinate_change(b.states.loose)
     given = states.call("momentum_rates", states.udot)[:, 0] * dq
     rates = states.rate("generalized_momenta", states.udot)
@@ -117,7 +117,7 @@ def _momentum_rates(name: str, b: Bodies) -> Row:
 
 
 def _position_slopes(name: str, b: Bodies) -> Row:
-    """Row for ∂L/∂q at constant q̇: the slope of L − p·q̇, with p held.
+    """Row for ∂L/∂q at constant q̇, the slope of L − p·q̇ at constant p.
 
     As q changes at constant u, q̇ changes as well.
     """
@@ -140,7 +140,7 @@ def _hamiltonian_rate(name: str, b: Bodies) -> Row:
     given = states.call("hamiltonian_rate", udot)
 
     def moving(t: Array, x: Array, r: Array) -> Array:
-        """H − U: a large U would cover it."""
+        """H − U, since a large U would hide errors."""
         return states.call("hamiltonian", t=t, x=x, r=r) - states.call("potential_energy", t=t, x=x, r=r)
 
     rates = [

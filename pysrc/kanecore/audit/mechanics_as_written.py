@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mechanics from raw facts, as an audit needs them: positions, orientations, masses and loads as the user wrote them.
+"""Mechanics from raw facts for an audit: positions, orientations, masses and loads as the user wrote them.
 
 Velocities are derivatives of positions by differences.  Angular velocities are the vectors of Ṙ Rᵀ, with Ṙ by
 differences of orientations.  Inertias are moved to mass centres here.  Results under audit are not used, except for
-points and frames that a model gives by their velocities alone.
+points and frames that a model defines only by velocities.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Bodies:
         return turn
 
     def of_frames(self, vectors: Array) -> Array:
-        """The vectors of the bodies' frames; zero of particles."""
+        """The vectors of the bodies' frames; zero for particles."""
         result = np.zeros((*vectors.shape[:-2], len(self.frame), 3))
         rigid = self.frame >= 0
         result[..., rigid, :] = vectors[..., self.frame[rigid], :]
@@ -156,7 +156,7 @@ class Bodies:
         return self.inertias()
 
     def momenta(self, t: Any = None, x: Any = None, r: Any = None) -> Array:
-        """M v and I·ω of each body, (..., n_bodies, 6)."""
+        """Momenta m v and I·ω of each body, (..., n_bodies, 6)."""
         mass, tensor = self.inertias(t, x, r)
         velocity = self.states.call("velocities", t=t, x=x, r=r)[..., self.point, :]
         omega = self.of_frames(self.states.call("angular_velocities", t=t, x=x, r=r))
@@ -165,7 +165,7 @@ class Bodies:
 
     @cached_property
     def oblique(self) -> list[str]:
-        """Frames whose axes are not orthonormal for random inputs, such as those of a prescribed quaternion."""
+        """Frames with axes that are not orthonormal for random inputs, such as those of a prescribed quaternion."""
         here, there = (
             axes @ np.swapaxes(axes, -1, -2)
             for axes in (self.states.call("orientations", r=factor * self.states.r) for factor in (1.0, 2.0))
@@ -174,7 +174,7 @@ class Bodies:
         return [name for name, oblique in zip(self.dyn.frames, far, strict=True) if oblique]
 
     def require_rotations(self) -> None:
-        """NotApplicable if frames are oblique."""
+        """Raise NotApplicable if frames are oblique."""
         if self.oblique:
             raise NotApplicable(f"the axes of frame {self.oblique[0]} are not orthogonal at random inputs")
 
@@ -184,12 +184,12 @@ class Bodies:
             raise NotApplicable("there are no bodies")
 
     def require_accelerations(self) -> None:
-        """NotApplicable if accelerations are not the derivatives of velocities along the motion."""
+        """Raise NotApplicable if accelerations are not the derivatives of velocities along the motion."""
         for body, point in zip(self.dyn.bodies, self.point.tolist(), strict=True):
             if point in self.instant:
                 raise NotApplicable(
-                    f"body {body} is written in axes that turn otherwise than they are oriented, which is true at an "
-                    "instant: its acceleration is that of vectors as written"
+                    f"body {body} is written in axes with an angular velocity unlike their orientation's, which is "
+                    "valid at an instant only: its acceleration is that of vectors as written"
                 )
 
     @cached_property
@@ -199,21 +199,21 @@ class Bodies:
 
     @cached_property
     def rates_of_motion(self) -> Slope:
-        """Those of `momentum_rates` at the u̇ of the motion."""
+        """`momentum_rates` at the u̇ of the motion."""
         return self.momentum_rates(self.udot)
 
     @cached_property
     def rates_at_random(self) -> Slope:
-        """Those of `momentum_rates` at the random u̇ of the states."""
+        """`momentum_rates` at the random u̇ of the states."""
         return self.momentum_rates(self.states.udot)
 
     def momentum_rates(self, udot: Array) -> Slope:
-        """d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
+        """Rates d(m v)/dt and d(I·ω)/dt of each body, (n, n_bodies, 6)."""
         self.require_accelerations()
         dx = self.states.motion(udot)
         rates = self.states.along(self.momenta, dx, 1.0, self.states.input_rates)
         spinning = [i for i, frame in enumerate(self.frame) if frame in self.unoriented]
-        if spinning:  # the axes of the tensor are not those of the body: Euler's equations instead
+        if spinning:  # the tensor is written in other axes than the body's: use Euler's equations
             alpha = self.states.rate("angular_velocities", udot)
             tensor, frames = self.inertia[1][:, spinning], self.frame[spinning]
             omega = self.omega[:, frames]
@@ -226,7 +226,7 @@ class Bodies:
     # ----------------------------------------------------------------------------------------------------- loads
 
     def load_vectors(self, udot: Array | None = None) -> Array:
-        """Forces and torques in inertial axes, (n, n_loads, 3), with the part that u̇ adds."""
+        """Forces and torques in inertial axes, (n, n_loads, 3), with the part in u̇."""
         vectors = self.states.call("load_vectors")
         return vectors if udot is None else vectors + self.inertial_loads(udot)
 
@@ -236,7 +236,7 @@ class Bodies:
         return bool(self.loads) and self.dyn.kernels.has("inertial_loads")
 
     def inertial_loads(self, udot: Array) -> Array:
-        """Forces and torques that u̇ adds to the loads, (n, n_loads, 3)."""
+        """The part of forces and torques in u̇, (n, n_loads, 3)."""
         if not self.has_inertial_loads:
             return np.zeros((len(self.states.t), len(self.loads), 3))
         return self.states.call("inertial_loads", udot)
@@ -262,7 +262,7 @@ class Bodies:
 
 
 def turning(frames: Slope, axes: Array) -> Slope:
-    """The vectors of Ṙ Rᵀ from derivatives of R."""
+    """The axial vectors of Ṙ Rᵀ, from derivatives of R."""
     matrix = np.einsum("...ij,...kj->...ik", frames.value, axes)
     vector = 0.5 * np.stack([_less(matrix, 2, 1), _less(matrix, 0, 2), _less(matrix, 1, 0)], axis=-1)
     gap = np.max(frames.uncertainty, axis=(-2, -1))[..., np.newaxis]

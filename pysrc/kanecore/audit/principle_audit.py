@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an audit about principles that lead to equations of motion of their own.
+"""Rows of an audit about principles with their own equations of motion.
 
-The rows take loads, masses, velocities and T.  A row that checks F, F*, M or f does not use it otherwise.
+The rows use loads, masses, velocities and T.  A row that checks F, F*, M or f does not use the checked quantity
+otherwise.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ __all__ = ["CHECKS"]
 Array = npt.NDArray[np.float64]
 Speeds = Callable[[Array, Array, Array], Array]
 
-_DEFINITE = 1e-9  # of the largest eigenvalue of M, in its own metric: smaller ones decide nothing
-_REACHED = 1e-6  # of a rate of coordinates: so small a part that no speeds give may be rounding
+_DEFINITE = 1e-9  # relative to the largest eigenvalue of M, in its own metric: smaller ones decide nothing
+_REACHED = 1e-6  # relative to a rate of coordinates: a smaller part outside the speeds' range may be rounding
 
 
 def _known(b: Bodies) -> Bodies:
-    """The bodies, with zero multipliers for freed constraints whose place of action nobody told."""
+    """The bodies, with zero multipliers for freed constraints with unknown places."""
     b.require_bodies()
     if not b.unlocated:
         return b
@@ -42,10 +43,10 @@ def _known(b: Bodies) -> Bodies:
 
 
 def _gauss(name: str, b: Bodies) -> Row:
-    """Row for Gauss's principle: of all u̇ that constraints allow the motion's has the least Z = ½ Σ (m a − R)²/m.
+    """Row for Gauss's principle: among all allowed u̇ the motion's has the least Z = ½ Σ (m a − R)²/m.
 
     Up to a constant Z is ½ Σ m a·a − R·a.  In u̇ = u̇₀ + P z it is quadratic: momenta are linear in the speeds, so
-    their derivatives by u̇ are exact.  The distance to its least value counts in the metric of the masses.
+    their derivatives by u̇ are exact.  The distance to the minimum is measured in the metric of the masses.
     """
     b = _known(b)
     if b.has_inertial_loads:
@@ -169,7 +170,7 @@ def _boltzmann_hamel(name: str, b: Bodies) -> Row:
 
 
 def _voronets(name: str, b: Bodies) -> Row:
-    """T in independent speeds alone, the others put in from the constraints before anything is differentiated."""
+    """Row for T in independent speeds only; constraints eliminate dependent speeds before differentiation."""
     b.require_bodies()
     states, dyn = b.states, b.dyn
     if not dyn.n_velocity:
@@ -211,13 +212,13 @@ class _QuasiCoordinates:
 
         −Σ F*·δu = d/dt (∂T̃/∂s·δs) − ∂T̃/∂q·η − π·(d/dt(Ŷ δs) − ∂(Ŷ s + ẑ)/∂q·η),        π = ∂T/∂q̇,
 
-    T̃ being T in q and s.  The last term is that of Boltzmann and Hamel, and of Voronets where s are fewer than the
-    speeds u: π is of all of them.  T is quadratic in the speeds, so its derivatives by them are exact.
+    where T̃ is T in q and s.  The last term is Boltzmann and Hamel's or, if s are fewer than the speeds u, Voronets',
+    with π of all u.  T is quadratic in the speeds, so its derivatives by speeds are exact.
 
     Attributes
     ----------
     speeds : function of t, x, r
-        U in q and s, which are the entries of x that `change` may change.
+        The speeds u in q and s; s are the entries of x with changes in `change`.
     change : ndarray, (3, n, n_u)
         δs, zero for other speeds.
     """
@@ -240,7 +241,7 @@ class _QuasiCoordinates:
         return self.b.states.call(kernel, t=t, x=self._state(t, x, r, factor), r=r)
 
     def _difference(self, kernel: str) -> Callable[[Array, Array, Array], Array]:
-        """Half the difference of a kernel at s + δs and s − δs: its derivative by s, exact to second order in s."""
+        """Half the difference of a kernel at s + δs and s − δs: its derivative by s, exact for degree two in s."""
         return lambda t, x, r: 0.5 * (self._of(kernel, t, x, r, 1.0) - self._of(kernel, t, x, r, -1.0))
 
     def _sideways(self, function: Callable[[Array, Array, Array], Array], eta: Array) -> Slope:
@@ -249,7 +250,7 @@ class _QuasiCoordinates:
         return self.b.states.along(function, dx, 0.0, np.zeros_like(self.b.states.r))
 
     def _rate(self, function: Callable[[Array, Array, Array], Array]) -> Slope:
-        """Derivative along the motion: by q, t and r, and by s, each in its own steps."""
+        """Derivative along the motion: by q, t and r, and by s, with separate steps."""
         states, shape = self.b.states, (len(self.change), *self.b.states.x.shape)
         moving = states.motion(np.zeros_like(states.u))
         pushed = states.whole(np.concatenate([np.zeros_like(states.qdot), states.udot], axis=-1))
@@ -274,7 +275,7 @@ class _QuasiCoordinates:
         return judged(name, difference.T, terms.T, BY_DIFFERENCES, uncertainty=gaps.T, reason=reason)
 
     def _momentum(self, rate: Array) -> Array:
-        """π·β, by the speeds v of which β is the rate: p·v = ½ (T(u + v) − T(u − v))."""
+        """π·β for a rate β of coordinates with speeds v: p·v = ½ (T(u + v) − T(u − v))."""
         states, matrix = self.b.states, self.b.states.at.rates[0]
         if matrix.shape[-1] > matrix.shape[-2]:
             raise NotApplicable("there are more speeds than coordinates: T is no function of q and their rates")
@@ -287,7 +288,7 @@ class _QuasiCoordinates:
             raise NotApplicable("constraints are in the speeds already: T tells no momentum along motions against them")
         speeds = self.b.dyn.names.speeds
         size = np.max(np.abs(v) / states.sizes[speeds], axis=-1, keepdims=True, initial=0.0)
-        size = np.where(size > 0.0, size, 1.0)  # a v of other size than u would lose digits
+        size = np.where(size > 0.0, size, 1.0)  # a v of another size than u would lose digits
         places = np.broadcast_to(states.x, (*v.shape[:-1], states.x.shape[-1])).copy()
         places[..., speeds] += v / size
         ahead = states.call("kinetic_energy", x=places)
@@ -296,7 +297,7 @@ class _QuasiCoordinates:
 
     @staticmethod
     def _gap(slope: Slope, value: Array) -> Array:
-        """Uncertainty that a slope of rates leaves in a product with them."""
+        """Uncertainty of a product with rates due to a slope of rates."""
         size = np.max(np.abs(slope.value), axis=-1, initial=0.0)
         share = np.max(slope.uncertainty, axis=-1, initial=0.0) / np.where(size > 0.0, size, 1.0)
         return np.asarray(share * np.abs(value))

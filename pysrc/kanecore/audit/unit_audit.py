@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Row of an audit about units: the motion is the same in other units of length, mass and time.
 
-Dimensions of results follow from those of q, u and the energy: M_ij u_i u_j and f_i u_i t are energies.  A model in
-which a number has a dimension, such as 9.81, is not the same in other units.
+Dimensions of results follow from the dimensions of q, u and the energy: M_ij u_i u_j and f_i u_i t are energies.  A
+model with a number that has a dimension, such as 9.81, is different in other units.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["exponents", "units_row"]
 
 Array = npt.NDArray[np.float64]
 
-_FACTORS = np.array([3.7, 0.23, 1.9])  # of length, mass, time: no products of small powers of each other
+_FACTORS = np.array([3.7, 0.23, 1.9])  # factors of length, mass, time: no products of small powers of each other
 _ENERGY, _TIME = np.array([2.0, 1.0, -2.0]), np.array([0.0, 0.0, 1.0])
-_SMALL = 1e-5  # of the largest entry: smaller ones may be rounding of a zero
+_SMALL = 1e-5  # relative to the largest entry: smaller ones may be rounding of a zero
 _LENGTH = np.array([1.0, 0.0, 0.0])
 _BASE = ("m", "kg", "s")
 
@@ -35,8 +35,8 @@ def exponents(unit: Any, owner: str = "a variable") -> Array:
     read = read_unit(unit, owner)
     if read.powers is None:
         raise ValueError(
-            f"the unit of {owner} is {unit!r}, which is not made of units of the SI: write kg, m, s, N, rad and the "
-            "like, 'kg.m2/s2' or 'kg*m**2/s**2', with brackets where a product divides: 'W/(m*s)'"
+            f"the unit of {owner} is {unit!r}, which is not made of SI units: write kg, m, s, N, rad and similar "
+            "units, 'kg.m2/s2' or 'kg*m**2/s**2', with brackets if a product divides: 'W/(m*s)'"
         )
     if strange := [base for base in read.powers if base not in (*_BASE, "rad")]:
         raise ValueError(
@@ -62,7 +62,7 @@ class _Dimensions:
             np.array([given.get(name, zero) for name in names]).reshape(-1, 3)
             for names in (dyn.parameter_names, dyn.coordinate_names, dyn.speed_names, dyn.state_names, dyn.input_names)
         )
-        for i, rate in enumerate(dyn.input_rates):  # a rate that is not named follows its motion
+        for i, rate in enumerate(dyn.input_rates):  # an unnamed rate follows its motion
             if rate >= 0 and dyn.input_names[rate] not in given:
                 self.r[rate] = self.r[i] - _TIME
         self.x = np.concatenate([self.q, self.u, z])
@@ -133,7 +133,7 @@ def _expected(dims: _Dimensions, b: Bodies) -> list[tuple[str, Array, Callable[[
         ("forcing", force, lambda _: _SMALL * inertial, "the forcing"),
         ("rhs", dims.x - _TIME, bound, "the rate"),
     ]
-    if states.dyn.kernels.why_not("generalized_active_forces"):  # in q and p: M is 1, and f is no force
+    if states.dyn.kernels.why_not("generalized_active_forces"):  # a model in q and p: M is 1, and f is no force
         forces = ("mass_matrix", "generalized_active_forces", "forcing")
         return [row for row in expected if row[0] not in forces]
     return expected

@@ -17,7 +17,7 @@ __all__ = ["CHECKS"]
 
 Array = npt.NDArray[np.float64]
 
-_SLOW = 1e-4  # of the fastest: floor for the comparison of slower ones
+_SLOW = 1e-4  # floor for the comparison of slow points, relative to the fastest
 
 
 def _norm(vectors: Array) -> Array:
@@ -43,7 +43,7 @@ def _located(
     )
     silent = [names[i] for i in (b.adrift if quantity == "position" else b.unoriented)]
     if row.verdict == PASSES and silent:
-        return replace(row, reason=f"no {quantity} tells how {', '.join(silent)} moves")
+        return replace(row, reason=f"no {quantity} determines the motion of {', '.join(silent)}")
     return row
 
 
@@ -93,7 +93,7 @@ def _rates(name: str, b: Bodies, kind: str, kernel: str, places: Sequence[int], 
 
 
 def _accelerations(name: str, b: Bodies) -> Row:
-    """Row for accelerations, without points written in axes that turn otherwise than oriented: see `Bodies`."""
+    """Row for accelerations, except of points in axes that turn unlike their orientation: see `Bodies`."""
     places = [i for i in range(b.dyn.n_points) if i not in b.instant]
     if b.instant and not places:
         raise NotApplicable("accelerations are those of vectors as written, which is true at an instant")
@@ -106,7 +106,7 @@ def _angular_accelerations(name: str, b: Bodies) -> Row:
 
 
 def _partial_velocities(name: str, b: Bodies) -> Row:
-    """Row along virtual motions: Σ v_r δu_r is the derivative of the position by δq = Y δu; so is Σ ω_r δu_r."""
+    """Row along virtual motions: Σ v_r δu_r, and Σ ω_r δu_r, are derivatives of positions by δq = Y δu."""
     results = []
     for kernel, moved, left_out in (
         ("partial_velocities", b.displacement.points, b.adrift),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of an audit and their verdicts: two ways to one quantity, the digits that agree, and their meaning."""
+"""Rows of an audit and their verdicts: two derivations of a quantity, the digits that agree, and their meaning."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ Array = npt.NDArray[np.float64]
 PASSES, FAILS, DOES_NOT_APPLY, SUSPICIOUS = "passes", "fails", "does not apply", "suspicious"
 
 BY_DIFFERENCES = 6.0
-"""Digits that must agree where one of the ways is by differences: these reach nine to eleven."""
+"""Digits that must agree if a derivation uses differences, which have nine to eleven."""
 
 BY_FORMULA = 8.0
-"""Digits that must agree where both ways are formulas: rounding leaves eleven or more."""
+"""Digits that must agree if both derivations are formulas: rounding leaves eleven or more."""
 
 BY_SOLUTION = 6.0
-"""Digits that must agree of what solves linear equations, which lose digits near dead points."""
+"""Digits that must agree for solutions of linear equations, which lose digits near dead points."""
 
-_SETTLED = 1e-7  # of the terms: how well two steps must agree about a derivative that judges
+_SETTLED = 1e-7  # largest difference of two steps for a derivative to count, relative to the terms
 _DIGITS = 16.0
-_SPARSE = 1e-3  # of a difference: limit for the part that one term leaves unexplained
+_SPARSE = 1e-3  # largest unexplained part, relative to a difference, if one term is to explain it
 
 
 class NotApplicable(Exception):
-    """A row does not apply; with the reason."""
+    """A row does not apply, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +61,19 @@ class Row:
     Attributes
     ----------
     name : str
-        The quantity, and the one with which it was compared.
+        The quantity, and the quantity with which it was compared.
     verdict : {"passes", "fails", "does not apply", "suspicious"}
     digits : float
         Number of digits that agree at the worst state, relative to the terms of the quantity; NaN if nothing was
         compared.
     needed : float
-        How many must.
+        Number of digits that must agree.
     reason : str
         Reason why it does not apply, or the fault.
     worst : str
-        The body, load, point or constraint where the ways agree least.
+        The body, load, point or constraint with the least agreement.
     state : int
-        The number of the worst state, -1 where nothing was compared.
+        The index of the worst state, -1 if nothing was compared.
     """
 
     name: str
@@ -95,9 +95,9 @@ class Verdicts(ABC):
     Attributes
     ----------
     rows : tuple
-        One for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
+        A row for each quantity: ``name, verdict, digits, needed, reason, worst, state``.
     t, x, r : ndarray, (n,), (n, n_x), (n, n_r)
-        The states that were looked at; ``row.state`` is the number of one.
+        The states of the audit; ``row.state`` is the index of one.
     """
 
     rows: tuple[Row, ...]
@@ -107,7 +107,7 @@ class Verdicts(ABC):
 
     @property
     def passed(self) -> bool:
-        """Test whether no row fails.  Suspicious rows are named, but do not fail: they may be intended."""
+        """Test whether no row fails.  Suspicious rows are reported, but do not fail, as they may be intended."""
         return not self.failures
 
     @property
@@ -182,7 +182,7 @@ def judged(
     terms : ndarray, broadcastable
         Magnitude of the terms of the quantity.
     uncertainty : ndarray or float, broadcastable
-        Uncertainty of derivatives by differences: entries that they do not settle are not judged.
+        Uncertainty of derivatives by differences; uncertain entries are not judged.
     labels : sequence of str
         Labels of the axis after that of the states.
     reason : str
@@ -213,7 +213,7 @@ def blame(difference: Array, terms: Array, features: Array, names: Sequence[str]
     Parameters
     ----------
     difference, terms : ndarray, (n,)
-        Kernel less sum, and the magnitude of the terms of the sum.
+        Kernel minus sum, and the magnitude of the terms of the sum.
     features : ndarray, (n, n_features)
         The terms of the sum.
     """
@@ -251,12 +251,12 @@ def table(title: str, rows: Sequence[Row]) -> str:
 
 
 def cells(row: Row) -> tuple[str, str, str, str]:
-    """Cells of a row: its digits, those needed, the verdict, and the fault or the reason why it does not apply."""
+    """Cells of a row: digits, needed digits, verdict, and the fault or the reason why it does not apply."""
     digits, needed = ("" if math.isnan(x) else f"{x:.1f}" for x in (row.digits, row.needed))
     said = " ".join(filter(None, [row.worst if row.verdict in (FAILS, SUSPICIOUS) else "", row.reason]))
     return digits, needed, row.verdict, said
 
 
 def _width(text: str) -> int:
-    """Number of columns that a text takes: a dot above a letter takes none."""
+    """Number of columns of a text, without combining dots above letters."""
     return sum(not unicodedata.combining(letter) for letter in text)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python half of the extension: code that no call of a kernel waits for, so that it need not be compiled."""
+"""The Python half of the extension: code that calls of kernels do not run, and so need not be compiled."""

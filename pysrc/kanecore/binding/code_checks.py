@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of the functions of code for the machine: all that they read and write lies within its arrays.
+"""Checks of functions in code for the interpreter: they read and write within its arrays only.
 
-A program says by itself how far it reads and writes.  A way that solves calls functions, which write into its arrays:
-`WAYS` says how many numbers each may write, how long lists of places are, and how much the way itself reads and writes,
-as the structures of ``emit/runtime`` describe it.  Texts are formulas in the members of a way, with ``N``, ``M``, ``K``
-for those of its equations, ``n_x`` and the like for sizes of the model, and ``there`` for the names of its functions.
+A program shows how far it reads and writes.  A solver calls functions, which write into its arrays: `SOLVERS` gives the
+numbers that each function may write, the lengths of lists of places, and the numbers that the solver itself reads and
+writes, according to the structures of ``emit/runtime``.  Texts are formulas in the members of a solver, with ``N``,
+``M``, ``K`` for the sizes of its equations, ``n_x`` and similar names for sizes of the model, and ``there`` for the
+names of its functions.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from kanecore.binding.table_checks import LARGEST
 
 __all__ = ["Reach", "check_kernel", "check_operations", "check_preparing", "check_way", "reach_of_program"]
 
-_LONGEST = 1 << 13  # size that is multiplied by another one: the product stays in an int of C
+_LONGEST = 1 << 13  # largest factor in a product of sizes, so that the product stays in an int of C
 _MULTIPLIED = frozenset(("N", "M", "K", "n", "m", "k", "n_q", "n_u", "n_z", "n_y", "n_all", "m_all", "m_q", "m_u"))
 _MULTIPLIED |= {"n_max", "rows", "columns", "n_inner", "n_outer", "trees"}
-_ON_STACK = 1 << 19  # doubles, half of a thread's stack
-_T, _X, _R, _C, _W, _OUT, _NO_ARRAY = range(7)  # as KC_IN_T and so on
+_ON_STACK = 1 << 19  # largest scratch in doubles, half of a thread's stack
+_T, _X, _R, _C, _W, _OUT, _NO_ARRAY = range(7)  # names of KC_IN_T and so on
 
 
 class Reach(NamedTuple):
-    """Numbers of ``out`` that a function writes, and of x and r that it reads, at most."""
+    """Largest number of entries of ``out`` that a function writes, and of x and r that it reads."""
 
     out: int = 0
     x: int = 0
@@ -38,27 +39,27 @@ class Reach(NamedTuple):
 
 
 _ALL = "all"
-"""In place of a number: the function writes into the result of the way itself."""
+"""In place of a number: the function writes into the result of the solver itself."""
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A way to solve: how many numbers it reads and writes, the functions that it calls, and its lists of places.
+    """A solver: the numbers that it reads and writes, the functions that it calls, and its lists of places.
 
     Attributes
     ----------
     sizes : str
-        The numbers from which its scratch follows, in their order.
+        The numbers that determine its scratch, in their order.
     out, x : str
-        How many numbers it writes and reads itself.
+        Number of entries that it writes and reads itself.
     functions : mapping
-        How many numbers each function may write, and when it must be there.
+        For each function the number of entries that it may write, and the condition on which it is required.
     arrays : mapping
-        The length of each list, the bounds of its numbers, and when it must be there.
+        For each list its length, the bounds of its numbers, and the condition on which it is required.
     holds : str
-        What else is true of its numbers.
+        Further condition on its numbers.
     beside : str
-        Numbers of scratch that it uses after its own arrays, in the place where functions have theirs.
+        Number of scratch entries that it uses after its own arrays, where functions have theirs.
     """
 
     sizes: str = ""
@@ -263,8 +264,8 @@ WAYS: dict[str, _Way] = {
     ),
 }
 
-_INSTEAD = {"otherwise", "shortly"}  # functions that have the way's own scratch
-_AT_OWN_STATES = "closure"  # a way that calls functions at states of its own
+_INSTEAD = {"otherwise", "shortly"}  # functions that use the whole scratch of the solver
+_AT_OWN_STATES = "closure"  # solvers that call functions at their own states
 
 
 @functools.cache
@@ -273,9 +274,9 @@ def _compiled(formula: str) -> CodeType:
 
 
 def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int]) -> tuple[Reach, int]:
-    """The reach of a function that solves, and the numbers of scratch that it uses where functions have theirs.
+    """The reach of a function with a solver, and the number of its scratch entries where functions have theirs.
 
-    ``reaches`` are those of the functions before this one.  ValueError for a size, member or list that no function has.
+    ``reaches`` belong to the functions before this one.  ValueError for an impossible size, member or list.
     """
     name, way = function.solver, WAYS[function.solver]
     members = {member.rpartition(".")[2]: x for member, x in function.members.items()}
@@ -287,7 +288,7 @@ def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int])
     model = SimpleNamespace(**sizes)
     names = _Names({"size": model, **numbers, **lists, "there": called, "max": max, "sum": sum})
 
-    def value(formula: str) -> Any:  # of those in WAYS alone; of the code come numbers
+    def value(formula: str) -> Any:  # formulas come only from SOLVERS; code gives numbers
         return eval(_compiled(formula), {"__builtins__": {}}, names)
 
     if "rank" in members and members["rank"] >= sizes["n_prepared"]:
@@ -316,13 +317,13 @@ def check_way(function: Any, reaches: Sequence[Reach], sizes: Mapping[str, int])
     x, r = (max((reaches[i][which] for i in called.values()), default=0) for which in (1, 2))
     if name == _AT_OWN_STATES:
         if x > value("n_q + n_u") or r > value("n_r"):
-            raise ValueError(f"a function of {name} reads what is not there")
+            raise ValueError(f"a function of {name} reads beyond its arrays")
         x = r = 0
     return Reach(out, max(x, value(way.x)), r), value(way.beside)
 
 
 def _check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
-    """Raise ValueError for a number that no way has."""
+    """Raise ValueError for an impossible number."""
     for member, number in numbers.items():
         most = _LONGEST if member in _MULTIPLIED else LARGEST
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
@@ -330,16 +331,16 @@ def _check_numbers(name: str, numbers: Mapping[str, Any]) -> None:
 
 
 class _Names(dict[str, Any]):
-    """The numbers of a way by name: those that it does not have are zero."""
+    """The numbers of a solver by name; missing numbers are zero."""
 
     def __missing__(self, name: str) -> int:
         return 0
 
 
 def _check_places(label: str, places: Any, length: int, low: str, high: str, value: Any) -> None:
-    """Raise ValueError unless a list has so many numbers, between bounds; ``own``: each below its own place."""
+    """Raise ValueError unless a list has the length and bounded numbers; ``own``: each below its own place."""
     if len(places) != length:
-        raise ValueError(f"{label} has {len(places)} numbers, and not {length}")
+        raise ValueError(f"{label} has {len(places)} numbers in place of {length}")
     if low and length:
         above = np.arange(length) if high == "own" else value(high)
         if not (np.issubdtype(places.dtype, np.integer) and np.all(places >= value(low)) and np.all(places < above)):
@@ -347,7 +348,7 @@ def _check_places(label: str, places: Any, length: int, low: str, high: str, val
 
 
 def _check_trees(s: Mapping[str, Any]) -> None:
-    """Raise ValueError where trees of joints do not go together, as ``tree_derivatives.h`` reads them."""
+    """Raise ValueError for inconsistent trees of joints, as ``tree_derivatives.h`` reads them."""
 
     def right(label: str, *found: Any) -> None:
         if not all(np.all(each) for each in found):
@@ -370,7 +371,7 @@ def _check_trees(s: Mapping[str, Any]) -> None:
 
 
 def reach_of_program(function: Any) -> Reach:
-    """The reach of a program whose parts were checked."""
+    """The reach of a program with checked parts."""
     out, x, r = function.clear, 0, 0
     for part in function.parts:
         for array, places in _runs(part.loads, 1):
@@ -382,11 +383,11 @@ def reach_of_program(function: Any) -> Reach:
 
 
 def check_operations(part: Any, operations: Mapping[str, int], n_axes: Sequence[int], first_address: int) -> bool:
-    """Test whether a part, whose registers were checked, calls functions of C by their addresses.
+    """Test whether a part with checked registers calls functions of C by their addresses.
 
-    ``operations`` are the numbers of operands, by name in order, ``n_axes`` the numbers of arguments of the splines;
-    addresses stand in c from ``first_address`` on.  ValueError for a spline of other arguments, and for an address that
-    is none.
+    ``operations`` gives the number of operands of each operation, in order, and ``n_axes`` the number of arguments of
+    each spline.  Addresses are in c from ``first_address`` on.  ValueError for a spline with another number of
+    arguments, and for a call of a number that is no address.
     """
     names, code, i, calls = list(operations), part.code.tolist(), 0, False
     while (name := names[code[i]]) != "end":
@@ -401,13 +402,13 @@ def check_operations(part: Any, operations: Mapping[str, int], n_axes: Sequence[
         if name == "call":
             calls = True
             if not _loaded(part, first_address).issuperset(code[i : end : operations[name]]):
-                raise ValueError("what is called is no function")
+                raise ValueError("the called number is no function")
         i = end
     return calls
 
 
 def _loaded(part: Any, first: int) -> set[int]:
-    """The registers into which c is loaded from a place on."""
+    """The registers into which entries of c are loaded, from a place on."""
     register, found = len(part.constants), set()
     for array, places in _runs(part.loads, 1):
         found |= {register + i for i, place in enumerate(places) if array == _C and place >= first}
@@ -416,7 +417,7 @@ def _loaded(part: Any, first: int) -> set[int]:
 
 
 def _runs(words: Any, width: int) -> Iterator[tuple[int, list[int]]]:
-    """The arrays of a list of loads or stores, each with its entries in the list."""
+    """The arrays in a list of loads or stores, each with its entries in the list."""
     words, i = words.tolist(), 0
     while words[i] != _NO_ARRAY:
         end = i + 2 + width * words[i + 1]
@@ -429,28 +430,28 @@ def check_kernel(name: str, reaches: Sequence[Reach], kernel: Sequence[int], out
     function, before, offset, length = kernel
     made = [(reaches[function], offset), *([(reaches[before], 0)] if before >= 0 else [])]
     if length != out or offset < 0:
-        raise ValueError(f"kernel {name} has {length} numbers from {offset} on, and not {out}")
+        raise ValueError(f"kernel {name} has {length} numbers from {offset} on, in place of {out}")
     for reach, first in made:
         if first + reach.out > out or reach.x > x or reach.r > r:
-            raise ValueError(f"kernel {name} reads or writes what is not there")
+            raise ValueError(f"kernel {name} reads or writes beyond its arrays")
 
 
 def check_preparing(code: Any, reaches: Sequence[Reach], room: int) -> None:
-    """ValueError unless the program that prepares constants reads parameters alone, and leaves the code's address."""
+    """ValueError unless the program that prepares constants reads parameters only, and keeps the code's address."""
     prepare, sizes = code.functions[code.prepare], code.sizes
     reach = reaches[code.prepare]
     if prepare.solver or reach.out > sizes["n_prepared"] or reach.x > sizes["n_p"] or reach.r:
-        raise ValueError("prepare reads or writes what is not there")
+        raise ValueError("prepare reads or writes beyond its arrays")
     if room > _ON_STACK:
         raise ValueError(f"prepare takes {room} numbers")
     if prepare.clear or not all(_keeps_address(part) for part in prepare.parts):
         raise ValueError("prepare changes the address of the code")
     if code.counting is not None and code.functions[code.counting].solver != _AT_OWN_STATES:
-        raise ValueError("rows are counted by another way")
+        raise ValueError("rows are counted by another solver")
 
 
 def _keeps_address(part: Any) -> bool:
-    """Test whether a part leaves the first number of c, an address, as it was."""
+    """Test whether a part keeps the first number of c, an address."""
     kept = set[int]()
     for array, pairs in _runs(part.stores, 2):
         if array == _OUT:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Methods of compiled models by purpose: the mark that a function has, and the tables for help and reference.
+"""Methods of compiled models by purpose: the decorator of functions, and the tables for help and reference.
 
-A function of ``dyn`` becomes a method by `method` beside it, and by a line in the body of `CompiledModel`.  A kernel's
-table stands in its row of `kanecore.kernels`, that of an attribute of the extension in `ATTRIBUTES`.  What has no table
-works, and is not shown.
+A function of ``dyn`` becomes a method by the decorator `method`, and by a line in the body of `CompiledModel`.  The
+table of a kernel is named in its row of `kanecore.kernels`, the table of an attribute of the extension in `ATTRIBUTES`.
+Methods without a table work, and are not shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["ATTRIBUTES", "method", "needs_digits", "reference_text", "shown", "t
 
 
 class Declared(NamedTuple):
-    """The table of a method, and whether it needs the digits of doubles."""
+    """The table of a method, and whether it needs double precision."""
 
     table: str
     doubles: bool
@@ -37,7 +37,7 @@ def method(table: str = "", *, doubles: bool = False) -> Callable[[_Function], _
     table : str
         Title of the table in ``help(dyn)`` and in the reference; empty for a method that is not shown.
     doubles : bool
-        It has tolerances for doubles: models in single precision raise ModelError instead.
+        The method has tolerances for doubles: models in single precision raise ModelError instead.
     """
     if table and table not in TABLES:
         raise ValueError(f"there is no table {table!r} of methods; there are {', '.join(TABLES)}")
@@ -76,11 +76,11 @@ ATTRIBUTES = {
     "bodies": ("Values and facts", "Names of the bodies."),
     "joints": ("Values and facts", "Names of the joints."),
 }
-"""Members of the extension by name: the table, and a description where they have no docstring."""
+"""Members of the extension by name: the table, and a description of members without docstring."""
 
 
 def shown(kind: type) -> dict[str, list[str]]:
-    """Names of a class by the titles of their tables: kernels, then members of the extension, then functions."""
+    """Names of a class by the title of their table: kernels, then members of the extension, then functions."""
     tables: dict[str, list[str]] = {title: [] for title in TABLES}
     for kernel in KERNELS:
         if kernel.table:
@@ -111,7 +111,7 @@ def _is_hashable(member: Any) -> bool:
 
 
 def table_text(kind: type) -> str:
-    """Tables of names for the docstring of a class: each name has a line, the first sentence of its own docstring."""
+    """Tables of names for the docstring of a class; each name has a line with the first sentence of its docstring."""
     parts = []
     for title, names in shown(kind).items():
         rows = [f"    {name:<27} {_described(kind, name)}" for name in names]
@@ -120,7 +120,7 @@ def table_text(kind: type) -> str:
 
 
 def reference_text(kind: type) -> str:
-    """The same tables for the reference, in Markdown: each name that has a docstring gets a page of its own."""
+    """Tables of names for the reference, in Markdown; each name with a docstring gets a separate page."""
     parts = []
     for title, names in shown(kind).items():
         rows = [f"   {kind.__name__}.{name}" for name in names if not ATTRIBUTES.get(name, ("", ""))[1]]
@@ -130,6 +130,6 @@ def reference_text(kind: type) -> str:
 
 
 def _described(kind: type, name: str) -> str:
-    """First sentence of a member's docstring, without the signature that Cython writes before it."""
+    """First sentence of a member's docstring, without the signature that Cython writes first."""
     described = ATTRIBUTES.get(name, ("", ""))[1]
     return described or first_sentence(re.sub(r"\A\w+\.\w+\(.*\)\n", "", getattr(kind, name).__doc__ or ""))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A compiled model as functions of the package take it, ``dyn``: its kernels, sizes, names, values and libraries."""
+"""Compiled models for functions of the package, ``dyn``: kernels, sizes, names, values and libraries."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ _SIZES = (
 
 
 class Evaluator(KernelMethods):
-    """A compiled model as functions of the package take it; its subclass `CompiledModel` has the functions as methods.
+    """A compiled model for functions of the package; its subclass `CompiledModel` has the functions as methods.
 
     Parameters
     ----------
     libraries : mapping
-        Of each group that is compiled its library, or code.
+        The library, or code, of each compiled group.
     make : callable
         Class of models in doubles, for `another`.
     **known
-        What else `LibraryGroups` takes.
+        Further arguments of `LibraryGroups`.
 
     Attributes
     ----------
     names : Names
         Places of names in the arrays, ``names.x`` and ``names.speeds`` for example, and arrays of values by name.
     kernels : InternalKernels
-        Which kernels there are, those that users do not call, and current values as arrays.
+        Existing kernels, internal kernels, and current values as arrays.
     facts : Facts
-        What the core library tells of the model beside names and sizes.
+        Facts of the model in its core library, other than names and sizes.
     libraries : LibraryGroups
-        Where kernels come from: groups, texts, description, origin.
+        Source of the kernels: groups, texts, description, origin.
     hooks : Hooks
-        What the extension asks where open libraries do not suffice.
+        Questions of the extension that open libraries cannot answer.
     """
 
     __slots__ = ("_inputs", "_make", "_parameters", "facts", "hooks", "kernels", "libraries", "names")
@@ -111,27 +111,27 @@ class Evaluator(KernelMethods):
 
     @method("Motion")
     def state(self, values: Mapping[Any, npt.ArrayLike] | None = None, /, **named: npt.ArrayLike) -> Array:
-        """State with given values of some coordinates, speeds and states, by name or symbol; all others are zero.
+        """State with given values of some coordinates, speeds and states, by name or symbol; other entries are zero.
 
         Parameters
         ----------
         values : mapping, optional
-            From names or symbols to numbers, or to arrays that broadcast.  A derivative such as ``theta.diff()`` is the
-            speed that it equals by the kinematical equations, if it is one.
+            Names or symbols with numbers, or with arrays that broadcast.  A derivative such as ``theta.diff()`` means
+            the speed that it equals by the kinematical equations.
         **named
-            The same by keyword.
+            Values by keyword.
 
         Returns
         -------
         ndarray, (..., n_x)
-            What is not named is zero.  A unit quaternion of which nothing is named turns nothing, (1, 0, 0, 0) in the
-            order of ``info["unit"]``: four zeros would be no orientation.  Where one of its members is named all others
-            are zero.
+            Entries without a given value are zero.  A unit quaternion without given values is the identity, (1, 0, 0,
+            0) in the order of ``info["unit"]``, since four zeros are no orientation.  If one of its members is given,
+            the others are zero.
 
         Raises
         ------
         KeyError
-            A name that the model does not have; the message holds the nearest ones.
+            The model has no such name; the message shows the nearest names.
         ValueError, TypeError
             A name is given twice; values that do not broadcast, are not finite, or are no real numbers.
 
@@ -140,7 +140,7 @@ class Evaluator(KernelMethods):
         ``dyn.state(theta=0.1, u1=2.0)``, ``dyn.state({theta: np.linspace(0, 1, 50)})``
         """
         if not (values is None or hasattr(values, "keys")):
-            raise TypeError(f"state takes a mapping by name, and names: got {values!r}")
+            raise TypeError(f"state takes a mapping by name, and keywords: got {values!r}")
         given = [] if values is None else [(key, values[key]) for key in values]
         return self.names.state([*given, *named.items()])
 
@@ -155,9 +155,9 @@ class Evaluator(KernelMethods):
     def info(self) -> dict[str, Any]:
         """Groups compiled so far with their operation counts, sizes, build times, compiler, flags.
 
-        For a model without a compiler, ``machine`` is True.  ``unit`` holds the places in x of each unit quaternion,
-        four numbers, cosine first; ``input_rates`` of each input the number of its derivative among them, or -1;
-        ``qdot_is_u`` tells whether q̇ = u, element by element; ``configuration_names`` are those of the rows of
+        For a model without a compiler, ``machine`` is True.  ``unit`` has the places in x of each unit quaternion, four
+        numbers, cosine first.  ``input_rates`` has for each input the index of its derivative among the inputs, or -1.
+        ``qdot_is_u`` tells whether q̇ = u, element by element.  ``configuration_names`` are the names of the rows of
         `configuration_residual`.
         """
         sizes = {name: getattr(self, name) for name in ("n_q", "n_u", "n_p", "n_r", "n_prepared", "n_work")}
@@ -170,10 +170,10 @@ class Evaluator(KernelMethods):
     def sizes(self) -> Mapping[str, int]:
         """Lengths: "q", "u", "z", "x", "p", "r", "points", "frames", "bodies", "joints", "loads", "outputs" and others.
 
-        "constraints" are the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds,
-        "q_dependent" and "u_dependent" what depends on others, "auxiliary" the auxiliary speeds; "prepared" and "work"
-        the numbers that C kernels take as constants and as scratch; "reactions" what loads depend on, and "shares" the
-        parts of loads that do.
+        "constraints" counts the rows of G; "configuration" and "velocity" the constraints on coordinates and on speeds;
+        "q_dependent" and "u_dependent" the dependent coordinates and speeds; "auxiliary" the auxiliary speeds;
+        "prepared" and "work" the constants and the scratch entries of C kernels; "reactions" the reactions in loads,
+        and "shares" the parts of loads that depend on reactions.
         """
         return MappingProxyType({name: getattr(self, f"n_{name}") for name in _SIZES})
 
@@ -192,13 +192,13 @@ class Evaluator(KernelMethods):
             "core", "forces", "energies", "reactions", "constraints", "linearize", "auxiliary", "bodies",
             "hamilton", "derivatives", "forward", "tangent", "gradient", "parameter_tangent", "parameter_gradient",
             "inverse", "hessian", "output_tangent", "output_gradient", "project_gradient"; default, and "all":
-            every one in which the model has kernels.
+            every group in which the model has kernels.
 
         Raises
         ------
         KeyError
             There is no such group.
         CompileError
-            The compiler is missing or refused.
+            The compiler is missing or failed.
         """
         self.libraries.build(*groups)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts of a model as a whole that its core library tells beside names and sizes: `Facts`."""
+"""Facts of a model in its core library, other than names and sizes: `Facts`."""
 
 from __future__ import annotations
 
@@ -12,56 +12,57 @@ __all__ = ["Facts"]
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts of a model, as ``info`` in the table of its core library tells them; `kanecore.derive.model_facts`.
+    """Facts of a model, from ``info`` in the table of its core library; `kanecore.derive.model_facts` writes them.
 
-    Points, frames and bodies are numbers, those of the model's own tuples; -1 stands for none.
+    Points, frames and bodies are indices into the model's tuples; -1 means none.
 
     Attributes
     ----------
     left_out : mapping of "parameter", "input" to sequence of str
         Names that occur only in parts without effect on the motion.
     configuration_names : sequence of str
-        Constraints on coordinates; empty where they are numbered.
+        Names of constraints on coordinates; empty if they are numbered.
     coordinate_rates : sequence of int
-        Of each coordinate the speed that is its derivative, -1 where none is; empty where q̇ = u, or none is.
+        For each coordinate the speed that is its derivative, or -1; empty if q̇ = u, or if all are -1.
     functions : sequence of str
         C functions that the libraries call by address.
     loads_of_reactions : sequence of str
         Numbers of the loads that depend on reactions.
     reaction_names : sequence of str
-        Reactions that these depend on, as users see them.
+        Names of the reactions in these loads, for users.
     ranges : sequence of [name, low, high, why]
-        Ranges in which parts of the description hold, by the name of a coordinate.
+        Ranges in which parts of the description are valid, by the name of a coordinate.
     guess : mapping of str to float
-        Values of some entries of x, by their places, with which searches for states begin.
+        Values of some entries of x, by their places, from which searches for states start.
     bodies : sequence of [point, frame]
-        Mass centre and frame of each body, the latter -1 of a particle.
+        Mass centre and frame of each body; the frame of a particle is -1.
     loads : sequence of [kind, place, number, body]
-        Kind 0 is a force at a point, 1 a torque on a frame; the number is that in the user's list.
+        Kind 0 is a force at a point, 1 a torque on a frame; the number is the load's in the user's list.
     joints : sequence of [parent, child, free]
-        Bodies, and 1 where the joint holds nothing.
+        Bodies, and 1 if the joint is free.
     unlocated : sequence of int
-        Inputs that are multipliers of freed constraints, of which nobody said where they act.
+        Inputs that are multipliers of freed constraints with unknown places.
     dissipation : bool
-        Generalized forces stand beside a Lagrangian.
+        A Lagrangian has generalized forces in addition.
     untold : sequence of int
-        Of a model with auxiliary speeds the rows of G that say neither what these change in them nor where they act.
+        In a model with auxiliary speeds, rows of G with neither terms in these speeds nor a place.
     inertial, origin : str
-        Names of the inertial frame, and of the point that positions are measured from, empty where there is none.
+        Names of the inertial frame, and of the reference point of positions, empty without one.
     roots : sequence of int
-        Of each point the number of what it is measured from; empty if that is one point.
+        For each point the index of its reference point; empty if all have the same.
     origins : sequence of str
-        Of each point the name of what it is measured from, empty if its velocity is no derivative from there.
+        For each point the name of its reference point, empty if its velocity is no derivative of a position from there.
     adrift, instant : sequence of int
-        Points of which no position tells how they move; those whose accelerations are those of vectors as written.
+        Points with motions that no position determines; points with accelerations that are derivatives of vectors as
+        written.
     unoriented, namesakes : sequence of int
-        Frames of which no orientation tells how they turn; those that are called as the inertial one.
+        Frames with rotations that no orientation determines; frames with the name of the inertial frame.
     tree, loose : sequence of int
-        Of each point, then each joint point, the nearest of these that it is located from; where free chains begin.
+        For each point, then each joint point, the nearest of these that it is located from; starts of free chains.
     massless : mapping of str to str
-        Of each speed that moves no mass what moves with it, in words.
+        For each speed that moves no mass, the parts that it moves, in words.
     shapes : sequence of [body, kind, sizes, axis, ...]
-        What is drawn of bodies.
+        Drawn shapes of bodies.
     """
 
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -93,5 +94,5 @@ class Facts:
 
     @classmethod
     def of_table(cls, info: Mapping[str, Any]) -> Facts:
-        """The facts in the ``info`` of a table, which holds only those that are not empty."""
+        """The facts in the ``info`` of a table, in which empty facts are missing."""
         return cls(**{each.name: info[each.name] for each in fields(cls) if each.name in info})

@@ -29,7 +29,7 @@ _HINTS = {
 
 
 def as_array(name: str, value: Any) -> npt.NDArray[Any]:
-    """An argument as an array; ValueError if it is none, or a mask hides some of its numbers."""
+    """An argument as an array; ValueError if it is no array, or if a mask hides some of its numbers."""
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -39,25 +39,25 @@ def as_array(name: str, value: Any) -> npt.NDArray[Any]:
         first = tuple(map(int, np.argwhere(mask)[0]))
         raise ValueError(
             f"{name} is a masked array that hides {int(mask.sum())} of its numbers, the first at {list(first)}: "
-            "leave out the rows that hold them, or fill them in"
+            "leave out their rows, or fill them in"
         )
     return array
 
 
 def require_real(name: str, array: npt.NDArray[Any]) -> None:
-    """TypeError for an array of a type that holds no real numbers."""
+    """TypeError for an array of another type than real numbers."""
     if array.dtype.kind not in _REAL:
         hint = _HINTS.get(array.dtype.kind, "")
         raise TypeError(f"{name} must be real numbers, got dtype {array.dtype}{hint}")
 
 
 def real_values(name: str, value: Any) -> Array:
-    """The values of one name, of any shape: also numbers of SymPy and others, by their __float__."""
+    """The values of a name, of any shape; numbers of SymPy and others are converted by their __float__."""
     array = as_array(name, value)
     if array.dtype.kind == "O" and all(hasattr(type(number), "__float__") for number in array.flat):
         try:
             return np.array([float(number) for number in array.flat]).reshape(array.shape)
-        except (TypeError, OverflowError):  # a symbol, a complex number; one beyond doubles
+        except (TypeError, OverflowError):  # a symbol, a complex number; a number too large for a double
             pass
     elif array.dtype.kind in _REAL:
         return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
@@ -65,7 +65,7 @@ def real_values(name: str, value: Any) -> Array:
 
 
 def finite_number(name: str, value: Any) -> float:
-    """One finite number."""
+    """A finite number."""
     if isinstance(value, float) and isfinite(value):
         return float(value)
     number = real_values(name, value)
@@ -78,18 +78,18 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Broadcast shapes; ValueError if they do not broadcast, or to more axes than NumPy takes."""
     try:
         return np.broadcast_shapes(*shapes)
-    except RuntimeError as error:  # of NumPy 2 from 33 axes on
+    except RuntimeError as error:  # NumPy 2 raises it for 33 axes or more
         raise ValueError(str(error)) from None
 
 
 def real_numbers(name: str, value: Any) -> Array:
     """Array of doubles from an argument or from a function's result; TypeError for values that are no real numbers.
 
-    NumPy drops imaginary parts with no more than a warning, and reads text as numbers, also where they are objects.
+    NumPy drops imaginary parts with only a warning, and reads text as numbers, also in arrays of objects.
     """
     array = as_array(name, value)
-    if array.dtype.kind == "O":  # numbers of SymPy and others, which tell by themselves whether they are real
-        for x in array.flat:  # these become numbers without a word
+    if array.dtype.kind == "O":  # numbers of SymPy and others, which decide by themselves whether they are real
+        for x in array.flat:  # NumPy converts these to numbers silently
             if x is None or isinstance(x, (str, bytes, np.datetime64, np.timedelta64)):
                 raise TypeError(f"{name} must be real numbers, got {x!r} among them")
         try:

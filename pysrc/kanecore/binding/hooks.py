@@ -15,22 +15,22 @@ Array = npt.NDArray[np.float64]
 
 
 class Hooks(ABC):
-    """What the extension calls where it needs more than open libraries: ``hooks`` of a model.
+    """Functions that the extension calls if open libraries do not suffice, ``hooks`` of a model.
 
-    No kernel that succeeds waits for it.
+    Kernels that succeed do not call them.
     """
 
     @abstractmethod
     def find(self, kernel: str) -> None:
-        """Open the library of a kernel that no open library holds, or do nothing; called before an error."""
+        """Open the library of a kernel that no open library has, or do nothing; called before an error."""
 
     @abstractmethod
     def find_lanes(self, kernel: str) -> None:
-        """Open the library that holds a kernel for several states; called once for a kernel, before a large batch."""
+        """Open the library with a kernel for several states; called once for a kernel, before a large batch."""
 
     @abstractmethod
     def count_near(self, t: float, x: Array, r: Array, p: Array) -> int:
-        """Number of independent rows of G at states on the constraints around x; called where a row is lost."""
+        """Number of independent rows of G at states on the constraints around x; called if a row is lost."""
 
     @abstractmethod
     def failure(
@@ -53,9 +53,9 @@ class Hooks(ABC):
         status : int
             A ``kc_status``.
         row : int
-            Speeds, then rows of G, then constraints on coordinates.
+            Index among the speeds, then rows of G, then constraints on coordinates.
         t, x, r, p
-            Arguments of the state that failed; r and p are None for the current ones.
+            Arguments of the state that failed; r and p are None for the current values.
         rows, out
-            Of a batch the rows that failed, and the result; else None.
+            For a batch the rows that failed, and the result; otherwise None.
         """

@@ -28,37 +28,38 @@ class KernelMethods(Model):
         t : float or array_like, (...)
             Time.
         x : array_like, (..., n_x), or mapping
-            State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what
-            `CompiledModel.state` makes of it: what it does not name is zero.
+            State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is converted by
+            `CompiledModel.state`: other entries are zero.
         r : array_like, (..., n_r), or mapping, optional
             Inputs; default the current ones. A mapping overrides some of them.
         p : array_like, (..., n_p), or mapping, optional
             Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
         out : ndarray, optional
-            Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+            Array for the result: float64, C-contiguous, of the shape of the result, no memory shared with arguments.
         threads : int
-            How many share a large batch; -1: one for each core.  Results are the same to the bit.
+            Number of threads for a large batch; -1: one for each core. Results are the same to the bit.
 
         Returns
         -------
         ndarray, (..., n_x)
-            ``out`` if it was given, else a new array. Leading axes broadcast.
+            ``out`` if given, else a new array. Leading axes broadcast.
 
         Raises
         ------
         SingularError
-            The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+            The mass matrix is singular at a state. For a batch the error has ``rows``, and ``out`` has the other rows.
         NonFiniteError
-            Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
-            are not finite give NaN.)
+            Finite arguments led to a result that is not finite; ``rows`` and ``out`` as above. (Arguments that are not finite
+            give NaN.)
         ValueError, TypeError, KeyError
             A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
             overlaps an argument.
 
         Notes
         -----
-        All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
-        mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints.
+        All kernels share these arguments and errors. Kernels that depend on udot take it after ``x``, as (..., n_u) or a
+        mapping by the names of speeds, and ``multipliers`` after udot, (..., n_constraints) or by the names of constraints.
+
         """
         return self.kernels.evaluate("rhs", t, x, None, r, p, out, threads)
 

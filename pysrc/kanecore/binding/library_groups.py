@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Libraries of a compiled model, a group of kernels each: opened, compiled when they are needed, and their facts."""
+"""Libraries of a compiled model, one for each group of kernels: opening, compilation on first use, and facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["GroupBuilder", "LibraryGroups", "first_group"]
 
 GroupBuilder: TypeAlias = Callable[[str], tuple[str | Code, str | None]]
 
-_groups: WeakSet[LibraryGroups] = WeakSet()  # of this process, for those that it forks
+_groups: WeakSet[LibraryGroups] = WeakSet()  # objects of this process, for forked children
 
 
 def _unlock() -> None:
@@ -37,39 +37,39 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def first_group(libraries: Mapping[str, str | Code]) -> str:
-    """The group whose library is opened first: it has the names and sizes of the model."""
+    """The group to open first: its library has the names and sizes of the model."""
     return "all" if "all" in libraries else "core"
 
 
 class LibraryGroups:
-    """Libraries of one model, and their origin: C texts or codes, and the objects that make the model again.
+    """Libraries of a model, and their origin: C texts or codes, and the objects that recreate the model.
 
     For the parameters see `CompiledModel`.
 
     Attributes
     ----------
     sources : dict of str to str
-        C text of each group that is compiled.
+        C text of each compiled group.
     codes : dict of str to Code
-        The same for the interpreter, of a model without a compiler.
+        Code of each group for the interpreter, in a model without a compiler.
     info : mapping
         Facts of all open libraries together, build times, compiler and flags.
     functions : dict of str to CFunction
-        Functions in C that the libraries call by address; they live as long as this.
+        Functions in C that the libraries call by address; they live as long as this object.
     origin : tuple or None
-        ``(function, arguments)`` that make the model again, for pickling.
+        ``(function, arguments)`` that recreate the model, for pickling.
     describe : callable or None
-        ``describe()`` returns the description that the libraries were derived from.
+        ``describe()`` returns the description from which the libraries were derived.
     fingerprint : callable or None
         ``fingerprint()`` stands for that description in the cache of libraries.
     described_by : callable or None
-        ``described_by()`` returns the `Model` that it was compiled from.
+        ``described_by()`` returns the `Model` from which they were compiled.
     shown : callable or None
-        ``shown()`` returns the motion in which a live page shows it, `kanecore.gallery._motions.Motion`.
+        ``shown()`` returns the motion of the model on a live page, `kanecore.gallery._motions.Motion`.
     building : lock
         Held while a group is compiled.
     casadi_functions : dict
-        Functions of CasADi that were made of the model, by name and variables.
+        Functions of CasADi for the model, by name and variables.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class LibraryGroups:
 
     @property
     def built(self) -> tuple[str, ...]:
-        """Those of them whose libraries are open."""
+        """The groups with open libraries."""
         return tuple(group for group in self.names if group in self._built)
 
     def build(self, *groups: str) -> None:
@@ -135,11 +135,11 @@ class LibraryGroups:
                         self.sources[group] = text
 
     def find(self, kernel: str) -> None:
-        """Compile the group of a kernel that no open library holds."""
+        """Compile the group of a kernel that no open library has."""
         self.build(KERNEL_GROUPS[kernel])
 
     def find_lanes(self, kernel: str) -> None:
-        """Open the group of a kernel for several states at once, if a compiler makes it or made it before."""
+        """Open the group of a kernel for several states at once, if it is compiled or can be."""
         with self.building:
             group = KERNEL_GROUPS[kernel]
             if self._lane_builder is None or group in self._built_lanes:
@@ -147,7 +147,7 @@ class LibraryGroups:
             self._built_lanes.add(group)
             try:
                 path = self._lane_builder(group)
-            except (CompileError, ImportError) as error:  # results are the same without
+            except (CompileError, ImportError) as error:  # results are the same without lanes lanes
                 name = self._kernels.model.name
                 warn(f"batches of {name!r} are evaluated one state after the other: {error}")
             else:
@@ -155,15 +155,15 @@ class LibraryGroups:
                     self._kernels.open(path)
 
     def contents(self, groups: Sequence[str]) -> list[str | Code] | None:
-        """C texts, or code, that define all results of some groups; None if addresses do, or it is not known."""
+        """C texts, or code, that define the results of some groups; None if addresses do, or if unknown."""
         known: dict[str, str | Code] = {**self.sources, **self.codes}
-        # a library that holds several groups has the text of the first of them
+        # a library of several groups has the text of the first group
         found = [known.get(group) or known.get("all") or known.get("core") for group in groups]
         texts = [text for text in found if text is not None]
         return texts if len(texts) == len(groups) and not self.functions else None
 
     def shown_motion(self) -> Any:
-        """The motion in which a live page shows the model, None where nothing is known."""
+        """The motion of the model on a live page; None if it is unknown."""
         return None if self.shown is None else self.shown()
 
     def _add(self, group: str, library: str | Code) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Current parameters and inputs of a model as mappings, which read and set those of the model."""
+"""Current parameters and inputs of a model as mappings that read and set them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["LiveValues"]
 
 
 class LiveValues(MutableMapping[Any, float]):
-    """Current values by name or symbol, of the model itself: reading follows it, setting changes it.
+    """Current values of the model by name or symbol; setting a value changes the model.
 
-    A value that was never given reads as NaN.  ``update`` sets several values at once, all of them or, where
-    a name or value is wrong, none; the model prepares its constants once for it.  Calls that run meanwhile in
-    other threads go on with the values they began with.
+    A value that was never given reads as NaN.  ``update`` sets several values at once, or none of them if a name or
+    value is wrong; the model prepares its constants once.  Calls that run in other threads at the same time keep their
+    initial values.
 
     Raises
     ------
     KeyError
-        A name that the model does not have; the message holds the nearest ones.
+        The model has no such name; the message shows the nearest names.
     TypeError
         A value that is no real number; numbers of SymPy and others with ``__float__`` are accepted.
     ValueError

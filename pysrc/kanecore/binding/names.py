@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters, inputs, coordinates and speeds of a compiled model by name or symbol, and the arrays of one call."""
+"""Parameters, inputs, coordinates and speeds of a compiled model by name or symbol, and the arrays of a call."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Names"]
 
-Array = npt.NDArray[Any]  # of the type that kernels take
+Array = npt.NDArray[Any]  # array of the type that kernels take
 
-_ANY, _NONE, _RHS = -1, -2, 0  # in place of the number of a kernel, and that of `rhs`
+_ANY, _NONE, _RHS = -1, -2, 0  # numbers of no kernel, and of `rhs`
 
 # Owners of the names of each kind, in messages.
 _CALLED = {
@@ -39,7 +39,7 @@ _CALLED = {
 # The argument of a call by the kind of its values.
 _ARGUMENT = {"parameter": "p", "input": "r", "state": "x", "udot": "udot", "multiplier": "multipliers"}
 
-# Meaning of the entries of an array, if their names would not say it.
+# Meaning of the entries of an array, if their names do not show it.
 _MEANING = {
     "state": "coordinates, then speeds",
     "coordinate": "coordinates",
@@ -50,7 +50,7 @@ _MEANING = {
 
 
 class Names:
-    """Names of a model's parameters, inputs, outputs, and entries of x and udot, and values by name or symbol.
+    """Names of a model's parameters, inputs, outputs, and entries of x and udot, with values by name or symbol.
 
     A *kind* is one of "parameter", "input", "output", "state" (an entry of x), "coordinate", "speed", "udot",
     "multiplier".
@@ -84,8 +84,8 @@ class Names:
         }
         self._places = {kind: {name: i for i, name in enumerate(own)} for kind, own in self._names.items()}
         rates = range(m.n_u) if m.qdot_is_u else facts.coordinate_rates or [-1] * m.n_q
-        self._coordinate_rates = tuple(rates)  # the speed that the derivative of each is, -1 where it is none
-        # values of names that no kernel can read, of each kind
+        self._coordinate_rates = tuple(rates)  # for each coordinate the speed that is its derivative, or -1
+        # values of names that no kernel can read, by kind
         self._unread = {kind: dict.fromkeys(facts.left_out.get(kind, ()), np.nan) for kind in self._names}
 
     def of(self, kind: str) -> tuple[str, ...]:
@@ -94,16 +94,17 @@ class Names:
 
     # ------------------------------------------------------------------------------------------------------ names
     def row_name(self, row: int) -> str:
-        """The constraint that errors name by a number from n_u on."""
+        """The constraint that errors give by a number from n_u on."""
         row -= self._model.n_u
         if row < self._model.n_constraints:
             return self._model.constraint_names[row]
         return self.configuration[row - self._model.n_constraints]
 
     def index(self, kind: str, key: Any) -> int:
-        """The number of a parameter, an input, ..., by name or symbol; KeyError where the model does not have it.
+        """The index of a parameter, an input, ..., by name or symbol; KeyError if the model does not have it.
 
-        Of the kind "udot" a derivative is that of a speed, or the speed itself where that is the rate of a coordinate.
+        For the kind "udot" a key may be the derivative of a speed, or the speed itself if it is the rate of a
+        coordinate.
         """
         name = symbol_name(key)
         if type(key).__name__ == "Derivative":
@@ -119,7 +120,7 @@ class Names:
         raise unknown_name(f"{self._called(kind)} of {self._model.name!r} is called", name, self._names[kind])
 
     def found(self, kinds: Collection[str], key: Any) -> tuple[str, int]:
-        """The first of some kinds that has a name or symbol, and its number there; KeyError where none has it."""
+        """The first of some kinds with a name or symbol, and the index there; KeyError if no kind has it."""
         for kind in kinds:
             try:
                 return kind, self.index(kind, key)
@@ -130,7 +131,7 @@ class Names:
         raise unknown_name(f"{', '.join(called)} or {last} of {self._model.name!r} is called", symbol_name(key), names)
 
     def _index_of_rate(self, kind: str, key: Any, name: str) -> int:
-        """Name of a derivative, by the variable whose rate it is: its name may be another's."""
+        """Index of a derivative, by its variable, since its name may belong to another variable."""
         base, order, places = symbol_name(key.args[0]), int(key.derivative_count), self._places
         i, is_speed = places[kind].get(base, -1), kind in ("speed", "udot")
         if is_speed and i < 0 and base in places["coordinate"]:
@@ -144,11 +145,11 @@ class Names:
         called = f"no {self._called(kind)} of {self._model.name!r} is {key}"
         if is_speed or kind == "state":
             raise KeyError(f"{called}: name one of the speeds {', '.join(self._model.speed_names)}")
-        other = f", and {name!r} is an {kind} of its own" if name in places[kind] else ""
+        other = f", and {name!r} is a separate {kind}" if name in places[kind] else ""
         raise KeyError(f"{called}: it does not occur in the equations{other}")
 
     def _rate_of(self, kind: str, i: int) -> int:
-        """The number of the derivative of an input, or of a coordinate where that is a speed; else -1."""
+        """The index of the derivative of an input, or of a coordinate if it is a speed; otherwise -1."""
         if kind == "input":
             return self._model.input_rates[i]
         if kind == "state" and i < self._model.n_q and self._coordinate_rates[i] >= 0:
@@ -158,9 +159,9 @@ class Names:
     def _by_place(
         self, kind: str, items: Iterable[tuple[Any, Any]], argument: str
     ) -> tuple[dict[int, Any], dict[str, Any]]:
-        """Values by number, and values by name for names that no kernel can read; ValueError for a name twice.
+        """Values by index, and values by name for names that no kernel can read; ValueError for a repeated name.
 
-        ``items`` are pairs of a name or symbol and a value; in messages they stand in ``argument``.
+        ``items`` are pairs of a name or symbol and a value; messages name the ``argument``.
         """
         numbered: dict[int, Any] = {}
         others: dict[str, Any] = {}
@@ -180,7 +181,7 @@ class Names:
         return numbered, others
 
     def by_number(self, kind: str, mapping: Mapping[Any, Any], argument: str) -> dict[int, Any]:
-        """The values of a mapping by the numbers of their entries, without those that no kernel can read."""
+        """The values of a mapping by the indices of their entries, without values that no kernel can read."""
         return self._by_place(kind, _items(mapping), argument)[0]
 
     def _called(self, kind: str) -> str:
@@ -195,21 +196,21 @@ class Names:
         return f"{owner} {self._names[kind][i]!r}"
 
     def _finite(self, kind: str, i: int, value: Any) -> float:
-        """One finite number; only an error needs its name."""
+        """A finite number; only an error needs its name."""
         if type(value) is float and isfinite(value):
             return value
         return finite_number(self._label(kind, i), value)
 
     def entry(self, kind: str, key: Any, value: Any) -> tuple[int, float]:
-        """The number of an entry of x, r or p, by name or symbol, and the finite number that it is set to."""
+        """The index of an entry of x, r or p, by name or symbol, and its new finite value."""
         i = self.index(kind, key)
         return i, self._finite(kind, i, value)
 
     # ---------------------------------------------------------------------------------------------- current values
     def current(self, kind: str) -> Array:
-        """A copy of the current values, NaN where one was never given; of a state, or a part of one, those at rest.
+        """A copy of the current values, NaN if never given; for a state, or a part of it, values at rest.
 
-        At rest all is zero, but unit quaternions turn nothing: (1, 0, 0, 0).
+        At rest all values are zero, except unit quaternions, which are (1, 0, 0, 0).
         """
         if kind in ("parameter", "input"):
             return self._kernels.values(kind)
@@ -219,7 +220,7 @@ class Names:
         return values
 
     def value(self, kind: str, key: Any) -> float:
-        """The current value of one parameter or input, by name or symbol; NaN if it was never given."""
+        """The current value of a parameter or input, by name or symbol; NaN if it was never given."""
         unread = self._unread[kind]
         if unread and symbol_name(key) in unread:
             return unread[symbol_name(key)]
@@ -230,18 +231,18 @@ class Names:
         return dict(self._unread[kind])
 
     def set(self, kind: str, values: Mapping[Any, Any]) -> None:
-        """Set some parameters or inputs, all at once or, where one is wrong, none.
+        """Set some parameters or inputs, all at once, or none if one is wrong.
 
         Parameters
         ----------
         kind : {"parameter", "input"}
         values : mapping
-            From names or symbols to finite numbers.
+            Names or symbols with finite numbers.
 
         Raises
         ------
         KeyError
-            A name that the model does not have.
+            The model has no such name.
         ValueError
             A value that is not finite.
         """
@@ -263,9 +264,9 @@ class Names:
 
     # --------------------------------------------------------------------------------------------- those of a call
     def rows(self, kind: str, values: Any, argument: str | None = None, k: int = _ANY) -> Array:
-        """Array (..., n) from an argument of one call: an array, or a mapping that overrides some current values.
+        """Array (..., n) from an argument of a call: an array, or a mapping that overrides some current values.
 
-        Its type is that which kernels take.  Parameters that kernel ``k`` does not read may be missing.
+        The array has the type that kernels take.  Parameters that kernel ``k`` does not read may be missing.
         """
         argument, names = argument or _ARGUMENT[kind], self._names[kind]
         if hasattr(values, "keys"):
@@ -304,7 +305,7 @@ class Names:
         return meaning + (", then first-order states" if kind == "state" and self._model.n_z else "")
 
     def _overridden(self, kind: str, items: Iterable[tuple[Any, Any]], argument: str, k: int) -> Array:
-        """The current values with those of pairs of a name or symbol and a value in their places, (..., n)."""
+        """The current values, overridden by pairs of a name or symbol and a value, (..., n)."""
         names = self._names[kind]
         numbered, others = self._by_place(kind, items, argument)
         columns = {i: self._column(kind, names[i], value, argument) for i, value in numbered.items()}
@@ -316,7 +317,7 @@ class Names:
         if lost:
             raise self.missing(kind, lost, argument)
         for quaternion in self._model.unit if kind == "state" else ():
-            if any(place in columns for place in quaternion):  # entries that are not named are zero, as elsewhere
+            if any(place in columns for place in quaternion):  # other entries are zero, as elsewhere
                 base[quaternion[0]] = 0.0
         array = base
         if any(not isinstance(column, float) for column in columns.values()):
@@ -327,7 +328,7 @@ class Names:
         return array
 
     def _column(self, kind: str, name: str, value: Any, argument: str) -> float | Array:
-        """Value of one name in a mapping, of any shape."""
+        """Value of a name in a mapping, of any shape."""
         if isinstance(value, float) and (kind != "parameter" or isfinite(value)):
             return value
         values = real_values(f"{argument}[{name!r}]", value)
@@ -348,13 +349,13 @@ class Names:
         return state
 
     def resolved(self, kind: str, settings: Any) -> Array:
-        """All parameters or inputs of one run: an array, or the current values with those of a mapping.
+        """All parameters or inputs of a run: an array, or the current values overridden by a mapping.
 
         Parameters
         ----------
         kind : {"parameter", "input"}
         settings : array_like (n,), or mapping
-            In messages it is ``parameters`` or ``inputs``.
+            The argument ``parameters`` or ``inputs``.
 
         Returns
         -------
@@ -364,7 +365,7 @@ class Names:
         Raises
         ------
         ValueError, TypeError, KeyError
-            As the kernels, and for an input that is not finite.
+            Errors of the kernels; an input that is not finite.
         """
         argument = kind + "s"
         values, names = np.array(self.rows(kind, settings, argument, _RHS)), self._names[kind]

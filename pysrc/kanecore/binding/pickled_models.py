@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Pickles of compiled models: the source from which they are made again, their current values, and a digest of both."""
+"""Pickles of compiled models: the source that recreates them, their current values, and a digest of both."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Array = npt.NDArray[np.float64]
 
 
 def pickled(dyn: Evaluator) -> tuple[Any, ...]:
-    """What ``__reduce__`` of a model returns; ModelError where no pickle can make it again."""
+    """The result of ``__reduce__`` of a model; ModelError if no pickle can recreate the model."""
     if dyn.libraries.functions:
         raise ModelError(
             f"{dyn.name!r} cannot be pickled: it calls {', '.join(dyn.libraries.functions)} by address, kc.CFunction, "
-            "and an address belongs to this process; give the data, kc.Spline, or compile the model there"
+            "and an address belongs to this process; give the data, kc.Spline, or compile the model in that process"
         )
     if dyn.libraries.origin is None:
         raise ModelError(f"{dyn.name!r} cannot be pickled: its origin is not known")
@@ -38,7 +38,7 @@ def pickled(dyn: Evaluator) -> tuple[Any, ...]:
 
 
 def unsealed(name: str, digest: str, content: bytes) -> Evaluator:
-    """Rebuild a model from a pickle; ModelError where the content is not the one that was pickled."""
+    """Rebuild a model from a pickle; ModelError if the content was altered."""
     if hashlib.sha256(content).hexdigest() != digest:
         raise ModelError(f"the pickle of {name!r} was altered since it was written: pickle the model again")
     return restored(*pickle.loads(content))
@@ -51,7 +51,7 @@ def restored(
     inputs: Array,
     left_out: tuple[dict[str, float], dict[str, float]] = ({}, {}),
 ) -> Evaluator:
-    """Rebuild an unpickled model with the values that it had; NaN stands for a value that was never given."""
+    """Rebuild an unpickled model with its former values; NaN means a value that was never given."""
     model = make(*arguments)
     for mapping, values, others in zip((model.parameters, model.inputs), (parameters, inputs), left_out, strict=True):
         by_name = dict(zip(mapping, values, strict=True)) | others

@@ -8,13 +8,13 @@ from typing import Any
 
 __all__ = ["LARGEST", "check_info", "check_sizes", "read_info"]
 
-LARGEST = 1 << 24  # of any size in a table: no model has as many numbers of a kind
+LARGEST = 1 << 24  # upper bound of any size in a table
 
 Bounds = list[tuple[int, int]]
 
 
 def check_sizes(sizes: dict[str, int]) -> None:
-    """Raise ValueError for a size that no model has, or that does not go with the others."""
+    """Raise ValueError for a size that is impossible or inconsistent with the others."""
     for name, size in sizes.items():
         if size > LARGEST:
             raise ValueError(f"{name} is {size}, more than any model has")
@@ -47,7 +47,7 @@ def read_info(texts: list[str]) -> dict[str, Any]:
 
 
 def check_info(info: dict[str, Any], sizes: dict[str, int]) -> None:
-    """Raise ValueError for a member of ``info`` that the extension or CompiledModel reads, and is of another kind."""
+    """Raise ValueError for a member of ``info`` with a wrong type, if the extension or CompiledModel reads it."""
     n_points, n_frames, n_bodies = sizes["n_points"], sizes["n_frames"], sizes["n_bodies"]
     n_x = sizes["n_q"] + sizes["n_u"] + sizes["n_z"]
     kinds: dict[str, Any] = {"left_out": list, "missing": str, "massless": str, "unread": int, "guess": (int, float)}
@@ -108,7 +108,7 @@ def _check_loads(loads: Any, sizes: dict[str, int]) -> None:
 
 
 def _check_places(info: dict[str, Any], member: str, n: int | None, bounds: tuple[int, int]) -> None:
-    """Raise ValueError where a member is no list of n whole numbers, None for any count, between bounds."""
+    """Raise ValueError unless a member is a list of n whole numbers between bounds; n may be None for any length."""
     numbers = info.get(member, [])
     if not isinstance(numbers, list):
         raise ValueError(f"{member} in info is no list")
@@ -116,7 +116,7 @@ def _check_places(info: dict[str, Any], member: str, n: int | None, bounds: tupl
 
 
 def _check_rows(member: str, rows: Any, n: int, bounds: Bounds) -> None:
-    """Raise ValueError where ``info`` does not hold n rows, or none, of whole numbers between bounds."""
+    """Raise ValueError unless ``info`` has n rows, or none, of whole numbers between bounds."""
     if not (isinstance(rows, list) and len(rows) in (0, n) and all(_is_row(row, bounds) for row in rows)):
         raise ValueError(f"{member} in info are not {n} rows of numbers that this model has")
 

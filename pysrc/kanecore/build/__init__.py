@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compilation of C text to a shared library: the compiler, its call, and the cache of its results.
 
-The only part of kanecore that runs another process.
+No other part of kanecore runs another process.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C compiler: which one, where its headers are, and how it is called; nothing is run here."""
+"""The C compiler: its choice, its headers and its command line; this module runs no process."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ __all__ = [
 ]
 
 NO_COMPILER = "none"
-"""In place of a compiler: models are code for the machine of the extension."""
+"""Value in place of a compiler: models are code for the interpreter of the extension."""
 
 _HEADER = "kanecore.h"
 HEADERS = (_HEADER, "kc_kernels.h", "kc_status.h")
 
-# The emitter places every fused multiply-add itself, so contraction is off; -ffast-math never.  gcc's vectorizer of
-# straight-line code fuses all the same (vfmaddsubpd, gcc 12), at no gain in time: it is off as well.  -O1 makes code as
-# fast as -O2 does, in 0.7 of the time (docs/developers/design.md); gcc clears the upper halves of wide registers at the
-# end of a function, without which processors run what comes next 3 to 5 times slower, only with
-# -fexpensive-optimizations, and clang always: it warns of the flag.
+# The emitter places every fused multiply-add itself, so contraction is off, and -ffast-math is never used. gcc's
+# vectorizer of straight-line code fuses nevertheless (vfmaddsubpd, gcc 12), without gain in time, so it is off as well.
+# -O1 makes code as fast as -O2, in 0.7 of the time (docs/developers/design.md).  A function must clear the upper halves
+# of wide registers at its end, since the code after it is 3 to 5 times slower otherwise. gcc does so only with
+# -fexpensive-optimizations; clang always does, and warns of the flag.
 CODE = (
     *("-O1", "-fno-math-errno", "-ffp-contract=off", "-fno-tree-slp-vectorize"),
     *("-fexpensive-optimizations", "-Wno-ignored-optimization-argument"),
 )
 _BASE = ("-std=c99", *CODE, "-shared", "-fvisibility=hidden")
-# Windows code is always position-independent, and its C library holds the mathematics.
+# Windows code is always position-independent, and its C library includes the mathematical functions.
 _PIC, _LIBM = ((), ()) if sys.platform == "win32" else (("-fPIC",), ("-lm",))
 
-# Where macOS's xcode-select looks for the compiler behind /usr/bin/cc.
+# Folders in which macOS's xcode-select looks for the compiler that /usr/bin/cc calls.
 _DEVELOPER_TOOLS = (
     "/var/db/xcode_select_link",
     "/Applications/Xcode.app",
@@ -61,7 +61,7 @@ _MSVC = {"cl", "cl.exe", "clang-cl", "clang-cl.exe"}
 
 _NONE = (
     "no C compiler found: CC is not set, Python's own configuration names none that exists, and neither cc, gcc, clang "
-    "nor the Python package ziglang is here"
+    "nor the Python package ziglang is installed"
 )
 _INSTALL = """\
 Install one:
@@ -74,21 +74,21 @@ or name one: cc="/path/to/clang" where you compile, or the environment variable 
 
 
 def integrators() -> tuple[Path, Path]:
-    """Folders of the headers, and of the C sources of the integrators over them."""
+    """Folders of the headers, and of the C sources of the integrators."""
     include = include_dir()
     return include, include.parent / "src"
 
 
 def include_dir() -> Path:
-    """Return the folder of ``kanecore.h``: the package's own; in a bare source tree, the native half's."""
+    """Return the folder of ``kanecore.h``: the package's or, in a bare source tree, the native half's."""
     package = Path(__file__).parents[1]
     folders = (package / "include", package.parents[1] / "kanecore" / "include")
     for folder in folders:
         if (folder / _HEADER).is_file():
             return folder
     raise CompileError(
-        f"{_HEADER} lies neither in {folders[0]} nor in {folders[1]}: this installation of kanecore is not "
-        "whole; install it again"
+        f"{_HEADER} is neither in {folders[0]} nor in {folders[1]}: this installation of kanecore is incomplete; "
+        "install it again"
     )
 
 
@@ -96,18 +96,18 @@ def include_dir() -> Path:
 
 
 def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the compiler as an argument list, its program as an absolute path; nothing is run.
+    """Return the compiler as an argument list, with an absolute path of its program; no process runs.
 
-    A compiler that was asked for (`cc`, the environment's CC) and is not there is an error, never silently
-    another one.
+    If a requested compiler (`cc`, the environment's CC) does not exist, that is an error, and no other compiler is
+    used.
     """
     if cc is not None:
         return named_compiler(cc, "the argument cc")
     environment = os.environ.get("CC", "").strip()
     if environment == NO_COMPILER:
         raise CompileError(
-            "C must be compiled here, and the environment variable CC is 'none', which asks for no compiler: unset it; "
-            "a model that was compiled where CC, or cc, is 'none' is pickled as what runs without one"
+            "C must be compiled here, and the environment variable CC is 'none', which means no compiler: unset it; "
+            "only a model that was compiled with CC, or cc, 'none' is unpickled without a compiler"
         )
     if environment:
         return named_compiler(environment, "the environment variable CC")
@@ -117,9 +117,9 @@ def find_compiler(cc: str | Sequence[str] | None = None) -> tuple[str, ...]:
 
 
 def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
-    """Test whether to compile: no if "none" is asked for, or if no compiler is named and none is installed.
+    """Test whether to compile: no if "none" is requested, or if no compiler is named and none is installed.
 
-    The latter case warns, with the name of the model.
+    In the latter case a warning names the model.
     """
     asked = cc if cc is not None else os.environ.get("CC", "").strip() or None
     if asked is None and _installed() is None:
@@ -132,13 +132,13 @@ def is_wanted(cc: str | Sequence[str] | None, name: str) -> bool:
 
 
 def is_there() -> bool:
-    """Test whether a default compiler is available: the one that ``CC`` names, else an installed one."""
+    """Test whether a default compiler is available: the one in ``CC``, or else an installed one."""
     asked = os.environ.get("CC", "").strip()
     return asked != NO_COMPILER if asked else _installed() is not None
 
 
 def _installed() -> tuple[str, ...] | None:
-    """Default compiler, if none was asked for."""
+    """The default compiler, if none is requested."""
     for candidate in (sysconfig.get_config_var("CC"), "cc", "gcc", "clang"):
         argv = _resolve(_words(candidate)) if candidate else None
         if argv and not _is_msvc(argv) and not _is_empty_shim(argv):
@@ -147,9 +147,9 @@ def _installed() -> tuple[str, ...] | None:
 
 
 def named_compiler(cc: str | Sequence[str], origin: str) -> tuple[str, ...]:
-    """The compiler that an origin, for messages, asks for; CompileError if it is not there."""
+    """The compiler requested by an origin, named in messages; CompileError if it does not exist."""
     words = _words(cc)
-    if _is_msvc(words):  # before it is looked for: installing it would not help
+    if _is_msvc(words):  # tested first, since installing it would not help
         raise CompileError(
             f"{origin} is {cc!r}: MSVC's command line and C99 are not supported. Install clang or "
             '"pip install ziglang", and leave CC unset or set it to clang.'
@@ -166,14 +166,14 @@ def _words(cc: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _resolve(words: Sequence[str]) -> tuple[str, ...] | None:
-    """Return words whose program exists, or None."""
+    """Return the words if their program exists, else None."""
     program = shutil.which(words[0]) if words else None
-    # The path as it was found, not resolved: ccache and clang look at the name they are called by.
+    # The path as found, not resolved: ccache and clang depend on the name by which they are called.
     return (str(Path(program).absolute()), *words[1:]) if program else None
 
 
 def _is_msvc(words: Sequence[str]) -> bool:
-    """Test whether a command calls MSVC, or clang under its name: by any path, or by a launcher such as sccache."""
+    """Test whether a command calls MSVC, or clang-cl: by any path, or by a launcher such as sccache."""
     programs = (PureWindowsPath(word).name.lower() for word in words if not word.startswith("-"))
     return any(program in _MSVC for program in programs)
 
@@ -190,7 +190,7 @@ def _is_zig(argv: Sequence[str]) -> bool:
 
 
 def _ziglang() -> tuple[str, ...] | None:
-    """Command ``python -m ziglang cc``, without the Python process that would only start this program."""
+    """Command ``python -m ziglang cc``, without the Python process, which would only start zig."""
     spec = importlib.util.find_spec("ziglang")
     if spec is None or spec.origin is None:
         return None
@@ -227,9 +227,9 @@ class Target:
     argv : tuple of str
         The compiler, with arguments if any.
     native : str or None
-        The flag for code that this very processor runs best; None if such code is not wanted.
+        The flag for code for this very processor; None if such code is not wanted.
     flags : tuple of str
-        Flags after kanecore's own.
+        Flags that follow kanecore's own.
     include : Path
         The folder of kanecore.h.
     """
@@ -243,10 +243,10 @@ class Target:
         """The command that makes a library of C text."""
         flags = self.flags
         processor = [self.native] if self.native else []
-        if _is_zig(self.argv):  # spells processors with underscores, and takes this one where none is named
+        if _is_zig(self.argv):  # zig writes processors with underscores, and takes this processor by default
             flags = tuple(re.sub("-(?!march=)", "_", flag) if flag.startswith("-march=") else flag for flag in flags)
             if not self.native and not any(flag.startswith(("-march=", "-mcpu=")) for flag in flags):
                 processor = ["-mcpu=baseline"]
         own = (*_BASE, *_PIC, *processor, "-I", str(self.include))
-        # The user's flags last, so that they win, and so that libraries among them follow the objects that need them.
+        # The user's flags are last, so that they prevail, and so that libraries follow the objects that need them.
         return (*self.argv, *own, str(text), "-o", str(library), *flags, *_LIBM)

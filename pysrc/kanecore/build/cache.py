@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cache of compiled models: a folder that is content-addressed, private to its owner, limited in size.
+"""The cache of compiled models: a content-addressed folder, private to its owner and limited in size.
 
-An entry is a folder ``<name>-<key>`` that holds the library, its C text and ``record.json`` (the entry's own
-name, the SHA-256 of library and text, the command, the compiler's messages).  It is filled under a temporary
-name beside its final one and published by one ``os.replace``, so that it exists whole or not at all and nothing depends
-on a lock:
+An entry is a folder ``<name>-<key>`` with the library, its C text and ``record.json`` (the entry's own name, the
+SHA-256 of library and text, the command, the compiler's messages).  It is filled under a temporary name in the same
+folder, and published by one ``os.replace``.  So an entry exists whole or not at all, and correctness does not depend on
+a lock:
 
-* two processes that build the same key both succeed; the first to publish wins, the other takes its entry.  Where the
-  system has locks the other one waits for it, so that many workers compile a model once;
-* a killed compile leaves a temporary folder, which nobody reads, and no lock.  The folder's name tells machine and
-  process: the next compile on that machine removes it, and so does `clear`; others remove it after a day;
-* an entry that was truncated, altered or moved no longer agrees with its record, and is built again.
+* two processes that build the same key both succeed; the first to publish wins, and the other uses its entry.  If the
+system has locks, the other process waits, so that many workers compile a model once;
+* a killed compile leaves a temporary folder, which is never read, and no lock.  The folder's name has the machine and
+process: the next compile on that machine removes the folder, and so does `clear`; other machines remove it after a day;
+* an entry that was truncated, altered or moved disagrees with its record, and is built again.
 
-A failed compile leaves ``<name>-<key>.log``.  Nothing without such a name is ever read or removed, so
-``KANECORE_CACHE_DIR`` may name a folder that holds other things.
+A failed compile leaves ``<name>-<key>.log``.  Files without such names are never read or removed, so
+``KANECORE_CACHE_DIR`` may name a folder with other files.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = ["SUFFIX", "Entry", "clear", "entries", "folder", "size"]
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
 DEFAULT_SIZE = 1 << 30  # bytes
 STALE = 24 * 3600.0  # seconds after which a temporary folder belongs to a killed process
-PATIENCE = 600.0  # seconds after which another process that compiles the same is not waited for any more
+PATIENCE = 600.0  # longest wait in seconds for another process that compiles the same
 
 _TEMPORARY = ".kanecore-"
 _PRIVATE = "kanecore-private-"
@@ -65,7 +65,7 @@ class Entry:
     Attributes
     ----------
     name, key : str
-        The model's name; the hash of all that the library depends on.
+        The model's name; the hash of all inputs of the library.
     path : Path
         Its folder.
     size : int
@@ -87,7 +87,7 @@ class Entry:
 def configured() -> Path:
     """Return ``KANECORE_CACHE_DIR`` if it is set, else the platform's own folder for caches.
 
-    RuntimeError where the user has no home.
+    RuntimeError if the user has no home.
     """
     chosen = os.environ.get("KANECORE_CACHE_DIR")
     if chosen:
@@ -98,19 +98,19 @@ def configured() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "kanecore"
     xdg = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG specification asks to ignore a relative path.
+    # The XDG specification says that relative paths are ignored.
     return (xdg if xdg.is_absolute() else Path.home() / ".cache") / "kanecore"
 
 
 def folder() -> Path:
-    """Return the folder in use, made with mode 0700 if missing; a private temporary one if it is unwritable.
+    """Return the folder in use, made with mode 0700 if missing; a private temporary folder if it is unwritable.
 
-    So it is where it lies on a file system from which nothing may be run (noexec): no library could be loaded from it.
+    A folder on a file system mounted noexec counts as unwritable, as no library could be loaded from it.
 
     Raises
     ------
     CompileError
-        Another user owns the folder or may write to it: libraries in it would be run as one's own code.
+        Another user owns the folder or may write to it: the user would run this code.
     """
     try:
         path = configured()
@@ -123,14 +123,14 @@ def folder() -> Path:
 
 
 def _may_run(path: Path) -> bool:
-    """Test whether code in a folder may be run: not on a file system that is mounted noexec."""
+    """Test whether code in a folder may be run, which a file system mounted noexec forbids."""
     if sys.platform in ("win32", "darwin"):
         return True
     return not os.statvfs(path).f_flag & os.ST_NOEXEC
 
 
 def _refuse_shared(path: Path, status: os.stat_result) -> None:
-    if sys.platform == "win32":  # access lists, not modes; the folder lies in the user's own profile
+    if sys.platform == "win32":  # Windows has access lists, not modes; the folder is in the user's own profile
         return
     user = os.geteuid()
     if status.st_uid != user:
@@ -142,24 +142,24 @@ def _refuse_shared(path: Path, status: os.stat_result) -> None:
     if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise CompileError(
             f"other users may write to the cache folder {path} (mode {stat.S_IMODE(status.st_mode):04o}) and "
-            "put code into it that you would run. Take that right away with\n"
+            "put code into it that you would run. Remove that right by\n"
             f'    chmod go-w "{path}"\n'
             "or set KANECORE_CACHE_DIR to a folder of your own, or compile with cache=False."
         )
 
 
 def private_folder() -> Path:
-    """Return a temporary folder of this process alone, removed at exit (on Windows, unless still in use).
+    """Return a temporary folder of this process, removed at exit (on Windows, unless still in use).
 
-    That of a killed process goes when a later one makes its own.
+    The folder of a killed process is removed when a later process makes its own.
 
     Raises
     ------
     CompileError
-        Temporary files lie where nothing may be run.
+        The folder of temporary files is mounted noexec.
     """
     path = _private_folder(os.getpid())
-    if not path.is_dir():  # a cleaner of temporary files was here
+    if not path.is_dir():  # a cleaner of temporary files removed it
         _private_folder.cache_clear()
         path = _private_folder(os.getpid())
     return path
@@ -188,7 +188,7 @@ def _private_folder(pid: int) -> Path:
 
 
 def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
-    """Library and record of an entry, with its C text, marked as used now; None if it is absent or damaged."""
+    """Library and record of an entry, with its C text, marked as used now; None if absent or damaged."""
     library = library_path(entry)
     try:
         record = json.loads((entry / _RECORD).read_bytes())
@@ -200,19 +200,19 @@ def load(entry: Path) -> tuple[Path, dict[str, Any]] | None:
         record["command"], record["log"] = [str(word) for word in record["command"]], str(record["log"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):  # no such entry; or a damaged record
         return None
-    with contextlib.suppress(OSError):  # the order of eviction is worth no failure
+    with contextlib.suppress(OSError):  # failing is worse than a wrong order of eviction
         os.utime(entry)
     return library, record
 
 
 def library_path(entry: Path) -> Path:
-    """Path ``arm-<key>/arm.so``: debuggers and profilers show a library by this name."""
+    """Path ``arm-<key>/arm.so``, by which debuggers and profilers show a library."""
     return entry / (entry.name.partition("-")[0] + SUFFIX)
 
 
 @contextlib.contextmanager
 def scratch(parent: Path) -> Iterator[Path]:
-    """Make a temporary folder inside `parent`, mode 0700; removed at the end unless it was published."""
+    """Make a temporary folder inside `parent`, with mode 0700; it is removed at the end unless published."""
     path = Path(tempfile.mkdtemp(prefix=_made_here(_TEMPORARY), dir=parent))
     try:
         yield path
@@ -222,29 +222,29 @@ def scratch(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def alone(parent: Path, entry_name: str) -> Iterator[None]:
-    """Wait until no other process compiles the entry, which may be there then.
+    """Wait until no other process compiles the entry, which may exist then.
 
-    The lock is a record lock: it ends with its process, and a forked child does not hold it.  A child does not wait for
-    its parent either, since the parent may be waiting for the child: for the end of a pipe that the child inherited.
-    If the system or the file system has no locks, no process waits, and both compile.
+    The lock is a record lock: it ends with its process, and a forked child does not inherit it.  A child does not wait
+    for its parent, since the parent may be waiting for the child, for example for the end of a pipe that the child
+    inherited.  If the system or the file system has no locks, no process waits, and both compile.
     """
     path = parent / f"{_TEMPORARY}{entry_name}"
     with contextlib.ExitStack() as stack:
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 lock = stack.enter_context(path.open("a+b", buffering=0))
-                stack.callback(path.unlink, missing_ok=True)  # while it is held: others see the entry all the same
+                stack.callback(path.unlink, missing_ok=True)  # while locked; others still see the entry
                 _wait_for(lock)
         yield
 
 
 def _wait_for(lock: IO[bytes]) -> None:
-    """Lock a file, which then holds the number of this process; give up after a while."""
+    """Lock a file, and write the number of this process into it; give up after a while."""
     if sys.platform != "win32":
         for _ in range(int(PATIENCE / _POLL)):
             try:
                 fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, PermissionError):  # another one holds it
+            except (BlockingIOError, PermissionError):  # another process has the lock
                 lock.seek(0)
                 if lock.read() == b"%d" % os.getppid():
                     return
@@ -256,9 +256,9 @@ def _wait_for(lock: IO[bytes]) -> None:
 
 
 def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
-    """Make the scratch folder `path`, which holds `library`, the entry `entry`; its library and record.
+    """Publish the scratch folder `path` with `library` as the entry `entry`; return the entry's library and record.
 
-    Where another process was faster, its entry is taken; a damaged one is replaced.
+    If another process was faster, its entry is used; a damaged entry is replaced.
     """
     text = library.with_suffix(".c").read_bytes()
     digests = {"sha256": hashlib.sha256(library.read_bytes()).hexdigest(), "text": hashlib.sha256(text).hexdigest()}
@@ -267,7 +267,7 @@ def publish(path: Path, entry: Path, library: Path, record: dict[str, Any]) -> t
         file.write_text(json.dumps(record, indent=1), encoding="utf-8")
     for attempt in range(_ATTEMPTS):
         try:
-            path.replace(entry)  # fails if `entry` is a folder that holds something
+            path.replace(entry)  # fails if `entry` is a nonempty folder
         except OSError:
             if (existing := load(entry)) is not None:
                 return existing
@@ -323,7 +323,7 @@ def entries() -> list[Entry]:
 
 
 def size() -> int:
-    """Bytes that libraries, C texts and logs take in :func:`folder`."""
+    """Bytes of libraries, C texts and logs in :func:`folder`."""
     return sum(n_bytes for _, n_bytes, _ in _items(folder()))
 
 
@@ -336,8 +336,8 @@ def limit() -> int:
     match = re.fullmatch(r"\s*(\d+)\s*([KMG]?)(i?B)?\s*", text, re.IGNORECASE)
     if match is None:
         raise CompileError(
-            f"the environment variable KANECORE_CACHE_SIZE is {text!r}; write a number of bytes, or one with "
-            "K, M or G, such as 500M"
+            f"the environment variable KANECORE_CACHE_SIZE is {text!r}; write a number of bytes, or a number with K, M "
+            "or G, such as 500M"
         )
     return int(match[1]) * _UNITS[match[2].upper()]
 
@@ -355,7 +355,7 @@ def trim(parent: Path, keep: Path, limit: int) -> None:
 
 
 def _made_here(prefix: str) -> str:
-    """Prefix of temporary folders: it names the process and its machine, which may share the cache with others."""
+    """Prefix of temporary folders: it names the process and the machine, as machines may share the cache."""
     return f"{prefix}{_machine()}-{os.getpid()}-"
 
 
@@ -367,7 +367,7 @@ def _machine() -> str:
 def _is_orphan(name: str, prefix: str) -> bool:
     """Test whether a temporary folder was made on this machine by a process that has ended."""
     made = re.fullmatch(f"{re.escape(prefix)}{_machine()}-([0-9]+)-.*", name)
-    if made is None or sys.platform == "win32":  # there os.kill ends a process
+    if made is None or sys.platform == "win32":  # on Windows os.kill ends a process
         return False
     try:
         os.kill(int(made[1]), 0)
@@ -384,16 +384,16 @@ def _remove_stale(parent: Path, prefix: str) -> None:
     for path in parent.glob(prefix + "*"):
         with contextlib.suppress(OSError):
             if now - path.lstat().st_mtime > STALE or _is_orphan(path.name, prefix):
-                if path.is_dir():  # under another name, since the compiler of a killed process may still write there
+                if path.is_dir():  # renamed first, since the compiler of a killed process may still write there
                     shutil.rmtree(path.rename(path.with_name(f"{path.name}x")), ignore_errors=True)
                 else:  # of a lock
                     path.unlink()
 
 
 def clear() -> int:
-    """Remove every entry and log, and remains of killed compiles; return the number of libraries.
+    """Remove all entries, logs and remains of killed compiles; return the number of removed libraries.
 
-    What a process has loaded stays loaded.
+    Loaded libraries stay loaded.
     """
     removed = [path for _, _, path in _items(folder()) if _discard(path)]
     _remove_stale(folder(), _TEMPORARY)
@@ -402,7 +402,7 @@ def clear() -> int:
 
 
 def _discard(path: Path) -> bool:
-    """Remove an entry or log, from its name at one stroke; False if it cannot be (Windows: loaded)."""
+    """Remove an entry or log, by renaming it first; False if this is impossible (on Windows, if it is loaded)."""
     try:
         with scratch(path.parent) as bin:
             path.replace(bin / "gone")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Key of a library in the cache: SHA-256 of all that its code depends on.
+"""Key of a library in the cache: SHA-256 of all inputs of its code.
 
 The code depends on its C text, on ``kanecore.h`` and the headers in it, on the compiler's identity and its flags, and
-on the processor that ``-march=native`` stands for.  All of these are found without running anything, so that a compile
-that hits the cache starts no process.
+on the processor that ``-march=native`` means.  These are found without running a process, so that a compile that hits
+the cache starts none.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _CPUINFO = {
 
 @dataclass(frozen=True)
 class Recipe:
-    """C text that is written only if the cache does not hold its library.
+    """C text that is written only if the cache lacks its library.
 
     Attributes
     ----------
     fingerprint : str
-        Stands for all that the text depends on.
+        Text that identifies all inputs of the C text.
     write : callable
         Returns the text.
     """
@@ -51,7 +51,7 @@ class Recipe:
 
 
 def library_key(source: str | Recipe, target: Target) -> str:
-    """Key of the library that a target makes of C text, 64 hexadecimal digits."""
+    """Key of the library that a target makes from C text, 64 hexadecimal digits."""
     parts = [
         _LAYOUT,
         ["recipe", source.fingerprint] if isinstance(source, Recipe) else digest(source),
@@ -71,8 +71,8 @@ def digest(text: str) -> str:
 def compiler_identity(argv: Sequence[str]) -> list[str]:
     """Real path, size and time of every program in a command line: of ``ccache gcc -m64``, ccache and gcc.
 
-    A program that only starts another (ccache under gcc's name, macOS's /usr/bin/cc) hides an update of that
-    other; the library made before it stays correct.
+    A program that only starts another (ccache under gcc's name, macOS's /usr/bin/cc) hides an update of the other
+    program; an older library stays correct.
     """
     found = []
     for word in argv:
@@ -122,6 +122,6 @@ def _darwin_features() -> list[str]:
         length = ctypes.c_size_t(len(value))
         if (
             sysctl(field.encode(), value, ctypes.byref(length), None, 0) == 0
-        ):  # Intel has all three, Apple's own the first
+        ):  # Intel processors have all three fields, Apple's have the first
             features.append(f"{field}: {' '.join(sorted(value.value.decode(errors='replace').split()))}")
     return features

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compilation: C text becomes a shared library, from the compiler or the cache; a list is called, never a shell."""
+"""Compilation of C text to a shared library, by the compiler or from the cache; no shell is used."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from kanecore.whole_files import whole_file
 
 __all__ = ["Built", "compile_library", "link", "prebuild"]
 
-_ROOM = 1 << 20  # free bytes below which a compiler that failed is taken to have lacked room
-_MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log holds them all
+_ROOM = 1 << 20  # free bytes below which lack of room counts as the reason of a compiler's failure
+_MAX_WORDS = 4000  # characters of the compiler's messages in an error; the log has all
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Built:
     path : str
         The shared library.
     key : str
-        SHA-256 of everything it depends on, 64 hexadecimal digits.
+        SHA-256 of all its inputs, 64 hexadecimal digits.
     from_cache : bool
         True if nothing was compiled.
     seconds : float
         Duration of this call.
     command : tuple of str
-        The command that made the library, with the temporary paths that it was given.
+        The command that made the library, with its temporary paths.
     log : str
-        The compiler's messages (warnings); empty if it had none.
+        The compiler's messages (warnings); empty if there were none.
     source : str
         The C text.
     """
@@ -86,22 +86,22 @@ def compile_library(
         The compiler, with arguments if any; else the environment's CC, the one Python was built with, ``cc``,
         ``gcc``, ``clang``, the ``ziglang`` package.
     cflags : str or sequence of str, optional
-        Further flags, after kanecore's own and those of the environment's KANECORE_CFLAGS.  They enter the key as text:
-        the content of a file that they name does not.
+        Further flags, after kanecore's own and the environment's KANECORE_CFLAGS.  The key depends on their text, but
+        not on the content of files that they name.
     cache : bool
-        False compiles in any case, into a temporary folder that goes with the process.
+        False compiles in any case, into a temporary folder that is removed with the process.
     verbose : bool
         Print the command and the compiler's messages.
     name : str
         Name of the library in the cache, in debuggers and in profilers.
     telling : callable
-        Returns a context that is entered while this process writes and compiles the text: not while it waits for
-        another one, or reads the cache.
+        Function that returns a context, which is entered while this process writes and compiles the text, but not while
+        it waits for another process or reads the cache.
 
     Raises
     ------
     CompileError
-        No compiler; the compiler refused; the cache folder is not safe; there is no place to write.
+        No compiler; the compiler failed; the cache folder is not safe; there is no place to write.
     """
     start = time.perf_counter()
     flags = (*split_words(os.environ.get("KANECORE_CFLAGS"), "KANECORE_CFLAGS"), *split_words(cflags, "cflags"))
@@ -110,11 +110,11 @@ def compile_library(
         parent = store.folder() if cache else Path(tempfile.mkdtemp(dir=store.private_folder()))
         try:
             built = _find_or_build(parent, name, source, target, start, telling)
-        except OSError:  # full, or not to be written after all
+        except OSError:  # full, or unwritable after all
             built = _find_or_build(store.private_folder(), name, source, target, start, telling)
     except OSError as error:
         raise CompileError(
-            f"no place to compile {name!r} in: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
+            f"no folder in which to compile {name!r}: {error}. Set KANECORE_CACHE_DIR to a folder with room, or "
             "TMPDIR for temporary files."
         ) from error
     if verbose:
@@ -154,12 +154,12 @@ def prebuild(
 
 
 def link(sources: Sequence[Path], library: Path, *, include: Path, cc: str | Sequence[str] | None = None) -> None:
-    """Compile some C files into one shared library, for every processor of this architecture; past the cache.
+    """Compile some C files into one shared library, for every processor of this architecture, without the cache.
 
     Parameters
     ----------
     sources : sequence of Path
-        The first one is named in messages.
+        The C files; messages name the first.
     library : Path
         Path of the library to make.
     include : Path
@@ -190,13 +190,13 @@ def _find_or_build(
     start: float,
     telling: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Built:
-    """Take the library from the cache `parent`, or compile it there; OSError if `parent` cannot take it."""
+    """Take the library from the cache `parent`, or compile it there; OSError if `parent` is full or unwritable."""
     key = library_key(source, target)
     entry_name = f"{re.sub('[^A-Za-z0-9_]+', '_', name)[:40] or 'model'}-{key}"
     cached = found = store.load(parent / entry_name)
     if found is None:
         with store.alone(parent, entry_name):
-            cached = found = store.load(parent / entry_name)  # of a process that was faster
+            cached = found = store.load(parent / entry_name)  # the entry of a process that was faster
             if found is None:
                 with telling():
                     text = source.write() if isinstance(source, Recipe) else source
@@ -216,7 +216,7 @@ def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[
         command = target.command(text, library)
         status, words = _call(command, folder)
         if status and target.native and "native" in words:
-            # A compiler that does not know this processor, or a cross compiler: its own default will do.
+            # The compiler does not know this processor, or is a cross compiler: use its default.
             command = replace(target, native=None).command(text, library)
             status, words = _call(command, folder)
         if status and (full := _full(words, folder)):
@@ -233,10 +233,10 @@ def _build(parent: Path, entry_name: str, source: str, target: Target) -> tuple[
 
 
 def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
-    """Run the compiler; its exit status and its words, in English and ASCII.
+    """Run the compiler; return its exit status and its messages, in English and ASCII.
 
-    Its temporary files lie in `folder`, so that those of a killed compiler are removed with the folder.  In the main
-    thread, where Ctrl-C is raised, the compiler leads a group of processes, of which none is left then.
+    The compiler's temporary files are in `folder`, and are removed with it if the compiler is killed.  In the main
+    thread, where Ctrl-C is raised, the compiler leads a process group, so that all its processes end.
     """
     interrupted = threading.current_thread() is threading.main_thread()
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
@@ -249,7 +249,7 @@ def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
                 env={**os.environ, "LC_ALL": "C", "TMPDIR": temporary, "TMP": temporary, "TEMP": temporary},
                 start_new_session=interrupted,
             )
-        except OSError as error:  # not an executable, or gone since it was found
+        except OSError as error:  # not an executable, or removed in the meantime
             raise CompileError(f"the compiler {command[0]} cannot be started: {error.strerror}") from error
         with process:
             try:
@@ -263,7 +263,7 @@ def _call(command: Sequence[str], folder: Path) -> tuple[int, str]:
 
 
 def _full(words: str, folder: Path) -> OSError | None:
-    """Return the error of a compiler that had no room for the library, if that was the cause."""
+    """Return the error of a compiler without room for the library, if this was the cause."""
     for number in (errno.ENOSPC, errno.EDQUOT):
         if os.strerror(number) in words:
             return OSError(number, os.strerror(number))
@@ -287,8 +287,8 @@ def _refusal(
         what = f"the compiler {command[0]} {_ending(status)} on the C text of {name!r}"
     else:
         what = (
-            f"the compiler {command[0]} wrote no library for {name!r}; flags that change what it makes, such "
-            "as -c, -E, -S or -o, have no place in cflags"
+            f"the compiler {command[0]} wrote no library for {name!r}; leave out of cflags what changes its output, "
+            "such as -c, -E, -S or -o"
         )
     if len(words) > _MAX_WORDS:
         words = words[:_MAX_WORDS] + "\n..."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Write the generated source files from `kanecore.kernels`, `.statuses`, `.tolerances` and `.graph.operations`.
 
-``python -m kanecore.build.generated_sources`` in the source folder does so.  The files are checked in, since people
-read them; a test compares them with the rows.
+Run ``python -m kanecore.build.generated_sources`` in the source folder.  The files are checked in, for readers; a test
+compares them with the rows.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ORIGIN = "Generated from kernels.py by kanecore.build.generated_sources."
 _LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 _HASH = f"# {_ORIGIN}\n# {_LICENCE}\n"
 _STAR = f"/* {_ORIGIN} */\n/* {_LICENCE} */\n"
-_WIDTH = 112  # of a docstring's lines, before they are indented
+_WIDTH = 112  # width of a docstring's lines, before indentation
 
-AXES = 3  # of a result, beside leading ones: the limit of the binding
+AXES = 3  # most axes of a result, besides leading ones: the limit of the binding
 
 _ARGUMENTS = "t: npt.ArrayLike, x: Values"
 
@@ -87,7 +87,7 @@ cdef extern from "kanecore.h" nogil:
 
 
 def generated() -> dict[str, str]:
-    """Texts of the files, by their paths in the source folder; ValueError if a row cannot be right."""
+    """Texts of the files, by their paths in the source folder; ValueError if a row is wrong."""
     check(KERNELS)
     return {
         "kanecore/include/kc_kernels.h": _c_members(),
@@ -106,12 +106,12 @@ def generated() -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the files that are out of date, and name them."""
+    """Write the files that are out of date, and print their names."""
     own = Path(__file__).resolve().parents[1] / "kernels.py"
     if Path("pysrc/kanecore/kernels.py").resolve() != own:
         sys.exit(
-            f"the rows that would be written are those of {own}, and this folder has others, or none: go to the source "
-            "folder of that file, or put this folder's pysrc first in PYTHONPATH"
+            f"the rows to be written are those of {own}, and this folder has others, or none: go to the source folder "
+            "of that file, or put this folder's pysrc first in PYTHONPATH"
         )
     for path, text in generated().items():
         target = Path(path)
@@ -123,7 +123,7 @@ def main() -> None:
 
 # ----------------------------------------------------------------------------------------------------------- rows
 def check(kernels: Sequence[Kernel]) -> None:
-    """Raise a ValueError for a row from which no correct files can be written."""
+    """Raise a ValueError for a wrong row."""
     of_model, of_kernels = _own_names("Model", "CompiledModel"), _own_names("ModelKernels")
     of_workspace = _own_names("Buffers")
     sizes = {"n_x", *re.findall(r"\bn_[a-z_]+", _PXD)}
@@ -154,7 +154,7 @@ def check(kernels: Sequence[Kernel]) -> None:
             (kernel.field in of_workspace, f"the workspace has an attribute {kernel.field} already"),
             (
                 bool(kernel.vectors) and not (kernel.internal and kernel.reads_udot and kernel.reads_multipliers),
-                "vectors stand after udot and the multipliers, and are for internal kernels",
+                "vectors follow udot and the multipliers, and are for internal kernels",
             ),
             (kernel.nonholonomic and "n_u" not in kernel.shape[:2], "nonholonomic: no axis belongs to the speeds"),
         ):
@@ -180,7 +180,7 @@ def _lines(template: str, values: Iterable[str]) -> str:
 
 
 def _sizes(shape: Sequence[str], write: Callable[[str], str]) -> list[str]:
-    """The lengths of the axes, each size of the model written in some language."""
+    """The lengths of the axes, with each size of the model written by ``write``."""
     return [re.sub(r"n_[a-z_]+", lambda match: write(match[0]), length) for length in shape]
 
 
@@ -228,7 +228,7 @@ def _c_tolerances() -> str:
 
 
 def _c_operations() -> str:
-    """The operations of the graph that the interpreter has, each with its C expression."""
+    """The operations of the graph in the interpreter, each with its C expression."""
     coded = [row for row in OPERATIONS.values() if row.coded]
     return (
         _STAR.replace("kernels.py", "graph/operations.py")
@@ -419,37 +419,38 @@ Parameters
 t : float or array_like, (...)
     Time.
 x : array_like, (..., n_x), or mapping
-    State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is what
-    `CompiledModel.state` makes of it: what it does not name is zero.
+    State [q, u, z]. A mapping of names or symbols to numbers, or to arrays that broadcast, is converted by
+    `CompiledModel.state`: other entries are zero.
 r : array_like, (..., n_r), or mapping, optional
     Inputs; default the current ones. A mapping overrides some of them.
 p : array_like, (..., n_p), or mapping, optional
     Parameters; default the current ones. Prepared once for (n_p,), once a row for (N, n_p).
 out : ndarray, optional
-    Where to write: float64, C-contiguous, of the shape of the result, apart from all arguments.
+    Array for the result: float64, C-contiguous, of the shape of the result, no memory shared with arguments.
 threads : int
-    How many share a large batch; -1: one for each core.  Results are the same to the bit.
+    Number of threads for a large batch; -1: one for each core. Results are the same to the bit.
 
 Returns
 -------
 ndarray, (..., n_x)
-    ``out`` if it was given, else a new array. Leading axes broadcast.
+    ``out`` if given, else a new array. Leading axes broadcast.
 
 Raises
 ------
 SingularError
-    The mass matrix is singular at a state; of a batch, with ``rows`` and, in ``out``, the other rows.
+    The mass matrix is singular at a state. For a batch the error has ``rows``, and ``out`` has the other rows.
 NonFiniteError
-    Finite arguments led to a result that is not finite; with ``rows`` and ``out`` as above. (Arguments that
-    are not finite give NaN.)
+    Finite arguments led to a result that is not finite; ``rows`` and ``out`` as above. (Arguments that are not finite
+    give NaN.)
 ValueError, TypeError, KeyError
     A wrong shape, dtype or name, a parameter that is not finite or was never set, an ``out`` that
     overlaps an argument.
 
 Notes
 -----
-All kernels share these arguments and errors; those of udot take it after ``x``, as (..., n_u) or a
-mapping by the names of speeds, and ``multipliers`` after that, (..., n_constraints) or by the names of constraints."""
+All kernels share these arguments and errors. Kernels that depend on udot take it after ``x``, as (..., n_u) or a
+mapping by the names of speeds, and ``multipliers`` after udot, (..., n_constraints) or by the names of constraints.
+"""
 
 
 def _stubs() -> str:
@@ -469,7 +470,7 @@ def _stubs() -> str:
 
 
 def _stub(kernel: Kernel) -> str:
-    """The method of a kernel in a stub, twice where its result depends on ``named=``."""
+    """The method of a kernel in a stub; two overloads if its result depends on ``named=``."""
     before = _ARGUMENTS + (", udot: Values" if kernel.reads_udot else "")
     before += ", multipliers: Values | None = None" if kernel.reads_multipliers else ""
     before = f"{_ARGUMENTS}, beyond: npt.ArrayLike" if kernel.vectors else before
@@ -487,7 +488,7 @@ def _stub(kernel: Kernel) -> str:
 
 
 def _expressions() -> str:
-    """Stub of `Expressions`, whose names are found when they are asked for."""
+    """Stub of `Expressions`, which finds its attributes on request."""
     texts = {kernel.name: first_sentence(kernel.doc) for kernel in KERNELS if not kernel.internal}
     lines = "".join(
         f'    @property\n    def {name}(self) -> Any:\n        """{text}"""\n' for name, text in texts.items()

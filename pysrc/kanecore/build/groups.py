@@ -30,25 +30,25 @@ def group_builders(
     known: Mapping[str, str] = MappingProxyType({}),
     telling: Callable[[str], AbstractContextManager[None]] = lambda _: nullcontext(),
 ) -> tuple[Callable[[str], tuple[str, str]], Callable[[str], str]]:
-    """Functions that compile a group of kernels: one returns library path and C text, one the library in lanes.
+    """Functions that compile a group of kernels; they return library path and C text, or the library in lanes.
 
     Parameters
     ----------
     groups : callable
-        Returns the object that writes their C text; called if the cache lacks a group.
+        Function that returns the object that writes C text; called if the cache lacks a group.
     fingerprinted : str
-        Stands for all that the text depends on, but for the package.
+        Text that identifies all inputs of the C text other than the package.
     built_groups : dict
-        Where it notes how long each group took.
+        Receives the time that each group took.
     options : mapping
         Options of `compile_library`.
     warns : str, optional
-        A group whose derivation warns.  So that every compile does, it is derived each time, and its C text is the key
-        of the cache.
+        A group with warnings during derivation.  It is derived at each compile, so that each compile warns, and its C
+        text is the key of the cache.
     known : mapping of group to C text
-        Groups that were derived before.
+        Groups that are derived already.
     telling : callable
-        Returns, of the words for a group, the ``telling`` of `compile_library`.
+        Function that returns the ``telling`` of `compile_library` for the words about a group.
     """
 
     @no_collection()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Instruction levels: for which processors code is compiled, this very one or all that have AVX2 or AVX-512."""
+"""Instruction levels: the processors for which code is compiled, this very one or all with AVX2 or AVX-512."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 __all__ = ["lane_levels", "level_flags", "levels", "native_flag"]
 
-# How gcc, clang and zig spell "for this very processor"; elsewhere they disagree, and nothing is said.
+# Flag of gcc, clang and zig for this very processor; on other machines they disagree, and no flag is used.
 _NATIVE = {
     "x86_64": "-march=native",
     "amd64": "-march=native",
@@ -20,8 +20,8 @@ _NATIVE = {
     "ppc64le": "-mcpu=native",
 }
 
-# Instruction levels of prebuilt models, by machine; elsewhere the compiler's own default.  Never -march=native: a wheel
-# runs on other machines than the one that built it.  Nearly all processors have this level; on the few others a model
+# Instruction levels of prebuilt models, by machine; on others the compiler's own default. -march=native is never used,
+# since a wheel runs on other machines than its builder.  Nearly all processors have this level; on the others a model
 # is compiled when it is loaded (docs/developers/design.md).
 _V3 = {"x86-64-v3": ("-mavx2", "-mfma", "-mbmi2")}
 _V4 = {"x86-64-v4": (*_V3["x86-64-v3"], *(f"-mavx512{part}" for part in ("f", "bw", "cd", "dq", "vl")))}
@@ -41,10 +41,10 @@ def level_flags(machine: str, level: str) -> tuple[str, ...]:
 
 
 def lane_levels(machine: str) -> tuple[str, ...]:
-    """Names of the levels for libraries that evaluate several states at once: more of them in wider registers."""
+    """Names of the levels for libraries that evaluate several states at once; wider registers take more states."""
     return tuple(_LANE_LEVELS.get(machine.lower(), _ANY))
 
 
 def native_flag() -> str | None:
-    """Flag for code that this very processor runs best; None where compilers disagree."""
+    """Flag for code for this very processor; None if compilers disagree."""
     return _NATIVE.get(platform.machine().lower())

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compile the player of live pages, the machine and the integrators, to WebAssembly.
+"""Compile the player of live pages, with the interpreter and the integrators, to WebAssembly.
 
-``python -m kanecore.build.web_player`` in the source folder does so, with ziglang (the extra ``compiler``).  The file
-is checked in, since users have no such compiler: pages hold it as it is.  It names the sources and the compiler that it
-was made of, so that a test finds an old one, and the same compiler makes the same bytes of them.
+Run ``python -m kanecore.build.web_player`` in the source folder, with ziglang (the extra ``compiler``).  The file is
+checked in, since users have no such compiler, and is copied into pages.  It contains a hash of its sources and the
+version of the compiler, so that a test finds an outdated file.  The same compiler makes the same bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MADE_OF = re.compile(rb"kanecore player of ([0-9a-f]{64}) by ziglang ([0-9.]+)\
 
 
 def compiler() -> str | None:
-    """Version of the ziglang that is installed, if any."""
+    """Version of the installed ziglang, if any."""
     try:
         return version("ziglang")
     except PackageNotFoundError:
@@ -41,7 +41,7 @@ def compiler() -> str | None:
 
 
 def fingerprint(root: Path) -> str:
-    """Hash of all C that the player may be made of, in a source folder."""
+    """Hash of all C sources of the player in a source folder."""
     digest = hashlib.sha256()
     for folder in (_PLAYER, _NATIVE / "src", _NATIVE / "include", _RUNTIME):
         for path in sorted((root / folder).rglob("*.[ch]")):
@@ -50,7 +50,7 @@ def fingerprint(root: Path) -> str:
 
 
 def made_of(wasm: bytes) -> tuple[str, str]:
-    """Hash of the sources, and version of ziglang, that a player was made of; two empty texts if it names none."""
+    """Hash of the sources and version of ziglang from which a player was made; two empty texts if it has none."""
     found = _MADE_OF.search(wasm)
     return (found[1].decode(), found[2].decode()) if found else ("", "")
 
@@ -69,7 +69,7 @@ def compile_player(root: Path, output: Path) -> None:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Write the player, or with ``--check`` say whether it was made of the present sources; the exit status."""
+    """Write the player or, with ``--check``, test whether it is made from these sources; return the exit status."""
     root = Path.cwd()
     if not (root / _PLAYER).is_dir():
         print(f"{root} is no source folder of kanecore: it has no {_PLAYER}", file=sys.stderr)

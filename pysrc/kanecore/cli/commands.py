@@ -2,7 +2,7 @@
 """The command line: ``kanecore demo``, ``models``, ``info``, ``simulate``, ``optimize``, ``bench``, ``draw``, ``play``,
 ``audit``, ``export``, ``cache``.
 
-An error is one line on stderr and exit status 1, a wrong use of the command 2, Ctrl-C 130; ``--traceback`` shows where.
+An error is one line on stderr and exit status 1, wrong use of the command 2, Ctrl-C 130; ``--traceback`` shows where.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ FACTS = {
     "mass_matrix": "mass matrix",
     "missing": "missing",
 }
-"""Titles of the entries of ``dyn.info`` that ``info`` prints: the rest are numbers for the package itself."""
+"""Titles of the entries of ``dyn.info`` that ``info`` prints; other entries are for the package itself."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Output:
-    """Standard output that remembers why it could not be written, which argparse, for example, does not report."""
+    """Standard output that remembers why it could not be written, since argparse, for example, does not report it."""
 
     def __init__(self, stream: IO[str] | None) -> None:
         self._stream = stream  # None: it was closed before the process began
@@ -89,7 +89,7 @@ class _Output:
     def write(self, text: str) -> int:
         try:
             return self._tried(lambda stream: stream.write(text)) or 0
-        except UnicodeEncodeError as error:  # a name that the terminal's characters cannot spell
+        except UnicodeEncodeError as error:  # a name with characters that the terminal does not have
             plain = text.encode(error.encoding, "backslashreplace").decode(error.encoding)
             return self._tried(lambda stream: stream.write(plain)) or 0
 
@@ -97,10 +97,10 @@ class _Output:
         self._tried(lambda stream: stream.flush())
 
     def close(self) -> OSError | None:
-        """Write the rest, and return the reason if the output was lost."""
+        """Write the remaining output, and return the reason if it was lost."""
         with contextlib.suppress(OSError):
             self.flush()
-        if self._lost is not None:  # the rest must not fail once more at exit
+        if self._lost is not None:  # the remaining output must not fail again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
         return self._lost
 
@@ -151,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _on_model(commands, "info", "describe a model", _info)
 
-    simulate = _on_model(commands, "simulate", "let a model move, and say how that went", _simulate)
+    simulate = _on_model(commands, "simulate", "simulate a model and summarize the run", _simulate)
     simulate.add_argument("--time", type=float, default=5.0, metavar="S", help="seconds (default: %(default)s)")
     _with_state(simulate)
     simulate.add_argument(
@@ -190,12 +190,12 @@ def _parser() -> argparse.ArgumentParser:
         "-o", "--output", type=_file(".html"), metavar="FILE.html", help="the page to save (default: NAME.html)"
     )
 
-    audit = _on_model(commands, "audit", "compare a model with what other principles of mechanics give", _audit)
+    audit = _on_model(commands, "audit", "compare a model with other principles of mechanics", _audit)
     audit.add_argument("--states", type=int, default=100, metavar="N", help="random states (default: %(default)s)")
 
     export = _on_model(commands, "export", "write a model for other programs", _export)
     what_for = export.add_mutually_exclusive_group(required=True)
-    what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 that depends on nothing, in a folder of its own")
+    what_for.add_argument("--c", type=Path, metavar="DIR", help="C99 without dependencies, in a separate folder")
     what_for.add_argument("--fmu", type=_file(".fmu"), metavar="FILE.fmu", help="a Functional Mock-up Unit")
     what_for.add_argument("--wheel", type=Path, metavar="DIR", help="a model wheel, which pip installs, in this folder")
     for option in ("--parameter", "--input"):
@@ -204,7 +204,7 @@ def _parser() -> argparse.ArgumentParser:
     c = export.add_argument_group("with --c")
     c.add_argument("--kernels", metavar="NAMES", help="kernels or groups, with commas (default: all)")
     c.add_argument("--real", choices=("double", "float"), help="of numbers (default: double)")
-    c.add_argument("--prefix", help="what all names begin with (default: the model's name)")
+    c.add_argument("--prefix", help="prefix of all names (default: the model's name)")
     c.add_argument("--integrators", action="store_true", help="add the methods of simulate")
     fmu = export.add_argument_group("with --fmu")
     fmu.add_argument("--fmi-version", choices=("2.0", "3.0"), help="(default: 3.0)")
@@ -215,7 +215,7 @@ def _parser() -> argparse.ArgumentParser:
     wheel = export.add_argument_group("with --wheel")
     wheel.add_argument("--name", help="of the distribution (default: the model's, and -model)")
     wheel.add_argument("--version", help="of the distribution (default: 0.1.0)")
-    without = "for every Python 3: the wheel asks for kanecore, and carries nothing of it"
+    without = "for every Python 3: the wheel requires kanecore, and does not contain it"
     wheel.add_argument("--without-runtime", action="store_true", help=without)
 
     cache = commands.add_parser("cache", help="show the folder of compiled models")
@@ -243,7 +243,7 @@ def _on_model(
 
 
 def _with_traceback(parser: argparse.ArgumentParser) -> None:
-    """Accept the global option after the command as well; if it is absent there, its earlier value stays."""
+    """Accept the global option after the command as well; if absent there, its earlier value stays."""
     parser.add_argument("--traceback", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
@@ -264,13 +264,13 @@ def _version() -> str:
 
 
 def _file(*suffixes: str) -> Callable[[str], Path]:
-    """Argument type for a file to write, whose suffix gives the format."""
+    """Argument type for a file to write, with a suffix that gives the format."""
 
     def checked(name: str) -> Path:
         path = Path(name)
         if path.suffix.lower() not in suffixes:
             wrong = "does not end in" if len(suffixes) == 1 else "ends in none of"
-            raise argparse.ArgumentTypeError(f"{name!r} {wrong} {', '.join(suffixes)}, which says what to write")
+            raise argparse.ArgumentTypeError(f"{name!r} {wrong} {', '.join(suffixes)}, which gives the format")
         try:
             if not path.parent.is_dir():
                 raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}: make it first")
@@ -394,7 +394,7 @@ def _refuse_others(options: argparse.Namespace) -> None:
     for form, names in _OPTIONS_OF_EXPORTS.items():
         wrong = next((name for name in names if form != chosen and given[name]), None)
         if wrong is not None:
-            raise ModelError(f"--{wrong.replace('_', '-')} is an option of --{form}, and means nothing for --{chosen}")
+            raise ModelError(f"--{wrong.replace('_', '-')} is an option of --{form}, and has no meaning for --{chosen}")
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -440,18 +440,18 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _give_values(dyn: CompiledModel) -> None:
-    """Give values near 1 to unset parameters: valid equations hold for any."""
+    """Give values near 1 to unset parameters, since equations are valid for any values."""
     values = dict(zip(dyn.parameter_names, dyn.kernels.values("parameter").tolist(), strict=True))
     missing = [name for name, value in values.items() if math.isnan(value)]
     rng = random.Random(0)
     chosen = {name: round(rng.uniform(0.5, 1.5), 2) for name in missing}
     if chosen:
         dyn.parameters.update(chosen)
-        print(f"no values were given for {', '.join(missing)}; taken are {', '.join(map(str, chosen.values()))}")
+        print(f"no values were given for {', '.join(missing)}; these are used: {', '.join(map(str, chosen.values()))}")
 
 
 def _units(name: str) -> Any:
-    """The dimensions that a module of the gallery states; None if SymPy, which it needs, is missing."""
+    """The dimensions in a module of the gallery; None if SymPy, which it needs, is missing."""
     try:
         module = import_module(f"kanecore.gallery.{name}")
     except ImportError:

@@ -27,7 +27,7 @@ START = np.array([0.0, 0.6, 0.5, 0.0, 0.0, 0.0])  # theta1, theta2, d3, and thei
 TARGET = np.array([1.5, 1.0, 0.8])
 STIFFNESS = np.array([15.0, 60.0, 80.0])
 DAMPING = np.array([8.0, 20.0, 25.0])
-KERNELS = ["energies", "bodies"]  # more than the core: for the drift of the energy, and the picture
+KERNELS = ["energies", "bodies"]  # kernels beyond the core, for the drift of the energy and the picture
 REPEATS = 20000
 POSES = np.array([0.0, 0.3, 0.6, 1.0, 1.5, 6.0])  # s, of the picture
 VIEW = (22.0, -35.0)
@@ -81,7 +81,7 @@ def _stage(name: str, work: Callable[[], T]) -> T:
 
 
 def _maker(dyn: CompiledModel) -> str:
-    """Phrase that says how a model was compiled."""
+    """Phrase about the compilation of a model."""
     if dyn.info.get("machine"):
         return "as code for the machine, without a C compiler"
     cached = all(group["from_cache"] for group in dyn.info["build"].values())
@@ -89,7 +89,7 @@ def _maker(dyn: CompiledModel) -> str:
 
 
 def _cost(call: Callable[[], object]) -> float:
-    """Nanoseconds per call, less the cost of the loop; the least of five runs."""
+    """Nanoseconds per call, without the cost of the loop; the least of five runs."""
 
     def run(f: Callable[[], object]) -> float:
         start = time.perf_counter()

@@ -33,7 +33,7 @@ def export_fmu(
     dimensions: Dimensions | None,
     **times: Any,
 ) -> None:
-    """Write an FMU; values and units are NAME=VALUE each, ``dimensions`` those of a gallery model, and times in s."""
+    """Write an FMU; values and units are NAME=VALUE, ``dimensions`` are a gallery model's, and times are in s."""
     given = _in_si(dyn, dimensions or {}) | pairs(units, "--unit", "theta=rad")
     with _in_one_line():
         _give(dyn, parameters, inputs)
@@ -51,7 +51,7 @@ def export_c(
     kernels: str | None,
     **named: Any,
 ) -> None:
-    """Write C; values are NAME=VALUE each, kernels are separated by commas."""
+    """Write C; values are NAME=VALUE, kernels are separated by commas."""
     with _in_one_line():
         _give(dyn, parameters, inputs)
         names = None if kernels is None else [name.strip() for name in kernels.split(",") if name.strip()]
@@ -69,7 +69,7 @@ def export_wheel(
     inputs: Sequence[str],
     runtime: bool,
 ) -> None:
-    """Write a model wheel; without a name it is called by the model's, followed by "-model"."""
+    """Write a model wheel; its default name is the model's name with "-model"."""
     from kanecore.wheels.model_wheel import build_wheel
 
     plain = re.sub(r"[^A-Za-z0-9]+", "-", dyn.name).strip("-")
@@ -81,7 +81,7 @@ def export_wheel(
 
 
 def _give(dyn: CompiledModel, parameters: Sequence[str], inputs: Sequence[str]) -> None:
-    """New values of parameters and inputs."""
+    """Set new values of parameters and inputs."""
     new_parameters, new_inputs = numbers(parameters, "--parameter", "m=0.5"), numbers(inputs, "--input", "F=0.5")
     dyn.parameters.update(new_parameters)
     dyn.inputs.update(new_inputs)
@@ -97,6 +97,6 @@ def _in_one_line() -> Iterator[None]:
 
 
 def _in_si(dyn: CompiledModel, dimensions: Dimensions) -> dict[str, Any]:
-    """The unit of each variable whose dimension is known; a number may be an angle, and has none."""
+    """The unit of each variable with a known dimension; a pure number may be an angle, and has no unit."""
     names = {*dyn.names.x, *dyn.parameter_names, *dyn.input_names}
     return {name: powers for name, powers in dimensions.items() if name in names and any(powers)}

@@ -21,14 +21,14 @@ _MUJOCO, _SDF = ".xml", ".sdf"
 
 
 def in_gallery(name: str) -> bool:
-    """Test whether a name is neither ``file.py:variable`` nor that of a robot file."""
+    """Test whether a name is neither ``file.py:variable`` nor a robot file."""
     return not name.lower().endswith((".urdf", _SDF, _MUJOCO)) and _in_a_file(name) is None
 
 
 def check_floating_base(name: str, floating_base: bool) -> None:
-    """Raise ModelError if a floating base is asked for and the model is no URDF file."""
+    """Raise ModelError if a floating base is requested and the model is no URDF file."""
     if floating_base and not name.lower().endswith(".urdf"):
-        raise ModelError(f"--floating-base is of robots in URDF files; {name!r} names none")
+        raise ModelError(f"--floating-base is for robots in URDF files, and {name!r} is none")
 
 
 def described(name: str, floating_base: bool = False) -> Model:
@@ -37,7 +37,7 @@ def described(name: str, floating_base: bool = False) -> Model:
     Raises
     ------
     ModelError
-        There is no such file, or no Model in it; it is a robot file, and wrong.
+        There is no such file, or no Model in it; or it is a wrong robot file.
     """
     place = _in_a_file(name)
     if place is None:
@@ -46,12 +46,12 @@ def described(name: str, floating_base: bool = False) -> Model:
 
 
 def compiled(name: str, floating_base: bool = False) -> CompiledModel:
-    """The compiled model that a name stands for.
+    """The compiled model for a name.
 
     Raises
     ------
     ModelError
-        As for `described`; there is no gallery model of that name.
+        As for `described`; there is no gallery model with this name.
     """
     from kanecore.compiled_model import CompiledModel
 
@@ -65,7 +65,7 @@ def compiled(name: str, floating_base: bool = False) -> CompiledModel:
         if isinstance(bound, CompiledModel):
             return bound
         model = _as_model(bound, *place)
-    from kanecore._compile import compile  # it takes SymPy
+    from kanecore._compile import compile  # needs SymPy
 
     return compile(model)
 
@@ -101,7 +101,7 @@ def _bound(file: Path, variable: str) -> object:
     """Value of a variable in a Python file, which is run."""
     if not file.is_file():
         raise ModelError(f"there is no file {str(file)!r}; write file.py:variable")
-    sys.path.insert(0, str(file.resolve().parent))  # as `python file.py` would find its neighbours
+    sys.path.insert(0, str(file.resolve().parent))  # so that imports of its neighbours work as by `python file.py`
     try:
         names = runpy.run_path(str(file))
     except (Exception, SystemExit) as error:
@@ -132,7 +132,7 @@ def _of_gallery(name: str) -> CompiledModel:
     from kanecore.gallery import MODELS, load, models
 
     if name.endswith(".py"):
-        raise ModelError(f"{name!r} names a file alone; write {name}:variable, the name of a kanecore.Model in it")
+        raise ModelError(f"{name!r} names only a file; write {name}:variable, the name of a kanecore.Model in it")
     if name not in MODELS:
         raise ModelError(
             f"there is no gallery model {name!r}: give one of {', '.join(models())}, "

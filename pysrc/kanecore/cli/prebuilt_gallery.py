@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compile models of the gallery for an installation: ``python -m kanecore.cli.prebuilt_gallery all``, or their names.
 
-An installation from the sources does so where the environment variable KANECORE_PREBUILD is set.  The libraries lie
-in ``gallery/_lib`` of the package, for each instruction level of the processors that the installation is for.
+An installation from the sources does so if the environment variable KANECORE_PREBUILD is set.  The libraries are in
+``gallery/_lib`` of the package, for each instruction level of the target processors.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["LIBRARIES", "Prebuilding", "main", "named_models"]
 
 LIBRARIES = Path("kanecore/gallery/_lib")
-"""The folder of the libraries, from that of the package."""
+"""The folder of the libraries, relative to the package."""
 
-# The models that take longest to compile come first; among them the quickest to derive.
+# The models with the longest compilation come first, among these the quickest to derive.
 _LARGE = ["g1", "anymal_c", "panda", "whipple_bicycle", "stewart", "chain40", "tree30", "arm7", "bricard", "iiwa14"]
 _LARGE += ["puma560", "ur5e"]
 
-_ONE_AT_A_TIME = threading.Lock()  # derivations, whose texts are compiled side by side
+_ONE_AT_A_TIME = threading.Lock()  # derivations at a time; their texts are compiled in parallel
 
 
 def named_models(text: str) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ def named_models(text: str) -> tuple[str, ...]:
     Raises
     ------
     KeyError
-        The gallery has no model of a name.
+        The gallery has no model with a name.
     """
     from kanecore.gallery import MODELS
 
@@ -59,7 +59,7 @@ def named_models(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Prebuilding:
-    """Models that are compiled for an installation.
+    """Models to compile for an installation.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Prebuilding:
         return [*self.sources, *(_file(*each) for name in self.names for each in self._libraries(name))]
 
     def _libraries(self, name: str) -> Iterator[tuple[str, str]]:
-        """Name and level of each library of a model; robots, which are large, have none for several states at once."""
+        """Name and level of each library of a model; large robots have none for several states at once."""
         from kanecore.build.simd_levels import lane_levels, levels
         from kanecore.gallery import robots
 
@@ -94,18 +94,18 @@ class Prebuilding:
     def start(
         self, pool: Executor, folder: Path, *, cc: Sequence[str], include: Path, cache: Path
     ) -> list[Future[None]]:
-        """Describe one model after the other; derive and compile it meanwhile, in threads of ``pool``.
+        """Describe one model after the other; derive and compile in threads of ``pool`` at the same time.
 
         Parameters
         ----------
         folder : Path
-            Where the files go.
+            Folder for the files.
         cc : sequence of str
             The compiler with its arguments.
         include : Path
             Folder of ``kanecore.h``.
         cache : Path
-            Folder of what was compiled before.
+            Cache of compiled libraries.
         """
 
         def compile_one(file: str, level: str, recipe: Recipe) -> None:
@@ -134,9 +134,9 @@ def _file(name: str, level: str) -> str:
 
 
 def _recipes(name: str) -> tuple[Recipe, Recipe]:
-    """C texts of a gallery model, each with how it is compiled: all kernels, and the core for several states at once.
+    """C texts of a gallery model, with their compilation: all kernels, and the core for several states at once.
 
-    All of them take half a minute, so each is derived only where the cache does not hold its library.
+    All of them take half a minute, so each is derived only if the cache lacks its library.
     """
     from kanecore.build.cache_key import Recipe
     from kanecore.describe.description import fingerprint
@@ -163,7 +163,7 @@ def _recipes(name: str) -> tuple[Recipe, Recipe]:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Compile models for this installation; the exit status."""
+    """Compile models for this installation; return the exit status."""
     from kanecore.build import cache
     from kanecore.build.c_compiler import find_compiler, include_dir
 

@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 
 _STATES = 4096  # of a batch
 _REPEATS = 7
-_LONG_ENOUGH = 0.02  # s, of one measurement
+_LONG_ENOUGH = 0.02  # least duration of a measurement, s
 
 
 def simulate(dyn: CompiledModel, end: float, assignments: Sequence[str], output: Path | None) -> None:
@@ -106,7 +106,7 @@ def _save(sol: Trajectory, output: Path | None) -> None:
 
 
 def bench(dyn: CompiledModel, assignments: Sequence[str]) -> None:
-    """Time calls of a model at a state, from Python: of one state, and of a batch of states on one thread."""
+    """Time calls of a model from Python: at one state, and at a batch of states on one thread."""
     x = named_state(dyn, assignments)
     states = np.tile(x, (_STATES, 1))
     print(f"{dyn.name}: {dyn.n_q} coordinates, {dyn.n_u} speeds, {dyn.n_constraints} constraints")
@@ -119,7 +119,7 @@ def bench(dyn: CompiledModel, assignments: Sequence[str]) -> None:
         print(f"{name:14}  {alone * 1e9:9.0f} ns  {together * 1e9:11.0f} ns")
     try:
         alone = _seconds(lambda: dyn.linearize(0.0, x))
-    except ImportError as error:  # of robots it is compiled now, which takes SymPy
+    except ImportError as error:  # for robots it is compiled now, which needs SymPy
         print(f"{'linearize':14}  is not compiled: {error}")
     else:
         print(f"{'linearize':14}  {alone * 1e9:9.0f} ns")
@@ -134,13 +134,13 @@ def draw(dyn: CompiledModel, assignments: Sequence[str], output: Path) -> None:
 
 
 def play(dyn: CompiledModel, assignments: Sequence[str], speed: float, output: Path) -> None:
-    """Write the page in which a model runs, from a state, or from where its start is chosen."""
+    """Write the page in which a model runs, from a given or default state."""
     dyn.play(named_state(dyn, assignments) if assignments else None, speed=speed).save(output)
     print(f"saved as {output}, {output.stat().st_size / 1000:.0f} kB")
 
 
 def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
-    """State on the constraints with some numbers given as NAME=VALUE; unit quaternions default to the identity."""
+    """State on the constraints with numbers given as NAME=VALUE; unit quaternions are the identity by default."""
     values = numbers(assignments, "--state", f"{dyn.coordinate_names[0]}=0.5")
     try:
         x = np.array(dyn.state(values))
@@ -153,7 +153,7 @@ def named_state(dyn: CompiledModel, assignments: Sequence[str]) -> Array:
 
 
 def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """Names, each with the text after the last ``=``."""
+    """Names with the text after the last ``=``."""
     result = {}
     for item in items:
         name, equals, text = item.rpartition("=")
@@ -164,7 +164,7 @@ def pairs(items: Sequence[str], option: str, example: str) -> dict[str, str]:
 
 
 def numbers(items: Sequence[str], option: str, example: str) -> dict[str, float]:
-    """Names and finite numbers, of NAME=VALUE each."""
+    """Names and finite numbers, from items NAME=VALUE."""
     result = {}
     for name, text in pairs(items, option, example).items():
         try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two descriptions of one mechanism compared: whether they say the same, for `kanecore.equivalent`."""
+"""Comparison of two descriptions of the same mechanism, for `kanecore.equivalent`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equivalence of two models, `kanecore.equivalent`: derivations of one mechanism in other coordinates and speeds."""
+"""Equivalence of two models, `kanecore.equivalent`: one mechanism in different coordinates and speeds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Equivalence", "equivalent"]
 Array = npt.NDArray[np.float64]
 Map: TypeAlias = Mapping[Any, Any] | Callable[[Array], Any]
 
-_SAME = 1e-6  # of the larger: works of one load or body in both models
+_SAME = 1e-6  # relative difference of equal works of a load or body in both models
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,26 +57,28 @@ def equivalent(
     x0: Any = None,
     seed: int = 0,
 ) -> Equivalence:
-    """Compare two derivations of one mechanism at n random states of the first.
+    """Compare two derivations of the same mechanism at n random states of the first.
 
-    The motion of a, mapped, must be that of b: u̇, kinetic energy, the virtual powers of F_r and of F*_r along common
-    virtual motions. Where these differ, loads and bodies are compared one by one, and the ones that differ are named.
+    The mapped motion of a must be the motion of b: u̇, kinetic energy, the virtual powers of F_r and of F*_r along
+    common virtual motions.  If these differ, loads and bodies are compared one by one, and the result names the
+    different ones.
 
     Parameters
     ----------
     a, b : Model or CompiledModel
         A Model is compiled; parameters that are not given take values near 1.
     map : mapping or callable, optional
-        Coordinates and speeds of b in terms of those of a: {name or symbol of b: SymPy expression in a's symbols, or
-        number}, or a function of a state (n_x,) of a. Names that are left out are those of a; other speeds follow from
-        the coordinates, redundant ones with the constraints. Inputs of b may be given here as well.
+        Coordinates and speeds of b in terms of a's: {name or symbol of b: SymPy expression in a's symbols, or number},
+        or a function of a state (n_x,) of a.  Names of b that a has as well may be left out; other speeds follow from
+        the coordinates, and redundant speeds from the constraints.  Inputs of b may be given here as well.
     parameters : mapping, optional
-        Values of b's parameters: {name or symbol: number, or the name or symbol of a's}. Those of one name are shared.
+        Values of b's parameters: {name or symbol: number, or name or symbol of a parameter of a}. Parameters with the
+        same name are shared.
     n : int
-        How many states.
+        Number of states.
     x0 : optional
-        A state of a around which others are taken, as for `CompiledModel.audit`.  A map that holds in a region only, as
-        that of polar coordinates where r > 0, needs one that is deep in it.
+        A state of a around which states are drawn, as for `CompiledModel.audit`.  A map that is valid in a region only,
+        such as r > 0 for polar coordinates, needs a state well inside the region.
     seed : int
         Seed of the random numbers.
 
@@ -88,7 +90,7 @@ def equivalent(
     ------
     ModelError
         A coordinate of b, or an input, is neither in the map nor in a; b's speeds do not follow from its coordinates;
-        an expression holds something else than a's symbols; the map gives a state that is not finite.
+        an expression has other symbols than a's; the map gives a state that is not finite.
     TypeError, KeyError, ValueError
         Arguments of another kind, names that b does not have, parameters without a value.
     """
@@ -110,7 +112,7 @@ def _refuse_states(model: Model | CompiledModel) -> None:
     if model.n_z:
         symbols = model.states if isinstance(model, Model) else model.state_names
         raise ModelError(
-            f"equivalent compares motions in q and u alone, and {model.name!r} has the states "
+            f"equivalent compares motions in q and u only, and {model.name!r} has the states "
             f"{', '.join([str(z) for z in symbols])}: compare models in which these are inputs, inputs=[...]"
         )
 
@@ -119,7 +121,7 @@ def _refuse_states(model: Model | CompiledModel) -> None:
 
 
 def _with_values(model: Model | CompiledModel) -> CompiledModel:
-    """The compiled model; of a Model with values near 1."""
+    """The compiled model; a Model is compiled with values near 1."""
     if isinstance(model, CompiledModel):
         return model
     dyn = compile(model)
@@ -129,7 +131,7 @@ def _with_values(model: Model | CompiledModel) -> CompiledModel:
 
 
 def _sharing(first: CompiledModel, second: CompiledModel, parameters: Mapping[Any, Any]) -> CompiledModel:
-    """Second model with the parameters of the first; a copy where the user's own model would change."""
+    """Second model with the parameters of the first; a copy if the user's own model would change."""
     if not isinstance(parameters, Mapping):
         raise TypeError(
             f"parameters is {parameters!r}; it must be a mapping of b's parameters to numbers or a's parameters"
@@ -160,7 +162,7 @@ class _Mapping:
         for kind, names in (("coordinate", coordinates), ("input", self._missing_inputs())):
             if names:
                 raise ModelError(
-                    f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has none such: "
+                    f"{kind} {names[0]} of {second.name!r} is not in the map, and {first.name!r} has no such name: "
                     f"add {{{names[0]!r}: ...}}, in terms of {', '.join(first.coordinate_names)}"
                 )
         self.has_speeds = bool(self._whole) or all(x in explicit for x in second.speed_names)
@@ -186,7 +188,7 @@ class _Mapping:
         return expressions
 
     def _read(self, explicit: Mapping[str, Any]) -> dict[str, Callable[[list[Array]], Any]]:
-        """All coordinates, speeds and inputs that follow from a's expressions, or are shared."""
+        """All coordinates, speeds and inputs, from expressions in a's symbols or shared with a."""
         expressions, own = dict(explicit), {*self.first.names.x}
         for name in self.second.names.x:
             if name not in expressions and name in own:
@@ -200,11 +202,11 @@ class _Mapping:
         dummies = {each: sm.Dummy() for each in names}
         expression = sm.sympify(value)
         if expression.has(sm.Derivative):
-            raise ModelError(f"the map's {name} holds a derivative: write it in speeds")
+            raise ModelError(f"the map's {name} has a derivative: write it in speeds")
         atoms = [*expression.atoms(sm.core.function.AppliedUndef), *expression.free_symbols]
         found = {atom: str(atom).removesuffix("(t)") for atom in atoms}
         if strange := [text for text in found.values() if text not in dummies]:
-            raise ModelError(f"the map's {name} holds {strange[0]}, which {first.name!r} does not have")
+            raise ModelError(f"the map's {name} has {strange[0]}, which is no symbol of {first.name!r}")
         functions = {atom: dummies[text] for atom, text in found.items() if not atom.is_Symbol}
         symbols = {atom: dummies[text] for atom, text in found.items() if atom.is_Symbol}
         return sm.lambdify(list(dummies.values()), expression.xreplace(functions).xreplace(symbols), "numpy")  # type: ignore[no-any-return]
@@ -249,7 +251,7 @@ class _Mapping:
 
 
 class _Pair:
-    """The states of both models, with common motions and virtual motions."""
+    """States of both models, with common motions and virtual motions."""
 
     def __init__(self, ours: States, dyn: CompiledModel, mapping: _Mapping) -> None:
         self.ours, self.mapping, self._dyn = ours, mapping, dyn
@@ -261,7 +263,7 @@ class _Pair:
         return self.ours.along(self.mapping.coordinates, motion, 1.0, self.ours.input_rates).value
 
     def speeds(self, t: Array, x: Array, r: Array) -> Array:
-        """Speeds of b: from the map, or from the rates of its coordinates."""
+        """Speeds of b, from the map or from the rates of its coordinates."""
         mapping, dyn = self.mapping, self._dyn
         if mapping.has_speeds:
             return mapping.speeds(t, x, r)
@@ -274,7 +276,7 @@ class _Pair:
         there[..., : dyn.n_q] = mapping.coordinates(t, x, r)
         at = Constraints(dyn, t, there, mapping.inputs(t, x, r))
         matrix, offset = at.rates
-        if dyn.n_velocity and dyn.n_u > dyn.n_q:  # redundant speeds: those that q̇ does not give, the constraints do
+        if dyn.n_velocity and dyn.n_u > dyn.n_q:  # redundant speeds follow from q̇ or from the constraints
             matrix = np.concatenate([matrix, at.velocity_slopes], axis=-2)
             offset = np.concatenate([offset, at.velocity_residual], axis=-1)
             moved = np.concatenate([moved, np.zeros_like(at.velocity_residual)], axis=-1)
@@ -307,7 +309,7 @@ class _Pair:
             state, i = bad[0]
             raise ModelError(
                 f"the map's {names[i]} is {values[state, i]} at t = {self.ours.t[state]:g}, "
-                f"x = {self.ours.x[state].tolist()!r}: give as x0 a state around which the map holds"
+                f"x = {self.ours.x[state].tolist()!r}: give as x0 a state around which the map is valid"
             )
         return values
 
@@ -340,9 +342,9 @@ def _constraints(name: str, pair: _Pair) -> Row:
     parts = [at.configuration_residual, at.velocity_residual]
     labels = [*dyn.configuration_names, *dyn.constraint_names[: dyn.n_velocity]]
     terms = at.term_sizes + 1e-3 * np.max(at.term_sizes, axis=0)
-    if dyn.n_velocity:  # where a row says that one speed is zero, its terms are zero as well
+    if dyn.n_velocity:  # if a row sets one speed to zero, its terms are zero as well
         terms[..., dyn.n_configuration :] += 1e-3 * np.abs(at.velocity_slopes) @ _alike(pair, pair.theirs.u)
-    return judged(name, np.concatenate(parts, axis=-1), terms, BY_DIFFERENCES, labels=labels, reason="it does not hold")
+    return judged(name, np.concatenate(parts, axis=-1), terms, BY_DIFFERENCES, labels=labels, reason="it is violated")
 
 
 def _accelerations(name: str, pair: _Pair) -> Row:
@@ -351,13 +353,13 @@ def _accelerations(name: str, pair: _Pair) -> Row:
     size = np.maximum(np.abs(expected), np.abs(found))
     terms = size + 1e-3 * np.maximum(np.max(size, axis=0), _alike(pair, size))
     labels = [f"the rate of {speed}" for speed in pair.theirs.dyn.speed_names]
-    reason = "it is not that of the motion of a"
-    gaps = slope.uncertainty  # of a motion without accelerations all is rounding
+    reason = "it differs from the motion of a"
+    gaps = slope.uncertainty  # without accelerations all numbers are rounding errors
     return judged(name, found - expected, terms, BY_DIFFERENCES, uncertainty=gaps, labels=labels, reason=reason)
 
 
 def _alike(pair: _Pair, values: Array) -> Array:
-    """Size (n_u,) of each speed of b, or of its rate, at the same energy as the largest one."""
+    """Size (n_u,) of each speed of b, or of its rate, with the same energy as the largest one."""
     units = pair.theirs.at.speed_units.reshape(-1, pair.theirs.dyn.n_u).max(axis=0)
     units = np.where(np.isfinite(units), units, 0.0)
     return np.asarray(units * np.max(np.abs(values) / np.where(units > 0.0, units, np.inf), initial=0.0))
@@ -418,9 +420,9 @@ def _bodies_that_differ(pair: _Pair, works: Sequence[Array], quantity: str) -> s
 
 
 def _that_differ(works: Sequence[Array], names: Sequence[Sequence[str]], quantity: str) -> str:
-    """Phrase that names loads or bodies of a without an equal in b, and of b without one in a; (..., n_works) each.
+    """Phrase that names loads or bodies of a without an equal in b, and the reverse; (..., n_works) each.
 
-    Equal works are matched, first those with one name; among the rest, works with one name are compared.
+    Equal works are matched, first works with the same name; among the rest, works with the same name are compared.
     """
     flat = [part.reshape(math.prod(part.shape[:-1]), part.shape[-1]) for part in works]
     ours, theirs = ([i for i in range(part.shape[1]) if np.any(part[:, i])] for part in flat)
@@ -453,7 +455,7 @@ def _ratio(first: Array, second: Array) -> str:
 
 
 def _potential(name: str, pair: _Pair) -> Row:
-    """Row for U up to a constant; it does not apply if only the choice of loads in U differs, and forces agree."""
+    """Row for U up to a constant; it does not apply if only the choice of loads in U differs and the forces agree."""
     try:
         ours, theirs = (states.call("potential_energy") for states in (pair.ours, pair.theirs))
     except ModelError as error:
@@ -461,14 +463,14 @@ def _potential(name: str, pair: _Pair) -> Row:
     difference = theirs - ours
     difference = difference - difference[0]
     terms = np.abs(ours) + np.abs(theirs) + np.max(np.abs(ours - ours[0]))
-    row = judged(name, difference, terms, BY_FORMULA - 2.0, reason="it is not that of a and a constant")
+    row = judged(name, difference, terms, BY_FORMULA - 2.0, reason="it differs from a's by more than a constant")
     if row.verdict == FAILS and _active("", pair).verdict != FAILS:
-        raise NotApplicable("the models keep other loads in U, and their forces are the same")
+        raise NotApplicable("the models have different loads in U, and their forces are the same")
     return row
 
 
 _CHECKS: tuple[tuple[str, Callable[[str, _Pair], Row]], ...] = (
-    ("coordinates of b move as its speeds say", _rates),
+    ("rates of b's coordinates follow from its speeds", _rates),
     ("constraints of b", _constraints),
     ("kinetic energy", _kinetic),
     ("potential energy, up to a constant", _potential),

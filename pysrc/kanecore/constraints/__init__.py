@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constraints at numbers: consistent states, ranks, allowed motions."""
+"""Numerical values of constraints: consistent states, ranks, allowed motions."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Motions that constraints allow, as columns: the null space of G, or Kane's nonholonomic partial velocities.
 
-States may have any leading axes, as those of the kernels whose results are put in terms of such columns.
+States may have any leading axes, as for the kernels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = npt.NDArray[np.float64]
 def allowed_motions(at: Constraints) -> Array:
     """A basis of the u̇ that G u̇ = 0 allows, in columns: (..., n_u, n_u − rank)."""
     rows = equilibrated(at.rows, at.speed_units)
-    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # LAPACK would refuse all states for one that is not finite
+    rows[~np.isfinite(rows).all(axis=(-2, -1))] = 0.0  # one that is not finite would make LAPACK refuse all
     of_columns = np.linalg.svd(rows)[2]
     return np.swapaxes(of_columns[..., counted_rows(at.dyn, at.p) :, :] * at.speed_units[..., np.newaxis, :], -1, -2)
 
@@ -45,17 +45,17 @@ def dependence(at: Constraints) -> Array:
     Raises
     ------
     ModelError
-        The dependent speeds that the model was described with are not as many as G has independent rows.
+        The number of the model's dependent speeds is not the number of independent rows of G.
     SingularError
-        At a state they do not follow from the independent ones; others may.
+        At a state the dependent speeds do not follow from the independent ones; other dependent speeds may.
     """
     dyn = at.dyn
     n, rank = dyn.n_u_dependent, counted_rows(dyn, at.p)
     if n != rank:
         raise ModelError(
-            f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint "
-            f"rows of {dyn.name!r} are independent, and its description names {n} in u_dependent; name as many there "
-            "as rows are independent (dyn.check() lists those that are redundant)"
+            f"nonholonomic=True needs to know the dependent speeds: {rank} of the {dyn.n_constraints} constraint rows "
+            f"of {dyn.name!r} are independent, and its description names {n} in u_dependent; name one speed there for "
+            f"each independent row (dyn.check() lists redundant rows)"
         )
     if n == 0:
         return np.zeros((*at.rows.shape[:-2], 0, dyn.n_u))
@@ -71,7 +71,7 @@ def dependence(at: Constraints) -> Array:
 
 
 def _dead_point(at: Constraints, lost: npt.NDArray[np.bool_]) -> SingularError:
-    """Error for states at which the dependent speeds do not follow from the others."""
+    """Error for states at which the dependent speeds do not follow from the other speeds."""
     dyn = at.dyn
     where = np.unravel_index(int(np.argmax(lost)), lost.shape)
     x = np.broadcast_to(np.asarray(at.x, dtype=np.float64), (*lost.shape, dyn.n_x))[where]
@@ -93,13 +93,13 @@ def counted_rows(dyn: Evaluator, p: Any) -> int:
 
 
 def partials_of_independent_speeds(at: Constraints, partials: Array) -> Array:
-    """Partial velocities (..., n, n_u, 3) with the dependent speeds put in terms of the others: (..., n, dof, 3)."""
+    """Partial velocities (..., n, dof, 3) of the independent speeds, from those of all speeds, (..., n, n_u, 3)."""
     a, dof = dependence(at), at.dyn.n_u - at.dyn.n_u_dependent
     return np.asarray(partials[..., :dof, :] + np.einsum("...pik,...ij->...pjk", partials[..., dof:, :], a))
 
 
 def remainders_of_independent_speeds(at: Constraints, partials: Array, remainders: Array) -> Array:
-    """Parts of velocities that no independent speed multiplies, (..., n, 3), from those that no speed does."""
+    """Remainders (..., n, 3) of velocities without the independent speeds, from remainders without any speed."""
     b, dof = _rate_offset(at, dependence(at)), at.dyn.n_u - at.dyn.n_u_dependent
     return np.asarray(remainders + np.einsum("...pik,...i->...pk", partials[..., dof:, :], b))
 
@@ -114,7 +114,7 @@ def _rate_offset(at: Constraints, a: Array) -> Array:
     """The offset b of u_dep = A_n u_ind + b, from c(q, u, t) = 0, linear about u: (..., n_u_dependent)."""
     dyn = at.dyn
     if dyn.n_velocity < dyn.n_constraints:
-        raise ModelError(f"{dyn.name!r} has constraints on accelerations, which say nothing of velocities")
+        raise ModelError(f"{dyn.name!r} has constraints on accelerations, which do not restrict velocities")
     size = size_of(at.rows)
     residual, rows = at.velocity_residual / size, at.rows / size[..., np.newaxis]
     dof = dyn.n_u - dyn.n_u_dependent

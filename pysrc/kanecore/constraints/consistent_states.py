@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Consistent states: states on the constraints.
 
-States that a user gives must satisfy the constraints, such as starts of runs, of searches, and of linear systems; they
-are checked here.  Other states are brought to the constraints: dependent coordinates and speeds for given independent
-ones, or the nearest state.
+A user's states must satisfy the constraints, for example initial states of runs, of searches, and of linear systems;
+they are checked here.  Other states are projected to the constraints: with dependent coordinates and speeds for given
+independent ones, or to the nearest state.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Array = npt.NDArray[np.float64]
 
 
 def normalized(dyn: Evaluator, x: Array, argument: str) -> Array:
-    """The states with their unit quaternions divided by their norms, which must be 1 but for rounding: (..., n_x)."""
+    """The states with their unit quaternions divided by their norms, which must be 1 to rounding: (..., n_x)."""
     result = x.copy()
     for quaternion in dyn.unit:
         places = list(quaternion)
@@ -48,13 +48,13 @@ def normalized(dyn: Evaluator, x: Array, argument: str) -> Array:
 
 
 def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
-    """The state on the constraints next to one that must satisfy them; ValueError if it does not."""
+    """The state on the constraints nearest to a state that must satisfy them; ValueError if it does not."""
     dyn, t, x = start.dyn, start.t, start.x
     if not start.satisfied(FEASIBLE):
         raise ValueError(
             f"{argument} does not satisfy the constraints of {dyn.name!r} at t = {t!r}: "
-            f"{start.described_misses(FEASIBLE)}; the residuals must be below {FEASIBLE} of the terms they are summed "
-            f"from: start from dyn.consistent({t!r}, {argument})"
+            f"{start.described_misses(FEASIBLE)}; the residuals must be below {FEASIBLE} of their terms: "
+            f"start from dyn.consistent({t!r}, {argument})"
         )
     near = start.projected if len(start.misses) else start
     refuse_flat_rows(near)
@@ -67,7 +67,7 @@ def on_constraints(start: ConstraintState, argument: str) -> ConstraintState:
     return near
 
 
-_NUDGES = (0.1, 0.3, 1.0)  # of dependent ones that a dead point does not let move
+_NUDGES = (0.1, 0.3, 1.0)  # changes of dependent values that cannot move at a dead point
 
 
 @method("Constraints", doubles=True)
@@ -80,40 +80,41 @@ def consistent(
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """States on the constraints, from ones that need not be: (..., n_x).
+    """States on the constraints, from states that need not satisfy them: (..., n_x).
 
     Parameters
     ----------
     t : float, or array_like (...)
     x : array_like, (..., n_x), or mapping by name
-        Rows are independent of each other, and those of measured motion may be far from the constraints.
+        Rows are independent of each other; rows of measured motion may be far from the constraints.
     keep : {"independent", None}, or iterable of names
-        ``"independent"``: q_ind and u_ind stay, the dependent ones are solved for, starting from their values in x.
-        Where they do not follow from these, as at a dead point, all may move, and a KanecoreWarning says which of q_ind
-        and u_ind did.  So may all, without a word, where the model was described without dependent ones.
-        Names or symbols of coordinates and speeds: these stay.  All others may move, in steps of least change; unit
-        quaternions keep the norm 1, by those of their components that are not named.
-        None: all may move, in steps of least change, weighted by mass.
+        ``"independent"``: q_ind and u_ind stay, and the dependent values are solved for, starting from their values in
+        x.  If they do not follow from q_ind and u_ind, as at a dead point, all may change, and a KanecoreWarning names
+        the changed ones of q_ind and u_ind.  If the model was described without dependent coordinates and speeds, all
+        may change, without a warning.
+        Names or symbols of coordinates and speeds: these stay.  All others may change, in steps of least change; unit
+        quaternions keep the norm 1, by their components that are not named.
+        None: all may change, in steps of least change, weighted by mass.
     r : array_like, (..., n_r), or mapping by name, optional
         Inputs, as for the kernels.
     p : array_like, (n_p,), or mapping by name, optional
-        Parameters, of all rows.
+        Parameters, common to all rows.
 
     Warns
     -----
     KanecoreWarning
-        An angle went further than half a turn, with how far: Newton's method ended on another closure than the one
-        nearby.  Or what is independent moved, as above.
+        An angle changed by more than half a turn: Newton's method ended on another closure than the nearest one.  Or
+        independent values changed, as above.
 
     Raises
     ------
     ModelError
-        No state on the constraints was found near x, or for the ones that stay; with the residuals by name, and the
-        row. Or named components of a unit quaternion leave no norm of 1.
+        No state on the constraints was found near x, or for the values that stay; the message has the residuals by
+        name, and the row.  Or the named components of a unit quaternion allow no norm of 1.
     SingularError
         The mass matrix of the motions that the constraints allow is singular.
     ValueError, TypeError, KeyError
-        As for the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
+        Errors of the kernels.  KeyError if a name in keep is neither a coordinate nor a speed.
     """
     kept, states = _kept(dyn, keep), real_array("x", dyn.names.as_state(x, "x"))
     if states.shape[-1:] != (dyn.n_x,):
@@ -136,11 +137,11 @@ def consistent(
     return result
 
 
-_HALF = 0.5  # of a turn, which is the largest unit of angles
+_HALF = 0.5  # half a turn in turns, the largest unit of angles
 
 
 def _brought(state: ConstraintState, keep: str | Places | None) -> Array:
-    """A state on the constraints, with a warning where an angle went further than half a turn."""
+    """A state on the constraints, with a warning if an angle changed by more than half a turn."""
     result = consistent_state(state, keep).x.copy()
     part = slice(0, state.dyn.n_q)
     moved = np.abs(result[part] - state.x[part])
@@ -154,14 +155,14 @@ def _brought(state: ConstraintState, keep: str | Places | None) -> Array:
             for i in np.flatnonzero(turns > _HALF)
         )
         warn(
-            f"consistent of {state.dyn.name!r} went far at t = {float(state.t)!r}: {changes}; the constraints hold "
-            "there, and may hold nearer as well: start from other values of what is solved for"
+            f"consistent of {state.dyn.name!r} went far at t = {float(state.t)!r}: {changes}; this state is on the "
+            "constraints, but there may be a nearer one: start from other values of what is solved for"
         )
     return result
 
 
 def _kept(dyn: Evaluator, keep: str | Iterable[Any] | None) -> str | Places | None:
-    """Names as places in a state."""
+    """Places in a state of the names in keep."""
     if keep is None or (isinstance(keep, str) and keep == "independent"):
         return keep
     if isinstance(keep, str) or not isinstance(keep, Iterable):
@@ -172,7 +173,7 @@ def _kept(dyn: Evaluator, keep: str | Iterable[Any] | None) -> str | Places | No
 
 
 def state_of(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None, argument: str = "x") -> ConstraintState:
-    """One state, as it was given; ValueError or TypeError if it is none."""
+    """One state, unchanged; ValueError or TypeError for another argument."""
     array = state_vector(dyn, x, argument)
     if np.ndim(t):
         raise TypeError(f"t must be one number, got {t!r}")
@@ -182,13 +183,13 @@ def state_of(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None, 
 def feasible_state(
     dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None, argument: str = "x"
 ) -> ConstraintState:
-    """One state that must satisfy the constraints, brought to them; ValueError or TypeError if it does not."""
+    """The projection of a state that must satisfy the constraints; ValueError or TypeError if it does not."""
     given = state_of(dyn, t, x, r, p, argument)
     return on_constraints(given.moved(normalized(dyn, given.x, argument)), argument)
 
 
 def consistent_state(state: ConstraintState, keep: str | Places | None) -> ConstraintState:
-    """State on the constraints that `consistent` returns, with its known facts; ``keep`` as places."""
+    """State on the constraints that `consistent` returns, with its computed facts; ``keep`` as places."""
     dyn = state.dyn
     stay = _staying(dyn) if isinstance(keep, str) else np.array([] if keep is None else keep, dtype=np.intp)
     start = state.moved(_of_unit_norm(dyn, state.x, stay))
@@ -222,9 +223,9 @@ def _independent(dyn: Evaluator) -> Places:
 
 
 def _of_unit_norm(dyn: Evaluator, x: Array, kept: Places) -> Array:
-    """State whose unit quaternions have norm 1; only components that need not stay are changed.
+    """State with unit quaternions of norm 1; only components that need not stay are changed.
 
-    ModelError if no values of these components give norm 1, or if all of them are zero, so that many values would.
+    ModelError if no values of these components give norm 1, or if all are zero, so that the values are ambiguous.
     """
     result = x.copy()
     normalise(dyn, result)
@@ -249,14 +250,14 @@ def _of_unit_norm(dyn: Evaluator, x: Array, kept: Places) -> Array:
 
 
 def _staying(dyn: Evaluator) -> Places:
-    """Places of q_ind and u_ind, without unit quaternions that are independent as a whole: their norms become 1."""
+    """Places of q_ind and u_ind, without unit quaternions that are independent as a whole, which are normalized."""
     places = _independent(dyn)
     whole = [i for quaternion in dyn.unit if set(quaternion) <= {*places.tolist()} for i in quaternion]
     return np.setdiff1d(places, whole)
 
 
 def _with_these_kept(start: ConstraintState, kept: Places, *, follow: bool) -> ConstraintState | None:
-    """State with the given coordinates and speeds; None if there is none, or the others must ``follow`` and do not."""
+    """State with the given coordinates and speeds; None without one, or if others must ``follow`` and do not."""
     dyn, state = start.dyn, start
     unknowns = np.delete(np.arange(dyn.n_x), kept)
     if dyn.n_configuration:
@@ -271,7 +272,7 @@ def _with_these_kept(start: ConstraintState, kept: Places, *, follow: bool) -> C
 
 
 def _warn_of_changes(start: ConstraintState, result: ConstraintState, independent: Places) -> None:
-    """Warn of independent coordinates and speeds that moved, because the dependent ones do not follow from them."""
+    """Warn of independent coordinates and speeds that changed, as the dependent ones do not follow from them."""
     dyn = start.dyn
     named = np.where(independent < dyn.n_q, dyn.n_q_dependent, dyn.n_u_dependent)
     names = [*dyn.names.x]
@@ -281,18 +282,19 @@ def _warn_of_changes(start: ConstraintState, result: ConstraintState, independen
     )
     if changes:
         warn(
-            f"consistent changed what is independent in {dyn.name!r}, {changes}: at this state the dependent ones do "
-            "not follow from them. keep=[...] names what stays; keep=None lets all move, without this warning"
+            f"consistent changed independent values of {dyn.name!r}, {changes}: at this state the dependent ones do "
+            "not follow from them. keep=[...] names the values that stay; keep=None lets all change, without this "
+            "warning"
         )
 
 
 def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
-    """Error if the values that should stay violate constraints, whatever the others are."""
+    """Error if the values that should stay violate constraints for all other values."""
     dyn = start.dyn
     names = [*dyn.names.x]
     return ModelError(
         f"{', '.join(f'{names[i]} = {start.x[i]:.6g}' for i in kept)} cannot all stay at t = {float(start.t)!r}, as "
-        f"keep asks: the constraints of {dyn.name!r} contradict these values, whatever the others are; keep fewer of "
+        f"keep asks: the constraints of {dyn.name!r} contradict these values for all other values; keep fewer of "
         "them"
     )
 
@@ -300,10 +302,10 @@ def _not_independent(start: ConstraintState, kept: Places) -> ModelError:
 def _dependent(
     start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places, follow: bool
 ) -> ConstraintState | None:
-    """Solve for the unknowns alone, from their values or, where that leads nowhere, from others nearby.
+    """Solve for the unknowns only, from their values or, if this fails, from values nearby.
 
-    None if there are none, or the rest does not decide them: where no solution was found, or at one if they must
-    ``follow``.
+    None if there are no unknowns, or if the other values do not determine them: because no solution was found, or at
+    the solution if they must ``follow``.
     """
     solution = Newton(start, kind, unknowns).solve()
     if solution.state is None:
@@ -318,7 +320,7 @@ def _dependent(
 
 
 def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"], unknowns: Places) -> Solution | None:
-    """The first solution from other values of the unknowns, further and further away; None if there is none."""
+    """The first solution from other values of the unknowns, at increasing distances; None if there is none."""
     level, rng = start.level(kind), np.random.default_rng(0)
     first = level.part.start
     far = extents(start.x[level.part], units_of(level))[unknowns - first]
@@ -332,7 +334,7 @@ def _from_nearby(start: ConstraintState, kind: Literal["coordinates", "speeds"],
 
 
 def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) -> ModelError:
-    """Error if no values of the unknowns were found for the other coordinates, or speeds."""
+    """Error if no values of the unknowns were found for the other coordinates or speeds."""
     dyn = start.dyn
     names = [*dyn.names.x]
     independent = ", ".join(
@@ -340,8 +342,8 @@ def _no_dependent_ones(start: ConstraintState, part: slice, unknowns: Places) ->
     )
     return ModelError(
         f"no {', '.join(names[i] for i in unknowns)} of {dyn.name!r} was found at t = {float(start.t)!r} for "
-        f"{independent}: the residuals that are left are {start.described_misses(SOLVED)}; the constraints may allow "
-        "none: start from other values of the dependent ones, or let all move, with keep=None"
+        f"{independent}: the remaining residuals are {start.described_misses(SOLVED)}; perhaps the constraints allow "
+        "none: start from other values of the dependent ones, or let all change, with keep=None"
     )
 
 
@@ -355,7 +357,7 @@ def _nearest(start: ConstraintState) -> ConstraintState:
             return start.projected
     except SingularError:
         pass
-    # from further away, or where no motion leads there: damped steps to a configuration, then to speeds
+    # from far away, or if no motion leads to the constraints: damped steps to a configuration, then to speeds
     state: ConstraintState | None = start
     if start.dyn.n_configuration:
         state = Newton(start, "coordinates").solve().state
@@ -367,22 +369,22 @@ def _nearest(start: ConstraintState) -> ConstraintState:
         return state.projected
     except SingularError as singular:
         if singular.row < start.dyn.n_u and state.satisfied(SOLVED):
-            raise  # no constraint, but the mass matrix
+            raise  # the mass matrix is singular, not the constraints
         raise _no_state(state) from None
 
 
 def _no_state(state: ConstraintState) -> ModelError:
-    """Error if no state on the constraints was found: the residual of the last one, and advice."""
+    """Error if no state on the constraints was found, with the residuals of the last state, and advice."""
     sizes = np.concatenate([np.max(np.abs(level.slopes), axis=-1, initial=0.0) for level in state.levels])
     stationary = [
         name
         for name, miss, size in zip(state.residual_names, state.misses, sizes, strict=True)
         if size == 0.0 and abs(miss) > SOLVED
     ]
-    hint = "do they contradict each other with these parameters? Otherwise start from a better guess"
+    hint = "do they contradict each other with these parameters? If not, start from a better guess"
     if stationary:
-        hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction leads on: start elsewhere"
+        hint = f"all coefficients of {stationary[0]!r} vanish there, so that no direction is defined: start elsewhere"
     return ModelError(
         f"no state of {state.dyn.name!r} near t = {float(state.t)!r}, x = {state.x.tolist()!r} satisfies its "
-        f"constraints; the residuals that are left are {state.described_misses(SOLVED)}; {hint}"
+        f"constraints; the remaining residuals are {state.described_misses(SOLVED)}; {hint}"
     )

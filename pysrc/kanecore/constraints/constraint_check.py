@@ -28,12 +28,12 @@ __all__ = ["Check", "check"]
 
 Array = npt.NDArray[np.float64]
 
-_TRIALS = 20  # of states near which one on the constraints is looked for
+_TRIALS = 20  # number of random states near which a state on the constraints is looked for
 
 
 @dataclass(frozen=True, repr=False)
 class Check(PrintedResult):
-    """Result of `CompiledModel.check` at one state on the constraints; ``str()`` says it in words.
+    """Result of `CompiledModel.check` at a state on the constraints; ``str()`` gives it in words.
 
     Attributes
     ----------
@@ -42,18 +42,19 @@ class Check(PrintedResult):
     t, x : float, ndarray
         The state; ``x`` is on the constraints.
     n_constraints, rank, dof : int
-        Rows of G, how many of them are independent at this state, and n_u − rank.
+        Number of rows of G, number of independent rows at this state, and n_u − rank.
     typical_rank : int
-        The rank at states on the constraints nearby; where it is larger this one is singular (a dead point).
+        The rank at states on the constraints nearby; if it is larger than ``rank``, the state is singular (a dead
+        point).
     redundant : tuple of str
-        Rows that follow from those before them.
+        Rows that follow from earlier rows.
     contradictory : tuple of str
-        Rows that no u̇ satisfies together: G u̇ + γ = 0 has no solution.
+        Rows that no u̇ satisfies together, so that G u̇ + γ = 0 has no solution.
     undetermined : tuple of str
-        Rows whose multipliers the motion does not determine, since redundant rows share them: λ of least norm is one of
+        Rows with multipliers that the motion does not determine, because rows are redundant: λ of least norm is one of
         many.
     undetermined_reactions : tuple of str
-        Joints whose reactions depend on how these are shared.
+        Joints with reactions that depend on these multipliers.
     residuals : dict of str to float
         Residual of each constraint at the given state, relative to the terms of the constraint.
     condition : float
@@ -61,14 +62,14 @@ class Check(PrintedResult):
     mass_condition : float
         Condition number of the mass matrix of the motions that the constraints allow, speeds in units of √M_jj.
     integrable : bool or None
-        Whether all constraints on velocities together follow from some on coordinates (Frobenius); None if they are
-        not linear in the speeds, where some speed is the rate of no coordinate, or there are none.
+        Whether all constraints on velocities together follow from constraints on coordinates (Frobenius).  None if they
+        are not linear in the speeds, if a speed is the rate of no coordinate, or if there are no such constraints.
     solutions : tuple of LoadSolution or None
-        Solutions for loads that depend on reactions, the one that kernels find first: ``reactions`` by name, their
-        ``determinant`` relative to that without friction, and whether they are ``connected`` with zero friction.
-        Empty where there is none; None of a model without such loads.
+        Solutions for loads that depend on reactions; the kernels' solution is first.  Each has ``reactions`` by name, a
+        ``determinant`` relative to that without friction, and ``connected``: whether it is connected with zero
+        friction.  Empty without a solution; None for a model without such loads.
     signs_taken : tuple of str
-        Reactions whose sign such a load takes for granted, and which have the other one here, so that it drives.
+        Reactions with a sign opposite to the one that such a load assumes, so that the load drives.
     """
 
     name: str
@@ -131,7 +132,7 @@ def check(dyn: Evaluator, x: Values | None = None, t: float = 0.0, *, r: Any = N
     Parameters
     ----------
     x : array_like, (n_x,), or mapping by name, optional
-        Default: a state on the constraints near a random one, always the same.
+        Default: a state on the constraints near a fixed random state.
     t : float
     r, p : optional
         Inputs and parameters, as for the kernels.
@@ -139,12 +140,12 @@ def check(dyn: Evaluator, x: Values | None = None, t: float = 0.0, *, r: Any = N
     Returns
     -------
     Check
-        A state that is not on the constraints is brought there first, with the least change.
+        A state off the constraints is first projected to them, with the least change.
 
     Raises
     ------
     ModelError
-        No state on the constraints was found; with the residuals by name.
+        No state on the constraints was found; the message has the residuals by name.
     """
     start = _default_state(dyn, t, r, p) if x is None else state_of(dyn, t, x, r, p)
     state = start if start.satisfied(SOLVED) else consistent_state(start, None)
@@ -176,7 +177,7 @@ def check(dyn: Evaluator, x: Values | None = None, t: float = 0.0, *, r: Any = N
 
 
 def _default_state(dyn: Evaluator, t: float, r: Any, p: Any) -> ConstraintState:
-    """A state on the constraints near the guess of the model and random numbers, always the same."""
+    """A state on the constraints near the guess of the model and fixed random numbers."""
     rng, guess = np.random.default_rng(0), dyn.facts.guess
     for trial in range(_TRIALS):
         x = rng.uniform(-1.0, 1.0, dyn.n_x) * (0.1 * trial if guess else 1.0)
@@ -192,7 +193,7 @@ def _default_state(dyn: Evaluator, t: float, r: Any, p: Any) -> ConstraintState:
 
 
 def _redundant(state: ConstraintState) -> tuple[str, ...]:
-    """Redundant rows: each follows from the rows before it."""
+    """Redundant rows, which follow from earlier rows."""
     ranks = [rank_of(state.clear_rows[:n], state.speed_units) for n in range(len(state.clear_rows) + 1)]
     return tuple(name for i, name in enumerate(state.dyn.constraint_names) if ranks[i + 1] == ranks[i])
 
@@ -219,12 +220,12 @@ def _free_multipliers(state: ConstraintState) -> Array:
 
 
 def _undetermined_reactions(state: ConstraintState, free_multipliers: Array) -> tuple[str, ...]:
-    """Joints whose reactions change with multipliers that have no effect on the motion."""
+    """Joints with reactions that depend on multipliers without effect on the motion."""
     if not free_multipliers.any():
         return ()
     try:
         slopes = state.dyn.kernels.reaction_slopes(state.t, state.x, **state.values)
-    except ModelError:  # it is not known where constraints act
+    except ModelError:  # the places of constraint forces are unknown
         return ()
     change, terms = np.abs(slopes @ free_multipliers), np.abs(slopes) @ np.abs(free_multipliers)
     changes = (change > EQUAL * np.max(terms, axis=(1, 2), keepdims=True)).any(axis=(1, 2))

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The constraints at one state: rank of G, residuals, contradictory rows, and the number of rows that count.
+"""The constraints at a state: rank of G, residuals, contradictory rows, and the number of rows that count.
 
-The checks, consistent states and the start of a simulation ask one object for these facts, so that each is computed
+Checks, consistent states and the start of a simulation take these facts from the same object, so that each is computed
 once.
 
-Flat rows say nothing of motions wherever they hold, and yet follow from no others: x² + y² = 0 says that x = y = 0, and
-its rate says nothing.  A redundant row holds wherever the others do, a flat row does not.  A state nearby that
-satisfies the other rows tells one from the other.
+A flat row has no rate wherever it is satisfied, and yet does not follow from other rows: x² + y² = 0 requires x = y =
+0, but its rate vanishes there.  A redundant row is satisfied wherever the others are, and a flat row is not.  A state
+nearby that satisfies the other rows distinguishes them.
 
-The number of rows that count is the rank of G at states on the constraints.  It depends on the parameters, and is found
-when these are prepared (``kc_count`` in ``emit/runtime/projection_and_rank.h``).  If rows are lost at a state,
-neighbours on the constraints tell a dead point from a part of the manifold on which fewer rows are independent.  Their
-answer holds for that call, and is not kept.
+The number of rows that count is the rank of G at general states on the constraints.  It depends on the parameters, and
+is found when these are prepared (``kc_count`` in ``emit/runtime/projection_and_rank.h``).  If rows are lost at a state,
+neighbours on the constraints distinguish a dead point from a part of the manifold on which fewer rows are independent.
+The result is used for this call, and is not kept.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = ["ConstraintState", "count_near", "flat_row", "refuse_flat_rows", "war
 
 Array = npt.NDArray[np.float64]
 
-_FLAT = 1e-6  # residual of a row there that follows from the others
-_STEPS = 20  # of Newton's method, to such a place
+_FLAT = 1e-6  # largest residual there of a row that follows from the others
+_STEPS = 20  # steps of Newton's method to such a state
 
 
 def flat_row(state: Constraints, extents: Array) -> str | None:
-    """Name of a row that is lost at a state and does not hold where the others do; None if there is none.
+    """Name of a row that is lost at a state, and violated nearby where the others are satisfied; None without one.
 
     ``extents``, (n_x,), are the reference magnitudes of the coordinates and speeds.
     """
@@ -57,7 +57,7 @@ def flat_row(state: Constraints, extents: Array) -> str | None:
 
 
 def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array:
-    """Relative |f| of all rows at a state nearby where some of them hold; these count as 0.
+    """Relative |f| of all rows at a state nearby that satisfies some of them; these count as 0.
 
     All count as 0 if no such state was found.
     """
@@ -72,7 +72,7 @@ def _misses_where_these_hold(level: Level, rows: list[int], far: Array) -> Array
 
 
 def _turning_slopes(level: Level) -> Array:
-    """∂f/∂y without the directions that change norms of unit quaternions, along which no state lies."""
+    """∂f/∂y without the directions that change norms of unit quaternions, in which there are no states."""
     slopes, dyn = level.slopes.copy(), level.at.dyn
     for quaternion in dyn.unit if level.part.start == 0 else ():
         places = list(quaternion)
@@ -82,7 +82,7 @@ def _turning_slopes(level: Level) -> Array:
 
 
 def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
-    """State nearby at which some rows hold; Gauss-Newton steps go along the directions that all rows leave free."""
+    """State nearby that satisfies some rows; Gauss-Newton steps go along the directions that all rows leave free."""
     dyn, part, units = level.at.dyn, level.part, level.units
     x = level.at.x.copy()
     free = null_space(_turning_slopes(level), units)
@@ -100,16 +100,16 @@ def _where_these_hold(level: Level, rows: list[int], far: Array) -> Level:
     return level.moved(x)
 
 
-_THIN = 1e-4  # of an entry's values around: a row whose entries all are smaller where it holds is flat
-_PLACES = 6  # around a state that are tried
-_NEIGHBOURS = 3  # on the constraints that are enough
-_PART = 0.03  # of the weakest combination of rows, of length 1: a row with less has no part in it
+_THIN = 1e-4  # of an entry's values nearby: a flat row has only smaller entries where it is satisfied
+_PLACES = 6  # number of states tried around a state
+_NEIGHBOURS = 3  # sufficient number of neighbours on the constraints
+_PART = 0.03  # least coefficient of a row in the weakest combination, of length 1, for the row to be part of it
 
 
 class ConstraintState(Constraints):
-    """Constraints at one state, (n_x,), of a model with some inputs and parameters.
+    """Constraints at a state, (n_x,), of a model with some inputs and parameters.
 
-    Each fact is computed when it is first asked for, and kept.  States nearby are objects of their own.
+    Each fact is computed on first use, and kept.  States nearby are separate objects.
     """
 
     def __init__(self, dyn: Evaluator, t: float, x: npt.ArrayLike, r: Any = None, p: Any = None) -> None:
@@ -122,12 +122,12 @@ class ConstraintState(Constraints):
 
     @cached_property
     def rates(self) -> tuple[Array, Array]:
-        """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z, which speeds do not change."""
+        """Y (n_q, n_u) and z (n_q,) of q̇ = Y u + z, which do not depend on speeds."""
         return super().rates if self.at_rest is self else self.at_rest.rates
 
     @cached_property
     def extents(self) -> Array:
-        """Reference magnitude of each coordinate, speed and state, of the last at least 1: (n_x,)."""
+        """Reference magnitude of each coordinate, speed and state, (n_x,); at least 1 for states."""
         of_states = np.maximum(np.abs(self.z), 1.0)
         return frozen(
             np.concatenate([extents(self.q, self.coordinate_units), extents(self.u, self.speed_units), of_states])
@@ -141,7 +141,7 @@ class ConstraintState(Constraints):
     # --------------------------------------------------------------------------------------------- residuals
 
     def satisfied(self, limit: float) -> bool:
-        """Test whether all constraints hold within a limit."""
+        """Test whether all constraints are satisfied within a limit."""
         return bool(np.max(self.misses, initial=0.0) <= limit)
 
     @property
@@ -151,10 +151,10 @@ class ConstraintState(Constraints):
         return [*coordinates, *(f"rate of {name}" if name in coordinates else name for name in speeds)]
 
     def described_misses(self, limit: float) -> str:
-        """``'name' (residual), ...`` of the constraints that are missed by more than a limit, the largest first.
+        """Text ``'name' (residual), ...`` of the constraints with residuals beyond a limit, the largest first.
 
-        Residuals are in units of the coordinates and of the speeds; where rows contradict each other that is said as
-        well.
+        Residuals are in units of the coordinates and of the speeds.  The text also names rows that contradict each
+        other.
         """
         residuals = np.concatenate([level.residual_in_units for level in self.levels])
         largest_first = np.argsort(-np.abs(residuals), kind="stable")
@@ -190,12 +190,12 @@ class ConstraintState(Constraints):
 
     @cached_property
     def count(self) -> int:
-        """Number of independent rows of G in general, which depends on the parameters alone."""
+        """Number of independent rows of G in general, which depends only on the parameters."""
         return self.dyn.kernels.count(self.p)
 
     @cached_property
     def clear_rows(self) -> Array:
-        """G with zeros for rows that are only rounding: those that are tiny relative to their values at neighbours."""
+        """G with zeros for rows that are only rounding, tiny relative to their values at neighbours."""
         around = [self, *self.neighbours]
         size = np.max([size_of(other.rows * self.speed_units) for other in around], axis=0)[:, np.newaxis]
         left = size_of(self.rows * self.speed_units)[:, np.newaxis]
@@ -203,13 +203,13 @@ class ConstraintState(Constraints):
 
     @cached_property
     def row_factors(self) -> tuple[Array, Array, Array]:
-        """U, s, Vᵀ of U diag(s) Vᵀ, the singular value decomposition of these rows in the metric of the masses."""
+        """(U, s, Vᵀ), the singular value decomposition U diag(s) Vᵀ of `clear_rows` in the metric of the masses."""
         of_rows, s, of_columns = np.linalg.svd(equilibrated(self.clear_rows, self.speed_units))
         return frozen(of_rows), frozen(s), frozen(of_columns)
 
     @cached_property
     def rank(self) -> int:
-        """Number of independent rows of G here."""
+        """Number of independent rows of G at this state."""
         return rank_of(self.clear_rows, self.speed_units, self.count)
 
     @cached_property
@@ -221,7 +221,7 @@ class ConstraintState(Constraints):
 
     @cached_property
     def flat_row(self) -> str | None:
-        """Name of a row that constrains no motion wherever it holds, and yet does not follow from the others."""
+        """Name of a row that constrains no motion wherever it is satisfied, and yet does not follow from the others."""
         rank, typical = self._rank_without_thin_rows, self.typical_rank
         nothing_lost = rank == min(self.dyn.n_constraints, self.dyn.n_u)
         dead_point = typical is not None and rank < typical
@@ -232,7 +232,7 @@ class ConstraintState(Constraints):
         return self._thick_rank(self)
 
     def _thick_rank(self, other: ConstraintState) -> int:
-        """Rank of G at this state or a neighbour, without entries that are tiny relative to those nearby."""
+        """Rank of G at this state or a neighbour, without entries that are tiny relative to their values nearby."""
         thick = np.abs(other.rows) > _THIN * np.max(np.abs(self.nearby.rows), axis=0)
         return rank_of(np.where(thick, other.rows, 0.0), other.speed_units)
 
@@ -240,7 +240,7 @@ class ConstraintState(Constraints):
 
     @cached_property
     def contradictions(self) -> tuple[str, ...]:
-        """Names of rows of G u̇ + γ = 0 that no u̇ satisfies together, as the kernel of u̇ finds them."""
+        """Names of rows of G u̇ + γ = 0 that no u̇ satisfies together, according to the kernel of u̇."""
         try:
             self.dyn.udot(self.t, self.x, **self.values)
         except SingularError as singular:
@@ -250,7 +250,7 @@ class ConstraintState(Constraints):
     def contradictory_rows(self, row: int = -1) -> tuple[str, ...]:
         """Names of the rows of G u̇ + γ = 0 that contradict each other; at least row ``row`` and the rows it repeats.
 
-        Near a branching point a row repeats others but for little, and takes part in the weakest combination of rows.
+        Near a branching point a row nearly repeats others, and is part of the weakest combination of rows.
         """
         opposed = self._opposed(self.rows, self.bias)
         if row >= 0 and row not in opposed:
@@ -262,7 +262,7 @@ class ConstraintState(Constraints):
 
     @cached_property
     def contradictory_speed_rows(self) -> tuple[str, ...]:
-        """Names of the rows c(q, u, t) = 0 that no u satisfies together with these coordinates, were they linear."""
+        """Names of the rows c(q, u, t) = 0, linearized, that no u satisfies together at these coordinates."""
         slopes = self.velocity_slopes
         return self._row_names(self._opposed(slopes, self.velocity_residual - slopes @ self.u))
 
@@ -286,13 +286,13 @@ def _repetition(rows: Array, units: Array) -> Array:
     return np.asarray(projector)
 
 
-_warned_counts: WeakKeyDictionary[Evaluator, set[int]] = WeakKeyDictionary()  # of each model, those it was warned of
+_warned_counts: WeakKeyDictionary[Evaluator, set[int]] = WeakKeyDictionary()  # by model
 
 
 def count_near(state: ConstraintState) -> int:
-    """Number of rows that count at a state: that of the parameters, unless fewer are independent all around.
+    """Number of rows that count at a state: the parameters' number, unless fewer are independent at all neighbours.
 
-    ModelError if fewer are because a row says nothing.
+    ModelError if the reason is a flat row.
     """
     typical = state.typical_rank
     if typical is None or typical >= state.count:
@@ -302,24 +302,25 @@ def count_near(state: ConstraintState) -> int:
 
 
 def refuse_flat_rows(state: ConstraintState) -> None:
-    """Raise ModelError for rows that are lost wherever they hold, and yet do not follow from the others.
+    """Raise ModelError for rows that are lost wherever they are satisfied, and yet do not follow from the others.
 
     Raises
     ------
     ModelError
-        With the row's name.
+        The message names the row.
     """
     if state.dyn.n_constraints and state.flat_row is not None:
         raise ModelError(
-            f"{state.flat_row!r} of {state.dyn.name!r} says nothing of motions wherever it holds: its coefficients "
-            "vanish there, or are those of other rows, and yet it does not follow from the others. So do squares, "
-            "such as x**2 + y**2 for x = y = 0, and surfaces that touch: write one row of first powers for each "
+            f"{state.flat_row!r} of {state.dyn.name!r} restricts no motion wherever it is satisfied: its coefficients "
+            "vanish there, or are those of other rows, and yet it does not follow from the others. This happens with "
+            "squares, such as x**2 + y**2 for x = y = 0, and with surfaces that touch: write one row of first powers "
+            "for each "
             "component"
         )
 
 
 def warn_of_count(state: ConstraintState) -> None:
-    """Warn, once a model, if more or fewer speeds are declared dependent than rows of G count."""
+    """Warn, once for a model, if more or fewer speeds are declared dependent than rows of G count."""
     dyn, count = state.dyn, state.count
     dependent, warned = dyn.n_u_dependent, _warned_counts.setdefault(dyn, set())
     if not dependent or count == dependent or count in warned:
@@ -327,12 +328,12 @@ def warn_of_count(state: ConstraintState) -> None:
     warned.add(count)
     speeds, rows = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((dependent, "speed"), (count, "row")))
     if count < dependent:
-        why = f"of the others nothing follows: name {count} in u_dependent"
+        why = f"from the others nothing follows: name {count} in u_dependent"
     else:
         why = (
-            "configuration constraints that do not follow from the velocity constraints filed beside them count as "
-            f"well. All of them are satisfied here; SymPy's KanesMethod would satisfy the latter alone. Name {count} "
-            "speeds in u_dependent, or leave out redundant rows"
+            "configuration constraints that do not follow from the velocity constraints count as well. kanecore "
+            f"satisfies all of them; SymPy's KanesMethod would satisfy only the velocity constraints. Name {count} "
+            f"speeds in u_dependent, or leave out redundant rows"
         )
     independent = "is independent" if count == 1 else "are independent"
     warn(f"u_dependent of {dyn.name!r} names {speeds}, and {rows} of its constraints {independent}: {why}")

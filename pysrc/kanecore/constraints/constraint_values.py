@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values of the constraints of a model at one or many states; each kernel is called once.
+"""Values of the constraints of a model at one or several states; each kernel is called once.
 
-Every numerical check of constraints begins here.  `kanecore.constraints.constraint_state` adds what needs the
-surroundings of a state, `kanecore.constraints.allowed_motions` Kane's nonholonomic quantities.  Here it is also decided
-which coordinates are angles: those that turn frames.  Their reference magnitude is one radian, in all units.
+All numerical checks of constraints use this module.  `kanecore.constraints.constraint_state` adds facts that need
+neighbours of a state, `kanecore.constraints.allowed_motions` Kane's nonholonomic quantities.  This module also decides
+which coordinates are angles, namely those that turn frames.  Their reference magnitude is one radian, in all units.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _Frozen = TypeVar("_Frozen", bound=npt.NDArray[Any])
 class Constraints:
     """G, γ, φ, c, their slopes, the masses and units at states of any leading axes, evaluated when first asked for.
 
-    It owns its states and returns read-only arrays.  The model keeps no reference to it.
+    An object owns its states and returns read-only arrays.  The model keeps no reference to the object.
 
     Parameters
     ----------
     t, x, r, p
-        As for the kernels.  If r or p is None, inputs or parameters are those at the time of the first evaluation.
+        As for the kernels.  If r or p is None, inputs or parameters are the current values at the first evaluation.
     """
 
     def __init__(self, dyn: Evaluator, t: Any, x: Any, r: Any = None, p: Any = None) -> None:
@@ -71,7 +71,7 @@ class Constraints:
 
     @cached_property
     def rows(self) -> Array:
-        """G of G u̇ + γ = 0, with zeros for rows that are rounding alone: (..., n_constraints, n_u)."""
+        """G of G u̇ + γ = 0, with zeros for rows that are only rounding: (..., n_constraints, n_u)."""
         rows = np.array(self.dyn.constraint_jacobian(self.t, self.x, **self.values))
         if self.dyn.n_constraints:
             terms = self.dyn.kernels.jacobian_terms(self.t, self.x, **self.values)
@@ -133,14 +133,14 @@ class Constraints:
 
     @cached_property
     def coordinate_units(self) -> Array:
-        """Units of the coordinates, which units of the speeds give; 0 if no speed moves one: (..., n_q)."""
+        """Units of the coordinates, from units of the speeds; 0 for a coordinate that no speed moves: (..., n_q)."""
         return frozen(coordinate_units(self.rates[0], self.speed_units))
 
     @cached_property
     def connected_speeds(self) -> npt.NDArray[np.bool_]:
-        """Test of each pair of speeds, (n_u, n_u): bodies, rows of G or entries of M connect them, also by others.
+        """Test of each pair of speeds, (n_u, n_u): bodies, rows of G or entries of M connect them, directly or not.
 
-        Of a Lagrangian, whose bodies are not known, all are connected.
+        For a Lagrangian, without known bodies, all speeds count as connected.
         """
         n, dyn = self.dyn.n_u, self.dyn
         if not dyn.n_bodies:
@@ -166,7 +166,7 @@ class Constraints:
 
     @cached_property
     def misses(self) -> Array:
-        """Relative residuals |φ|, then |c|, by the magnitude of their terms: (..., n_configuration + n_velocity)."""
+        """Residuals |φ|, then |c|, relative to the magnitude of their terms: (..., n_configuration + n_velocity)."""
         if not (self.dyn.n_constraints or self.dyn.n_configuration):
             return np.zeros((*self.x.shape[:-1], 0))
         return frozen(np.concatenate([level.misses for level in self.levels], axis=-1))
@@ -174,7 +174,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Level(ABC):
-    """The equations f(y) = 0 of one part y of a state: φ(q, t) = 0, or c(q, u, t) = 0.
+    """The equations f(y) = 0 of a part y of a state: φ(q, t) = 0, or c(q, u, t) = 0.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class Level(ABC):
     @property
     @abstractmethod
     def residual(self) -> Array:
-        """Residual f, which vanishes where the equations hold."""
+        """Residual f, zero where the equations are satisfied."""
 
     @property
     @abstractmethod
@@ -226,14 +226,14 @@ class Level(ABC):
     @property
     @abstractmethod
     def connected(self) -> npt.NDArray[np.bool_]:
-        """Test of each pair of entries of y, (n, n): bodies, masses or rows connect them, directly or by others."""
+        """Test of each pair of entries of y, (n, n): bodies, masses or rows connect them, directly or not."""
 
     @property
     def misses(self) -> Array:
-        """Relative residuals |f| by the magnitude of their terms: (..., number of equations).
+        """Residuals |f| relative to the magnitude of their terms: (..., number of equations).
 
-        Values below `NOISE` of the largest coordinate or speed with which the row is connected, in the metric of the
-        masses, count as zero, as do coefficients that small: all terms of a row may be that small.
+        Values below `NOISE` times the largest connected coordinate or speed, in the metric of the masses, count as
+        zero, and so do coefficients that small, since all terms of a row may be that small.
         """
         size, terms = np.abs(self.residual), self.term_sizes
         if not (size > SOLVED * terms).any():
@@ -319,7 +319,7 @@ def residuals(dyn: Evaluator, t: npt.ArrayLike, x: npt.ArrayLike, r: Any = None,
 
 
 def _anywhere(values: Array, axes: int) -> npt.NDArray[np.bool_]:
-    """Test of entries, which have the last ``axes``: not zero in some state."""
+    """Test which entries, along the last ``axes``, are not zero at some state."""
     return np.asarray((values != 0.0).any(axis=tuple(range(values.ndim - axes))))
 
 
@@ -332,13 +332,13 @@ def normalise(dyn: Evaluator, x: Array) -> None:
 
 
 def frozen(array: _Frozen) -> _Frozen:
-    """The array, which nobody can write to any more."""
+    """The array, made read-only."""
     array.setflags(write=False)
     return array
 
 
 def radians(at: Constraints) -> Array:
-    """Change of each coordinate that turns a frame by one radian at one state, (n_q,); 0 of one that turns none.
+    """Change of each coordinate that turns a frame by one radian at a state, (n_q,); 0 if the coordinate turns none.
 
     So a coordinate may be an angle in any unit.
     """
@@ -349,9 +349,9 @@ def radians(at: Constraints) -> Array:
     turning = np.asarray(dyn.partial_angular_velocities(at.t, at.x, **values))  # (n_frames, n_u, 3)
     units, far = at.speed_units, at.coordinate_units
     far = np.where(far > 0.0, far, 1.0)
-    speeds = np.linalg.pinv(at.rates[0] * units / far[:, np.newaxis], rcond=RANK)  # in units, of each coordinate's rate
+    speeds = np.linalg.pinv(at.rates[0] * units / far[:, np.newaxis], rcond=RANK)  # in units of each coordinate's rate
     largest = np.max(np.abs(speeds), axis=0, initial=0.0)
-    speeds = np.where(np.abs(speeds) > EQUAL * largest, speeds, 0.0)  # without what rounding leaves of the others
+    speeds = np.where(np.abs(speeds) > EQUAL * largest, speeds, 0.0)  # without rounding errors of the others
     turning = np.moveaxis(turning, -1, 1) * units
     turned, terms = turning @ speeds / far, np.abs(turning) @ np.abs(speeds) / far
     turned = np.where(np.abs(turned) > NOISE * terms, turned, 0.0)

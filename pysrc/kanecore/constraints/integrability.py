@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Integrability of velocity constraints: whether they follow from some on coordinates, by Frobenius' theorem.
+"""Integrability of velocity constraints: whether they follow from constraints on coordinates, by Frobenius' theorem.
 
 D(q, t) is the orthogonal projector onto the directions of (q, t) that the constraints allow, and a, b are any two of
-these.  Then [D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no part outside of them, beside the size of its terms and the
-error of the differences.  Time is a variable as the coordinates are.  Inputs are unknown functions of time: each
-changes by the input that is its rate, or by any rate if there is none.
+these directions.  Then [D a, D b] = (∂D/∂a) b − (∂D/∂b) a must have no component outside of them, relative to the size
+of its terms and the error of the differences.  Time is a variable like the coordinates.  Inputs are unknown functions
+of time: the rate of an input is another input, or any number if there is none.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["integrable"]
 
 Array = npt.NDArray[np.float64]
 
-_STEPS = (1e-4, 1e-6)  # of the differences, by the coordinates' magnitudes: a short one for fast changes
-_NONHOLONOMIC = 1e-4  # of the terms of a Lie bracket: a part outside of the allowed motions
-_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # of the places, relative to the duration of the motion
-_AWAY = 1e-1  # distance of these from the state, by the coordinates' magnitudes
+_STEPS = (1e-4, 1e-6)  # steps of differences, by the coordinates' magnitudes; the shorter one is for fast changes
+_NONHOLONOMIC = 1e-4  # least component outside of the allowed motions, relative to the terms of a Lie bracket
+_TIMES = (0.0, 0.0, 0.02, 0.1, -0.3, 1.0, -2.0)  # times of the places, relative to the duration of the motion
+_AWAY = 1e-1  # distance of the places from the state, by the coordinates' magnitudes
 
 
 def integrable(state: ConstraintState) -> bool | None:
-    """Test whether Lie brackets of motions that the constraints allow are allowed, at this state and around it.
+    """Test whether Lie brackets of allowed motions are allowed, at this state and around it.
 
-    None if constraints are not linear in the speeds or depend on first-order states, where some speed is the rate of no
-    coordinate, where the directions that are allowed have edges, or where there are no constraints on velocities.
+    None if constraints are not linear in the speeds or depend on first-order states, if a speed is the rate of no
+    coordinate, if the allowed directions have edges, or without constraints on velocities.
     """
     if not state.dyn.n_velocity:
         return None
@@ -85,7 +85,7 @@ def _duration(state: ConstraintState) -> float:
 
 
 def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> Iterator[_Place]:
-    """Places at and around the state, at other times and inputs; a condition at one place is no constraint."""
+    """Places at and around the state, at other times and inputs, since a condition at one place is no constraint."""
     dyn = state.dyn
     inputs = np.asarray(dyn.names.resolved("input", {} if state.r is None else state.r))
     for trial, later in enumerate(_TIMES):
@@ -106,7 +106,7 @@ def _places(state: ConstraintState, scale: Array, rng: np.random.Generator) -> I
 
 
 def _input_rates(state: ConstraintState, r: Array, rng: np.random.Generator) -> Array:
-    """Rates of the inputs; random numbers if they are no inputs themselves."""
+    """Rates of the inputs; random numbers if the rates are no inputs."""
     rates = np.array(state.dyn.input_rates, dtype=np.intp)
     any_rate = (1.0 + np.abs(r)) * rng.uniform(-1.0, 1.0, len(r))
     return np.where(rates >= 0, r[rates], any_rate) if len(r) else r
@@ -114,7 +114,7 @@ def _input_rates(state: ConstraintState, r: Array, rng: np.random.Generator) -> 
 
 @dataclass(frozen=True)
 class _Place:
-    """A configuration at some time and inputs, from which differences are taken.
+    """A configuration at some time and inputs, the centre of differences.
 
     Attributes
     ----------
@@ -151,9 +151,9 @@ class _Place:
         return True
 
     def _slopes(self, allowed: Array, step: float, rank: int) -> Array | None:
-        """∂D/∂a along each allowed direction by differences of the step and of its half; None across an edge.
+        """∂D/∂a along each allowed direction, by differences with the step and with its half; None across an edge.
 
-        How far the two are apart is their error: (n, 2, n_q + 1, n_q + 1).
+        Their distance is the error: (n, 2, n_q + 1, n_q + 1).
         """
         h = np.array([step, step / 2.0])
         ends = np.array([1.0, -1.0]) * h[:, np.newaxis]
@@ -175,7 +175,7 @@ class _Place:
         return Constraints(self.at.dyn, t, x, r, self.at.p)
 
     def _directions(self, at: Constraints, rank: int) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Orthonormal directions of (q, t), (..., n_q + 1, n), in units of the scale; which are allowed, (..., n)."""
+        """Orthonormal directions of (q, t), (..., n_q + 1, n), in units of the scale; mask of the allowed, (..., n)."""
         slopes, drift = at.rates
         free, forced = self._motions(at, rank)
         directions = np.zeros((*at.x.shape[:-1], at.dyn.n_q + 1, free.shape[-1] + 1))
@@ -188,7 +188,9 @@ class _Place:
         return basis, s > RANK * s[..., :1]
 
     def _motions(self, at: Constraints, rank: int) -> tuple[Array, Array]:
-        """Speeds that constraints leave free, (..., n_u, n), and those of least size that they force, (..., n_u)."""
+        """Directions of speeds that constraints leave free, (..., n_u, n); the least speeds that they force, (...,
+        n_u).
+        """
         of_rows, s, of_columns = np.linalg.svd(equilibrated(at.velocity_slopes, self.units))
         of_columns = np.swapaxes(of_columns, -1, -2)
         residual = at.velocity_residual / size_of(at.velocity_slopes * self.units)
@@ -198,7 +200,7 @@ class _Place:
 
 
 def _leaves(outside: Array, first: Array, second: Array, rounding: float) -> bool:
-    """Test whether the bracket of two directions leaves the allowed ones, from terms by a step and by its half."""
+    """Test whether the bracket of two directions leaves the allowed ones, from terms with a step and with its half."""
     wide, narrow = (outside @ (first[k] - second[k]) for k in (0, 1))
     size = max(_largest(first[1]), _largest(second[1]))
     error = max(10.0 * _largest(wide - narrow), rounding)

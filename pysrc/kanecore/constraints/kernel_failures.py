@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Failures of kernels in words: which part of a model has no solution, where, and what to do."""
+"""Failures of kernels in words: the part of a model without a solution, the state, and what to do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 
 
 class HooksOfModel(Hooks):
-    """What a model answers the extension: its libraries find kernels, its constraints explain failures."""
+    """Hooks of a model for the extension: libraries find kernels, and constraints explain failures."""
 
     def __init__(self, dyn: Evaluator, libraries: LibraryGroups) -> None:
         self._dyn, self._libraries = dyn, libraries
@@ -84,27 +84,28 @@ def kernel_failure(
         return SingularError(f"{kernel}: {why} {where}", status=outcome.word, **about)
     if outcome.name == "SINGULAR" and kernel == "project_gradient":
         return SingularError(
-            f"{kernel}: the way back to the constraints {of_model} has no gradient {where}: no motion led back, so "
+            f"{kernel}: the projection to the constraints {of_model} has no gradient {where}: no motion led back, so "
             "that coordinates were changed directly, or the mass matrix is not positive definite on the way; start "
             "nearer to the constraints, from dyn.consistent(t, x)",
             **about,
         )
     if outcome.name == "SINGULAR":
         return SingularError(
-            f"{kernel}: the mass matrix {of_model} is singular {where}: {vanished_pivot(dyn, row)}; give whatever this "
-            "speed moves mass or inertia, or avoid the state, where the kinematical equations may be singular (gimbal "
+            f"{kernel}: the mass matrix {of_model} is singular {where}: {vanished_pivot(dyn, row)}; give mass or "
+            "inertia to the parts that this speed moves, or avoid the state, where the kinematical equations may be "
+            "singular (gimbal "
             "lock)",
             **about,
         )
     name = dyn.names.row_name(row)
     if outcome.name == "LOST":
         return SingularError(
-            f"{kernel}: {name!r} {of_model} is lost {where}: its coefficients, or what the other constraints leave of "
-            "them, vanish there, and not nearby: a dead point; dyn.check(x) counts what is independent",
+            f"{kernel}: {name!r} {of_model} is lost {where}: its coefficients vanish there, also if only after "
+            "elimination of the other constraints, but not nearby: a dead point; dyn.check(x) counts independent rows",
             **about,
         )
     if outcome.name == "CONTRADICTORY":
-        # floats are too coarse to tell which rows
+        # floats are too coarse to find the rows
         opposed = () if dyn.single else ConstraintState(dyn, t, x, r, p).contradictory_rows(row - dyn.n_u)
         others = [other for other in opposed if other != name]
         against = " and ".join(map(repr, others)) or "the other constraints"
@@ -120,7 +121,7 @@ def kernel_failure(
 
 
 def vanished_pivot(dyn: Evaluator, row: int) -> str:
-    """The speed of a vanished pivot, with all that moves with it if no mass does."""
+    """The speed of a vanished pivot, with the parts that it moves if these have no mass."""
     name = dyn.speed_names[row] if 0 <= row < dyn.n_u else row
     moving = dyn.facts.massless.get(str(name))
     nothing = f": nothing that moves with it, {moving}, has mass or inertia" if moving else ""

@@ -2,8 +2,8 @@
 """Solutions of loads that depend on reactions, at a state: s = h(N), N = α + β s.
 
 Kernels follow the solution that is connected with zero friction, or none.  Here all solutions are looked for, by
-Newton's method from each pattern of signs of N: between two changes of sign friction μ|N| is linear, and one step
-solves it.
+Newton's method from each pattern of signs of N: between two changes of sign friction μ|N| is linear, and one step finds
+the solution.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["LoadSolution", "described", "fault_of", "load_solutions", "signs_tak
 
 Array = npt.NDArray[np.float64]
 
-_PATTERNS = 8  # reactions whose patterns of signs are all tried; of more, as many patterns at random
+_PATTERNS = 8  # most reactions for which all patterns of signs are tried; for more, as many random patterns
 _STEPS = 60
-_LENGTHS = 0.5 ** np.arange(10)[:, np.newaxis]  # of parts of a step
-_CLOSE = 1e-9  # of the terms of s − h(N); in floats the same share of the digits
-_SAME = 1e-6  # of two solutions
+_LENGTHS = 0.5 ** np.arange(10)[:, np.newaxis]  # lengths of parts of a step
+_CLOSE = 1e-9  # largest residual, relative to the terms of s − h(N); for floats the same share of the digits
+_SAME = 1e-6  # relative distance of equal solutions
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,11 +41,11 @@ class LoadSolution(PrintedResult):
     Attributes
     ----------
     reactions : dict of str to float
-        Those that loads hold; components of a joint's in inertial axes.
+        Reactions in loads; components of a joint's reaction are in inertial axes.
     determinant : float
-        Det(1 − ∂h/∂N β), relative to that without friction: it vanishes where solutions meet, or part.
+        Det(1 − ∂h/∂N β), relative to its value without friction; it vanishes where solutions meet or part.
     connected : bool
-        Whether it is the one that kernels find: along the way from zero friction the determinant is positive.
+        Whether kernels find this solution: the determinant is positive on the path from zero friction.
     """
 
     reactions: Mapping[str, float]
@@ -58,7 +58,7 @@ class LoadSolution(PrintedResult):
 
 
 class _Terms:
-    """α, β and h of one state."""
+    """The terms α, β and h at a state."""
 
     def __init__(self, dyn: Evaluator, t: float, x: Array, r: Any, p: Any) -> None:
         table = np.asarray(dyn.kernels.reaction_shares(t, x, r=r, p=p), dtype=np.float64)
@@ -89,14 +89,14 @@ class _Terms:
         return self.start + self.slopes @ s, float(np.linalg.det(jacobian))
 
     def shortened(self, reactions: Array, following: Array) -> Array:
-        """N after the longest part of a step that leaves less of N − α − β h; after all of it if none does."""
+        """N after the longest part of a step that reduces N − α − β h; after the whole step if none does."""
         tried = np.vstack([reactions, reactions + _LENGTHS * (following - reactions)])
         left = np.linalg.norm(tried - self.start - self.laws(tried)[0] @ self.slopes.T, axis=1)
         better = np.flatnonzero(left[1:] < left[0])
         return np.asarray(tried[1 + better[0]] if len(better) else following)
 
     def solved(self, reactions: Array) -> tuple[Array | None, bool]:
-        """The solution that steps from N lead to, None if they do not end, and whether det J was positive at all."""
+        """The limit of steps from N, None if they do not converge, and whether det J was positive at all steps."""
         positive = True
         for _ in range(_STEPS):
             following, determinant = self.step(reactions)
@@ -111,12 +111,12 @@ class _Terms:
         return None, False
 
     def equal(self, a: Array, b: Array) -> bool:
-        """Test whether two solutions are one."""
+        """Test whether two solutions are equal."""
         return bool(np.max(np.abs(a - b)) <= self.same * np.max(np.abs(a) + np.abs(b), initial=1e-300))
 
     @property
     def starts(self) -> Array:
-        """N of each pattern of signs; their magnitudes are those of the terms of which N is a sum."""
+        """N for each pattern of signs, with the magnitudes of the terms of N."""
         n = len(self.start)
         size = np.abs(self.start) + np.abs(self.slopes) @ np.abs(self.laws(self.start)[0])
         size[size == 0] = np.max(size, initial=0.0) or 1.0
@@ -128,7 +128,7 @@ class _Terms:
 
 
 def load_solutions(dyn: Evaluator, t: float, x: Array, r: Any = None, p: Any = None) -> tuple[LoadSolution, ...] | None:
-    """All solutions at a state, the connected one first; None of a model without loads of reactions."""
+    """All solutions at a state, the connected one first; None for a model without loads of reactions."""
     if not dyn.facts.reaction_names:
         return None
     terms = _Terms(dyn, t, x, r, p)
@@ -148,9 +148,9 @@ def load_solutions(dyn: Evaluator, t: float, x: Array, r: Any = None, p: Any = N
 def signs_taken(
     dyn: Evaluator, t: float, x: Array, solution: LoadSolution, r: Any = None, p: Any = None
 ) -> tuple[str, ...]:
-    """Reactions whose sign a load took for granted: the load is linear in them, and drives where friction would brake.
+    """Reactions with a sign that a load does not expect: it is linear in them, and drives where friction brakes.
 
-    A load μN acts against the motion while N presses; where N pulls it gives power.
+    A load μN acts against the motion while N presses; if N pulls, the load has positive power.
     """
     terms, reactions = _Terms(dyn, t, x, r, p), np.array(list(solution.reactions.values()))
     h, slopes, powers = terms.laws(reactions)
@@ -184,26 +184,24 @@ def fault_of(dyn: Evaluator, t: float, x: Array, r: Any, p: Any, unended: bool) 
     where = f"load {numbers} of {dyn.name!r} depends on reactions, and"
     try:
         solutions = load_solutions(dyn, t, x, r, p) or ()
-    except KanecoreError:  # a library without these kernels
-        return (
-            f"{where} no solution is connected with that without friction: it jams, or hits without impact (Painlevé)"
-        )
+    except KanecoreError:  # the library lacks these kernels
+        return f"{where} no solution is connected with the frictionless one: it jams, or hits without impact (Painlevé)"
     said = "; ".join(map(str, solutions))
     if unended and len(solutions) == 1:
         return (
-            f"{where} Newton's steps did not end at its solution {said}: the law is too steep, take a larger transition"
+            f"{where} Newton's steps did not reach its solution {said}: the law is too steep, use a larger transition"
         )
     if not solutions:
         return (
-            f"{where} no accelerations satisfy both: it hits without impact (Painlevé), and speeds jump; take less "
+            f"{where} no accelerations satisfy both: it hits without impact (Painlevé), and speeds jump; use less "
             "friction, or end the run by an event before,"
         )
     if len(solutions) == 1:
         return (
-            f"{where} its only solution is not connected with that without friction: it jams (Painlevé), {said}; take "
+            f"{where} its only solution is not connected with the frictionless one: it jams (Painlevé), {said}; use "
             "less friction, or avoid the state,"
         )
     return (
-        f"{where} {_number(solutions)} exist, none connected with that without friction, so that nothing tells which "
-        f"one is taken (Painlevé): {said}; take less friction, or avoid the state,"
+        f"{where} {_number(solutions)} exist, none connected with the frictionless one, so that the motion is "
+        f"ambiguous (Painlevé): {said}; use less friction, or avoid the state,"
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton's method for constraints on coordinates, or on speeds, from far away and with redundant rows.
 
-A step is the one of least norm, by a truncated singular value decomposition.  It is damped after Levenberg and
-Marquardt if the whole step does not lessen the residual.
+A step is the solution of least norm, by a truncated singular value decomposition.  It is damped after Levenberg and
+Marquardt if the whole step does not reduce the residual.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["Newton", "Places", "Solution"]
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
-_DECIDES = 1e-6  # of the terms of a column: Newton's method ends at the root of rounding from a dead point
+_DECIDES = 1e-6  # least size relative to the terms of a column: near a dead point Newton's method ends at a distance √ε
 _ITERATIONS = 60
-_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # of Newton's steps, relative to the largest singular value squared
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 25)))  # relative to the largest singular value squared
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Solution:
     Attributes
     ----------
     state : ConstraintState or None
-        Where the constraints hold; None if it stalled.
+        State on the constraints; None if the iteration stalled.
     decided : bool
-        Whether the rows decide the unknowns alone, at ``state`` or, if the iteration stalled, at the start: every
-        combination of rows that does not hold the unknowns holds no other variable either.
+        Whether the rows restrict only the unknowns, at ``state`` or, if the iteration stalled, at the start: a
+        combination of rows without the unknowns has no other variable either.
     """
 
     state: ConstraintState | None
@@ -48,7 +48,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Iterate:
-    """A state with the residual f of its level, and the ``jacobian`` ∂f/∂y of all y, in columns of equal units."""
+    """A state with the residual f of its level, and the ``jacobian`` ∂f/∂y by all y, in columns of equal units."""
 
     state: ConstraintState
     residual: Array
@@ -56,15 +56,15 @@ class _Iterate:
 
 
 class Newton:
-    """Newton's method for φ = 0, or c = 0, from one state on.
+    """Newton's method for φ = 0, or c = 0, from a given state.
 
     Parameters
     ----------
     start : ConstraintState
     kind : {"coordinates", "speeds"}
     unknowns : (k,) of ints, optional
-        Their places in a state; default: all coordinates or speeds.  Unit quaternions stay such: if some components of
-        a quaternion are unknown, its norm is a row.
+        Places of the unknowns in a state; default: all coordinates or speeds.  Unit quaternions keep norm 1: if some
+        components of a quaternion are unknown, its norm is a row.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class Newton:
         self._norms = [list(e) for e in start.dyn.unit if of_coordinates and not places.isdisjoint(e)]
 
     def solve(self) -> Solution:
-        """Iterate in the metric of the masses; where that stalls, in units that the rows themselves give.
+        """Iterate in the metric of the masses; if that stalls, in units from the rows themselves.
 
-        Where one speed moves a mass 10¹⁴ times larger than other speeds do, its coefficients are as small as rounding
-        in the metric of the masses, and its rows seem to be rows of the other speeds.
+        If one speed moves a mass 10¹⁴ times larger than other speeds, its coefficients are as small as rounding in the
+        metric of the masses, and its rows appear as rows of the other speeds.
         """
         solution = self._iterated()
         if solution.state is None and len(self._columns):
@@ -95,7 +95,7 @@ class Newton:
         return solution
 
     def _iterated(self) -> Solution:
-        """Iterate until the constraints hold and the residual is no longer halved, or no step lessens it."""
+        """Iterate until the constraints are satisfied and the residual is no longer halved, or no step reduces it."""
         first = iterate = self._iterate(self._start)
         for _ in range(_ITERATIONS):
             scale = size_of(iterate.jacobian)
@@ -111,11 +111,11 @@ class Newton:
         return Solution(None, self._decided(first))
 
     def _step(self, iterate: _Iterate, scale: Array, size: float) -> _Iterate | None:
-        """End of the first step, among steps damped more and more, that lessens the residual; None if none does."""
+        """End of the first step, with increasing damping, that reduces the residual; None if none does."""
         rows = iterate.jacobian[:, self._columns] / scale[:, np.newaxis]
         of_rows, s, of_columns = np.linalg.svd(rows, full_matrices=False)
         along, largest = of_rows.T @ (iterate.residual / scale), np.max(s, initial=0.0)
-        # beyond the rows that count a direction must be clear: redundant rows leave small ones near the solution
+        # beyond the rank a direction must be clear: redundant rows give small singular values near the solution
         kept = np.arange(len(s)) < len(independent_rows(rows, self._start.count + len(self._norms)))
         for damping in _DAMPING:
             inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=kept)
@@ -125,7 +125,7 @@ class Newton:
                 normalise(iterate.state.dyn, x)
             try:
                 trial = self._iterate(iterate.state.moved(x))
-            except NonFiniteError:  # a step so long that the constraints are not defined there
+            except NonFiniteError:  # the step is so long that the constraints are undefined at its end
                 continue
             if _norm(trial, scale) < size:
                 return trial
@@ -139,7 +139,7 @@ class Newton:
             row = np.zeros(jacobian.shape[1])
             row[places] = e
             residual, jacobian = np.append(residual, (e @ e - 1.0) / 2.0), np.vstack([jacobian, row])
-        if self._all_move and self._kind == "coordinates":  # changes along a unit quaternion are none
+        if self._all_move and self._kind == "coordinates":  # no change along a unit quaternion
             jacobian = jacobian.copy()
             for quaternion in state.dyn.unit:
                 places = list(quaternion)
@@ -156,7 +156,7 @@ class Newton:
         of_rows, s, _ = np.linalg.svd(equal[:, self._columns])
         silent = of_rows[:, int(np.sum(s > _DECIDES)) :].T  # combinations of rows without the unknowns
         others = np.delete(equal, self._columns, axis=1)
-        terms = np.abs(silent) @ np.abs(others)  # of each column: the mass of its speed is no matter
+        terms = np.abs(silent) @ np.abs(others)  # relative to each column: the mass of its speed does not matter
         return bool((np.abs(silent @ others) <= np.maximum(_DECIDES * terms, RANK)).all())
 
 

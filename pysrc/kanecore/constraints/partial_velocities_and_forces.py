@@ -52,10 +52,10 @@ def partial_velocities(
 ) -> Array:
     """The partial velocities ∂v/∂u_r of all points, inertial axes, (..., n_points, n_u, 3).
 
-    With ``remainder=True`` instead the parts of the velocities that no speed multiplies, v_t = v - Σ v_r u_r, (...,
-    n_points, 3). Points in the order of `points`. With ``nonholonomic=True`` the dependent speeds are put in terms of
-    the independent ones first, (..., n_points, dof, 3): the nonholonomic partial velocities, or where a constraint is
-    not linear in the speeds those of virtual changes.
+    With ``remainder=True`` the remainders v_t = v - Σ v_r u_r of the velocities instead, (..., n_points, 3).  Points in
+    the order of `points`.  With ``nonholonomic=True`` the dependent speeds are first expressed by the independent ones,
+    (..., n_points, dof, 3): the nonholonomic partial velocities or, for a constraint that is not linear in the speeds,
+    those of virtual changes.
     """
     if nonholonomic:
         return _nonholonomic(KernelMethods.partial_velocities, _at(dyn, t, x, r, p), remainder, out)
@@ -77,8 +77,8 @@ def partial_angular_velocities(
 ) -> Array:
     """The partial angular velocities ∂ω/∂u_r of all frames, inertial axes, (..., n_frames, n_u, 3).
 
-    With ``remainder=True`` instead ω_t = ω - Σ ω_r u_r, (..., n_frames, 3). Frames in the order of `frames`.
-    ``nonholonomic=True`` as of `partial_velocities`, (..., n_frames, dof, 3).
+    With ``remainder=True`` ω_t = ω - Σ ω_r u_r instead, (..., n_frames, 3).  Frames in the order of `frames`.
+    ``nonholonomic=True`` as in `partial_velocities`, (..., n_frames, dof, 3).
     """
     if nonholonomic:
         return _nonholonomic(KernelMethods.partial_angular_velocities, _at(dyn, t, x, r, p), remainder, out)
@@ -154,12 +154,12 @@ def generalized_active_forces(
 ) -> Any:
     """The generalized active forces F_r = Σ v_r · R + ω_r · T, (..., n_u).
 
-    With ``nonholonomic=True`` those of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof). ``by="load"``
-    gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its place in forcelist, its points
-    and frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the rest, so that all entries add
-    up. ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load acts on the body that its point
-    or frame is fixed in; on massless ones, on the body that they carry. A load that is linear in udot counts as it
-    is at udot = 0.
+    With ``nonholonomic=True`` the forces of the independent speeds, F̃ = F_ind + A_nᵀ F_dep, (..., dof).  ``by="load"``
+    gives a dict of F_r by the name of the load, such as ``"load 3 at P1, P2"``: its number in forcelist, its points and
+    frames; ``"potentials"``, ``"freed constraints"`` and ``"Lagrangian"`` are the rest, so that all entries add up.
+    ``by="body"`` gives (..., n_bodies, n_u), in the order of `bodies`: a load acts on the body in which its point or
+    frame is fixed; a load on a massless point or frame acts on the body that this carries.  A load that is linear in
+    udot counts with its value at udot = 0.
     """
     if by is not None:
         ways = {"load": active_forces_by_load, "body": active_forces_by_body}
@@ -187,8 +187,8 @@ def generalized_inertia_forces(
 ) -> Array:
     """The generalized inertia forces F*_r = -Σ v_r · m a + ω_r · (I α + ω × I ω) at udot, (..., n_u).
 
-    With ``nonholonomic=True`` those of the independent speeds, (..., dof). ``by="body"`` gives those of each body,
-    (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.
+    With ``nonholonomic=True`` the forces of the independent speeds, (..., dof).  ``by="body"`` gives the forces of each
+    body, (..., n_bodies, n_u), in the order of `bodies`, without the part of loads that are linear in udot.
     """
     if by is not None:
         ways = {"body": inertia_forces_by_body}
@@ -207,7 +207,7 @@ def _at(dyn: Evaluator, t: npt.ArrayLike, x: Values, r: Any, p: Any) -> Constrai
 
 
 def _nonholonomic(kernel: Any, at: Constraints, remainder: bool, out: Array | None) -> Array:
-    """Partial velocities of the independent speeds by a kernel of all speeds; or the remainders of the velocities."""
+    """Partial velocities of the independent speeds, from a kernel for all speeds; or remainders of velocities."""
     partials = np.asarray(kernel(at.dyn, at.t, at.x, **at.values))
     if not remainder:
         return written(partials_of_independent_speeds(at, partials), out)
@@ -216,9 +216,9 @@ def _nonholonomic(kernel: Any, at: Constraints, remainder: bool, out: Array | No
 
 
 def _split(kernel: str, ways: dict[str, Any], by: str, nonholonomic: bool, out: Array | None) -> Any:
-    """The function that gives the result of a kernel load by load or body by body."""
+    """The function that gives the result of a kernel by load or by body."""
     if nonholonomic or out is not None:
-        raise TypeError(f"{kernel}: by={by!r} returns new arrays, of all speeds: it takes no nonholonomic= nor out=")
+        raise TypeError(f"{kernel}: by={by!r} returns new arrays, for all speeds: leave out nonholonomic= and out=")
     if by not in ways:
         raise unknown_name(f"way to split {kernel} by", by, ways)
     return ways[by]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Redundant speeds at numbers: A, Ψ, Υ of any constrained model, and efforts projected by them.
+"""Numerical matrices of redundant speeds: A, Ψ, Υ of any constrained model, and efforts projected by them.
 
-With q̇ = Y p + z and the motions Z p# of p that the constraints allow, q̇# = Y# Z p#: Ψ = (Y# Z)⁻¹ and Υ = Z° Ψ.  That
-eliminates q̇ from [p; φ̇] = [P(q, q̇); 0], whatever the mechanism is.
+With q̇ = Y p + z and the allowed motions p = Z p#, q̇# = Y# Z p#: Ψ = (Y# Z)⁻¹ and Υ = Z° Ψ.  This eliminates q̇ from
+[p; φ̇] = [P(q, q̇); 0] for any mechanism.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def speed_matrices(
     t, x, r, p
         As for the kernels; x satisfies the constraints.
     coordinates, independent : sequences of names or symbols, optional
-        q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent ones that the
-        model was described with.
+        q#, and p# (the quasi-velocities π that are chosen as independent).  Default: the independent coordinates and
+        speeds of the model's description.
 
     Returns
     -------
@@ -58,12 +58,12 @@ def speed_matrices(
     Raises
     ------
     ModelError
-        The dependent speeds that the model was described with are not as many as independent constraints, or there are
-        constraints on accelerations; ``coordinates`` or ``independent`` are not as many as they must be.
+        The number of the model's dependent speeds differs from the number of independent constraints; or there are
+        constraints on accelerations; or ``coordinates`` or ``independent`` have a wrong number of names.
     KeyError
-        A name that the model does not have.
+        The model has no such name.
     SingularError
-        At this state the speeds do not follow from q̇#, or not from p#: choose others.
+        At this state the speeds do not follow from q̇#, or not from p#; choose others.
     """
     return _Motions(Constraints(dyn, t, x, r, p), coordinates, independent).matrices()
 
@@ -80,7 +80,7 @@ def projected_efforts(
     r: Any = None,
     p: Any = None,
 ) -> ProjectedEfforts:
-    """The efforts of actuators along q and p, and projected on q̇# and p#.
+    """The efforts of actuators along q and p, and their projections on q̇# and p#.
 
     f_p = F(r) − F(r without efforts), F_p = f_p# + (Υ Ψ⁻¹)ᵀ f_p°, F_q = Ψᵀ F_p.
 
@@ -89,7 +89,7 @@ def projected_efforts(
     t, x, coordinates, independent, r, p
         As for `speed_matrices`.
     efforts : sequence of names or symbols, optional
-        The inputs that are efforts.  Default: all but prescribed motions and their rates.
+        The inputs that are efforts.  Default: all inputs except prescribed motions and their rates.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def projected_efforts(
 
 
 class _Motions:
-    """The motions that the constraints allow at a state, in terms of chosen independent speeds.
+    """The allowed motions at a state, in terms of chosen independent speeds.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class _Motions:
     def __init__(self, at: Constraints, coordinates: Any, independent: Any) -> None:
         dyn = self._dyn = at.dyn
         if dyn.n_velocity < dyn.n_constraints:
-            raise ModelError(f"{dyn.name!r} has constraints on accelerations, which say nothing of velocities")
+            raise ModelError(f"{dyn.name!r} has constraints on accelerations, which do not restrict velocities")
         self._at, dof = at, dyn.n_u - dyn.n_u_dependent
         self.coordinates, self.independent = list(range(dyn.n_q - dyn.n_q_dependent)), list(range(dof))
         if coordinates is not None:
@@ -153,7 +153,7 @@ class _Motions:
         self.psi = self._inverse(rates, np.where(units > 0.0, units, 1.0), self.independent, "coordinates")
 
     def _allowed(self, dof: int) -> Array:
-        """Basis [1; A_n] of the allowed motions, with columns combined so that those of p# become unit vectors."""
+        """Basis [1; A_n] of the allowed motions, with columns combined so that the rows of p# become unit vectors."""
         dependent = dependence(self._at) if self._dyn.n_constraints else np.zeros((0, dof))
         one = np.broadcast_to(np.eye(dof), (*dependent.shape[:-2], dof, dof))
         motions = np.concatenate([one, dependent], axis=-2)
@@ -166,7 +166,7 @@ class _Motions:
     def _inverse(self, matrix: Array, rows: Array, of_columns: list[int], variables: str) -> Array:
         """Left inverse, if no column is a combination of the others.
 
-        ``rows`` are the units of the rows, ``of_columns`` the numbers of the speeds that the columns belong to.
+        ``rows`` are the units of the rows, ``of_columns`` the indices of the speeds of the columns.
         """
         rows, columns = rows[..., :, np.newaxis], self._at.speed_units[..., np.newaxis, of_columns]
         scaled = matrix / rows * columns
@@ -198,7 +198,7 @@ class _Motions:
 
 
 def _places(dyn: Evaluator, kind: Literal["coordinate", "speed", "input"], chosen: Sequence[Any]) -> list[int]:
-    """Places of some names or symbols among all."""
+    """Indices of some names or symbols."""
     places = [dyn.names.index(kind, name) for name in chosen]
     if len(set(places)) < len(places):
         raise ModelError(f"a {kind} is named twice: {', '.join(map(str, chosen))}")

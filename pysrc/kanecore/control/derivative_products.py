@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of exact derivatives with vectors: J v forwards, wᵀ J backwards, and exact Hessians of weights · ẋ.
+"""Products of exact derivatives with vectors, J v in forward and wᵀ J in reverse mode; exact Hessians of weights · ẋ.
 
-Products are kernels of their own, one pass over the operations each (Griewank & Walther, *Evaluating Derivatives*, 2nd
-ed., 2008, chapter 3).  Those for `rhs`, and for outputs that hold u̇, solve for u̇ and for its change, or the
-multipliers, with one factorization.
+Products are separate kernels with one pass over the operations each (Griewank & Walther, *Evaluating Derivatives*, 2nd
+ed., 2008, chapter 3).  Products for `rhs`, and for outputs in u̇, solve for u̇ and for its change, or for adjoints,
+with one factorization.
 
-Hessians are a kernel as well (:mod:`kanecore.derive.second_derivatives`).  Where rows of G are zero, where M is not
-symmetric or not positive definite, and where this kernel would be long in compilation, they are found from matrices.
-With z = (x, r), y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0,
-second derivatives of w · ẋ are those of L = w_q · q̇ + a · F along the motion,
+Hessians are a kernel as well (:mod:`kanecore.derive.second_derivatives`).  If rows of G are zero, if M is not symmetric
+or not positive definite, or if this kernel would compile slowly, Hessians are computed from matrices. With z = (x, r),
+y = (u̇, λ), the equations F(z, y) = (R, S) = 0 of `linearize`, and a = (μ, ν) with w_u + F_yᵀ a = 0, second derivatives
+of w · ẋ are second derivatives of L = w_q · q̇ + a · F along the motion,
 
     H = L_zz + L_zy Y + (L_zy Y)ᵀ + Yᵀ L_yy Y,    Y = ∂y/∂z.
 """
@@ -60,7 +60,7 @@ def rhs_hessian(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, *,
     ModelError
         Rows of G are redundant: off the constraints u̇ is not determined, and has no second derivatives.
     ValueError, TypeError, KeyError
-        Weights of another shape, no numbers, or no such name.
+        Weights with another shape, without numbers, or with an unknown name.
     """
     found = _from_kernel(dyn, t, x, weights, r, p)
     if found is None:
@@ -69,7 +69,7 @@ def rhs_hessian(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, *,
 
 
 def _from_kernel(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, r: Any, p: Any) -> Array | None:
-    """Hessians; None where their kernel has no result at one state, or the model has no such kernel."""
+    """Hessians; None if their kernel has no result at a single state, or if the model has no such kernel."""
     try:
         found = dyn.kernels.rhs_hessian_at_once(t, x, weights, r, p)
     except SingularError:  # at the one state
@@ -88,7 +88,7 @@ def _from_kernel(dyn: Evaluator, t: npt.ArrayLike, x: Values, weights: Values, r
 
 
 def _with_the_rest(dyn: Evaluator, found: Array, rest: npt.NDArray[np.intp], at: tuple[Any, ...]) -> Array:
-    """Hessians of a batch, with the ``rest``, numbers of rows, from matrices: others keep the bits they have alone."""
+    """Hessians of a batch, with the rows ``rest`` from matrices; other rows equal single calls to the bit."""
     lead, (t, x, w, r, p) = found.shape[:-2], at
 
     def of_rest(values: Array) -> Array:
@@ -122,7 +122,7 @@ def _from_matrices(dyn: Evaluator, t: npt.ArrayLike, x: Values, w: Array, r: Any
     n, width = dyn.n_x + dyn.n_r, dyn.n_u + dyn.n_constraints
 
     def changes(of_y: Array) -> Array:
-        """Changes of the gradient of L, then of R, along units of z, with y as given (..., width, n): columns."""
+        """Changes of the gradient of L, then of R, along unit vectors of z and given y (..., width, n), as columns."""
         directions = np.moveaxis(of_y, -1, 0)
         units = np.eye(n).reshape(n, *[1] * (directions.ndim - 2), n)
         beyond = joined(fixed=fixed, units=units, directions=directions)
@@ -139,7 +139,7 @@ def _from_matrices(dyn: Evaluator, t: npt.ArrayLike, x: Values, w: Array, r: Any
 
 
 def _slopes(dyn: Evaluator, t: npt.ArrayLike, x: Values, **values: Any) -> Array:
-    """[A, B] of `linearize`; with unit quaternions from F itself, from which recursions of trees differ along these."""
+    """[A, B] of `linearize`; with unit quaternions from F itself, since recursions of trees differ along these."""
     try:
         if not dyn.unit:
             return dyn.kernels.linearize(t, x, **values)
@@ -148,7 +148,7 @@ def _slopes(dyn: Evaluator, t: npt.ArrayLike, x: Values, **values: Any) -> Array
         directions = joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), units=units)
         return np.moveaxis(dyn.kernels.rhs_tangent(t, x, directions, **values), 0, -1)
     except SingularError as error:
-        if dyn.unit and error.out is not None:  # rows of all units
+        if dyn.unit and error.out is not None:  # rows with units of any size
             lead = error.out.shape[1:-1]
             error.rows = np.unique(error.rows % math.prod(lead)) if lead else None
         error.out = None  # no Hessians
@@ -156,13 +156,13 @@ def _slopes(dyn: Evaluator, t: npt.ArrayLike, x: Values, **values: Any) -> Array
 
 
 def _given(dyn: Evaluator, x: Values, *, r: Any, p: Any) -> list[Array]:
-    """x, and r and p where they are given, as arrays."""
+    """x, and r and p if given, as arrays."""
     inputs = [] if r is None else [dyn.names.rows("input", r, "r")]
     return [dyn.names.rows("state", x, "x"), *inputs, *([] if p is None else [dyn.names.rows("parameter", p, "p")])]
 
 
 def _independent(at: Constraints) -> Constraints:
-    """Raise ModelError unless all rows of G that are not zero are independent."""
+    """Raise ModelError unless all nonzero rows of G are independent."""
     rows = int(np.count_nonzero(at.rows.reshape(-1, *at.rows.shape[-2:]).any(axis=(0, 2))))
     if rows > (rank := counted_rows(at.dyn, at.p)):
         raise ModelError(
@@ -193,7 +193,7 @@ class _Constrained(_Free):
         super().__init__(mass)
         self._allowed, units = allowed_motions(at), at.speed_units
         rows = at.rows * units[..., np.newaxis, :]
-        rows = np.where(np.isfinite(rows), rows, 0.0)  # LAPACK refuses others; NaN comes with M
+        rows = np.where(np.isfinite(rows), rows, 0.0)  # LAPACK refuses others; results are NaN by M
         size = np.max(np.abs(rows), axis=-1, initial=0.0, keepdims=True)
         size = np.where(size > 0.0, size, 1.0)
         inverse = np.linalg.pinv(np.swapaxes(rows / size, -1, -2), rcond=RANK)
@@ -208,7 +208,7 @@ class _Constrained(_Free):
         return np.concatenate([mu[..., 0], nu[..., 0]], axis=-1)
 
     def multipliers(self, forces: Array) -> Array:
-        """The λ of least norm, in rows of equal size, of Gᵀ λ = forces."""
+        """The λ of Gᵀ λ = forces with least norm, for rows of equal size."""
         return np.asarray(self._by_forces @ forces)
 
 
@@ -233,7 +233,7 @@ def rhs_jvp(
     dx : array_like, (..., n_x), or mapping
     dr : array_like, (..., n_r), or mapping, optional
     dp : array_like, (..., n_p), or mapping, optional
-        Names missing in a mapping, and arguments left out, do not change.
+        Variables without a name in a mapping, and arguments left out, do not change.
 
     Returns
     -------
@@ -242,12 +242,12 @@ def rhs_jvp(
     Raises
     ------
     ValueError, TypeError, KeyError
-        A direction of another shape, no numbers, or no such name; other errors as for `linearize`.
+        A direction with another shape, without numbers, or with an unknown name; other errors as for `linearize`.
 
     Notes
     -----
-    Where rows of G are redundant, the same of them count as for `linearize`.  Directions are to keep the length of unit
-    quaternions: along others xdot depends on how it is written.
+    If rows of G are redundant, the same rows count as for `linearize`.  Directions must keep the length of unit
+    quaternions: along other directions the result depends on the form of the expressions.
     """
     change = dyn.kernels.rhs_tangent_at_once(t, x, dx, dr, r, p)
     if change is None:
@@ -259,13 +259,13 @@ def rhs_jvp(
 
 
 def _direction(dyn: Evaluator, x: Values, dx: Values, dr: Values | None) -> Array:
-    """A direction of x and r, as kernels take it."""
+    """A direction of x and r, for kernels."""
     of_x, of_r = direction_of(dyn, "state", "dx", dx), direction_of(dyn, "input", "dr", {} if dr is None else dr)
     return _behind_solution(dyn, x, dx=of_x, dr=of_r)
 
 
 def _behind_solution(dyn: Evaluator, x: Values, **vector: Array) -> Array:
-    """What x goes on with: zeros in the places of udot and the multipliers, which the kernel finds, then the vector."""
+    """Continuation of x: zeros for udot and the multipliers, which the kernel finds, then the vector."""
     leading(x=dyn.names.rows("state", x, "x").shape[:-1], **{name: array.shape[:-1] for name, array in vector.items()})
     return joined(solution=np.zeros(dyn.n_u + dyn.n_constraints), **vector)
 
@@ -291,9 +291,9 @@ def rhs_vjp(
     weights : array_like, (..., n_x), or mapping
         By the names of the coordinates and speeds; missing names have weight zero.
     full : bool
-        Give the gradient with respect to r as well.
+        Return the gradient with respect to r as well.
     parameters : bool
-        Give the gradient with respect to the parameters as well, in the order of `parameter_names`.
+        Return the gradient with respect to the parameters as well, in the order of `parameter_names`.
 
     Returns
     -------
@@ -324,7 +324,7 @@ def rhs_vjp(
 def _outputs_jvp(
     dyn: Evaluator, t: npt.ArrayLike, x: Values, dx: Values, *, dr: Values | None = None, r: Any = None, p: Any = None
 ) -> Array:
-    """Change of `outputs` along a direction, (..., n_outputs), also of those that hold udot."""
+    """Change of `outputs` along a direction, (..., n_outputs), also of outputs that depend on udot."""
     change = dyn.kernels.output_tangent_at_once(t, x, dx, dr, r, p)
     return dyn.kernels.output_tangent(t, x, _direction(dyn, x, dx, dr), r=r, p=p) if change is None else change
 
@@ -405,12 +405,12 @@ def _inverse_dynamics_vjp(
     weights : array_like, (..., n_u), or mapping
         By the names of the speeds; missing names have weight zero.
     full : bool
-        Give the gradients with respect to udot, which is Mᵀ w, and to r as well.
+        Return the gradients with respect to udot, which is Mᵀ w, and to r as well.
 
     Returns
     -------
     ndarray, (..., n_x)
-        With ``full`` three of them: with respect to x, udot (..., n_u), r (..., n_r).
+        With ``full`` a tuple: with respect to x, udot (..., n_u), r (..., n_r).
 
     Raises
     ------
@@ -426,7 +426,7 @@ def _inverse_dynamics_vjp(
         )
         gradient = dyn.kernels.inverse_dynamics_gradient(t, x, beyond, r=r, p=p)
     elif not full:
-        return gradient[: dyn.n_x]  # of one state, so its numbers follow one another
+        return gradient[: dyn.n_x]  # of one state, so its numbers are contiguous
     if not full:
         return np.ascontiguousarray(gradient[..., : dyn.n_x])
     by_x, by_r = _parts(gradient[..., : dyn.n_x + dyn.n_r], dyn.n_x, True)
@@ -459,7 +459,8 @@ def jvp(dyn: Evaluator, kernel: str, t: npt.ArrayLike, x: Values, *vectors: Valu
     Raises
     ------
     ValueError, TypeError, KeyError
-        Another kernel; a direction of another shape, no numbers, or no such name; other errors as for the kernel.
+        Another kernel; a direction with another shape, without numbers, or with an unknown name; other errors as for
+        the kernel.
     """
     return np.asarray(_product_of(_TANGENTS, kernel)(dyn, t, x, *vectors, **options))
 
@@ -479,9 +480,9 @@ def vjp(dyn: Evaluator, kernel: str, t: npt.ArrayLike, x: Values, *vectors: Valu
     weights : array_like, (..., n_x), (..., n_outputs) or (..., n_u), or mapping
         By the names of states, outputs, or speeds; missing names have weight zero.
     full : bool
-        Give the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
+        Return the gradients with respect to all arguments: to x and r, for "inverse_dynamics" to x, udot and r.
     parameters : bool
-        Of "rhs": give the gradient with respect to the parameters as well, last.
+        For "rhs": return the gradient with respect to the parameters as well, last.
 
     Returns
     -------

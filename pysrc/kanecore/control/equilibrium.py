@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equilibria and steady motions of a mechanism, and the inputs that they take: trim."""
+"""Equilibria and steady motions of a mechanism, with the inputs that they need (trim)."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
 _STEPS = 50  # of Newton's method
-_SHORT = 1e-6  # of the largest input: Newton's method squares the residual, which after such a step is rounding
+_SHORT = 1e-6  # relative to the largest input: after such a step the residual of Newton's method is rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Equilibrium(PrintedResult):
-    """A state that stays, or goes on steadily; ``str()`` lists it by name.
+    """An equilibrium or a steady motion; ``str()`` lists it by name.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Equilibrium(PrintedResult):
     x, r : ndarray, (n_x,), (n_r,)
         The state and the inputs.
     state, inputs : dict of str to float
-        The same by name.
+        State and inputs by name.
     moving : dict of str to float
-        Coordinates that go on, and speeds that change, with their rates.
+        Coordinates and speeds that change, with their rates.
     """
 
     name: str
@@ -87,25 +87,26 @@ def equilibrium(
 ) -> Equilibrium:
     """A state near x0, and inputs, at which u̇ = 0, q̇ = 0 and ż = 0, on the constraints.
 
-    q̇ = 0 is required of coordinates on which u̇, ż, a constraint, or the rate of such a coordinate depends.  Others
-    may go on, such as the distance that a cart has travelled.  All of x may change, and the inputs that are named. Each
-    step of Newton's method is the smallest change in the mass-weighted norm: unaffected coordinates stay put.
+    q̇ = 0 is required of coordinates on which u̇, ż, a constraint, or the rate of such a coordinate depends.  Other
+    coordinates may change steadily, such as the distance that a cart has travelled.  The search may change all of x,
+    and the named inputs.  Each step of Newton's method is the smallest change in the mass-weighted norm, so unaffected
+    coordinates do not change.
 
     Parameters
     ----------
     x0 : array_like, (n_x,), or mapping by name, optional
-        Where to begin, on the constraints; default: zeros, or the guess of the model, and no rotation.
+        Initial state on the constraints; default: zeros, or the guess of the model, and no rotation.
     fixed : names, or mapping of names to values, optional
-        Coordinates, speeds and inputs that are held: at their values in x0, or at given ones.
+        Coordinates, speeds and inputs that keep their values in x0, or have given values.
     inputs : names, or mapping of names to values, optional
         Inputs that may change, from their current values or from given ones. All others keep their current values.
     steady : names, optional
-        Coordinates and speeds whose rates vanish in a steady motion, in place of those above. If no speed is named, all
+        Coordinates and speeds with zero rates in a steady motion, in place of those above.  If no speed is named, all
         u̇ vanish.
     sizes : float, or mapping of names to numbers, optional
-        If several sets of the free inputs keep the state, the one with the least sum of (r / size)² is taken: 1.0 for
-        the least norm, or, for example, the limit of each motor.  If u̇ is not linear in the inputs, there may be a
-        smaller sum elsewhere.  Default: the set next to the current values, each input in units of its effect on u̇.
+        If several sets of the free inputs balance the state, the set with the least sum of (r / size)² is taken: 1.0
+        for the least norm or, for example, the limit of each motor.  If u̇ is not linear in the inputs, the minimum may
+        be local.  Default: the set nearest to the current values, each input in units of its effect on u̇.
     t : float
     p : optional
         Parameters, as for the kernels.
@@ -117,13 +118,13 @@ def equilibrium(
     Raises
     ------
     ModelError
-        No equilibrium was found; the message names the rates that do not vanish, and their size.  Or one was found that
-        no motion reaches: bristles of `Contact` and `JointFriction` that hold more than friction carries, muscles of
-        SymPy that are activated below 0 or above 1.  Of states of one's own no limits are known.
+        No equilibrium was found; the message names the rates that do not vanish, and their size.  Or the equilibrium
+        cannot be reached by a motion: bristles of `Contact` and `JointFriction` carry more than friction can, or
+        muscles of SymPy are activated below 0 or above 1.  User-defined states have no known limits.
     KeyError
-        A name that the model does not have.
+        The model has no such name.
     ValueError, TypeError
-        x0 is off the constraints, or no state; a name is both fixed and free.
+        x0 is off the constraints, or is no state; a name is both fixed and free.
 
     Examples
     --------
@@ -178,7 +179,7 @@ def _posed(
     x[places] = values
     try:
         return feasible(start, x, np.asarray(start.r)), sought
-    except SingularError:  # the values that are held are far from here: Newton's steps lead there
+    except SingularError:  # the fixed values are far from here: Newton's steps lead there
         return start, sought
 
 
@@ -197,9 +198,9 @@ def _sizes(dyn: Evaluator, sizes: Any, inputs: Numbers) -> Array:
 
 
 def _least(end: Iterate, sizes: Array) -> Array:
-    """The inputs with the least sum of (r / size)² among all with the same rates.
+    """The inputs with the least sum of (r / size)² among all inputs with the same rates.
 
-    Where u̇ is linear in the inputs one step finds them; elsewhere Newton's method does, and each step keeps the rates.
+    If u̇ is linear in the inputs, one step finds them; otherwise Newton's method does, with steps that keep the rates.
     """
     inputs, rates, wanted, iterate = end.sought.inputs, end.sought.rates, end.rates, end
     if not len(inputs):
@@ -211,7 +212,7 @@ def _least(end: Iterate, sizes: Array) -> Array:
         slopes = rate_slopes(state, inputs)[rates, len(errors.names) :] / rows[:, np.newaxis]
         units = 1.0 / size_of(slopes.T)
         scaled = slopes * units
-        # The message names the inputs and speeds that keep the rates, without sizes: these may differ by any factor.
+        # Without sizes, which may differ by any factor, the message names the inputs and speeds that keep the rates.
         free = null_space(clear(slopes, scaled), units) * units[:, np.newaxis]
         free /= size_of(free.T)
         r = np.array(state.r)
@@ -225,7 +226,7 @@ def _least(end: Iterate, sizes: Array) -> Array:
             break
     raise ModelError(
         "an equilibrium was found, but not the one with the least sum of (r / size)²: the rates are not linear in "
-        "these inputs. Leave out sizes, or begin with other inputs"
+        "these inputs. Leave out sizes, or start from other inputs"
     )
 
 
@@ -244,7 +245,7 @@ def _start(dyn: Evaluator, x0: Values | None, t: float, r: Array, p: Array) -> C
 
 
 def _named_rates(dyn: Evaluator, steady: Any) -> Numbers:
-    """Errors whose rates vanish in a steady motion."""
+    """Errors with zero rates in a steady motion."""
     places = [i for _, i in values_of(dyn, "steady", steady, ("state",))]
     if all(place < dyn.n_q for place in places):
         places += range(dyn.n_q, dyn.n_x)
@@ -252,12 +253,12 @@ def _named_rates(dyn: Evaluator, steady: Any) -> Numbers:
 
 
 def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
-    """Errors whose rates vanish in an equilibrium: all speeds and states, and coordinates on which anything depends."""
+    """Errors with zero rates in an equilibrium: speeds, states, and coordinates that rates or constraints depend on."""
     errors = ErrorStates(start.dyn)
     n_q, n = errors.n_coordinates, len(errors.names)
     rates, constraints = _dependence(start, inputs)
     needed = rates[n_q:].any(axis=0) | constraints
-    while True:  # where the rate of one depends on another, this one is needed as well
+    while True:  # if the rate of a needed coordinate depends on another one, this is needed as well
         more = needed | rates[:n_q][needed].any(axis=0)
         if (more == needed).all():
             return np.concatenate([np.flatnonzero(needed), np.arange(n_q, n)])
@@ -265,7 +266,7 @@ def _needed(start: ConstraintState, inputs: Numbers) -> Numbers:
 
 
 def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Test whether each error's rate, and whether any constraint, depends on each coordinate, at states nearby."""
+    """Test whether rates of errors, and constraints, depend on each coordinate, at states nearby."""
     errors, n_q = ErrorStates(start.dyn), ErrorStates(start.dyn).n_coordinates
     rates = np.zeros((len(errors.names), n_q), dtype=bool)
     constraints = np.zeros(n_q, dtype=bool)
@@ -287,7 +288,7 @@ def _dependence(start: ConstraintState, inputs: Numbers) -> tuple[npt.NDArray[np
 
 
 def _strong(start: ConstraintState, inputs: Numbers) -> Array:
-    """Inputs that change rates by as much as the current ones, or as a unit of an error does."""
+    """Inputs that change rates by as much as the current inputs, or as a unit of an error."""
     errors = ErrorStates(start.dyn)
     units, n = error_units(start, errors), len(errors.names)
     slopes = np.abs(rate_slopes(start, inputs)) / units[:, np.newaxis]
@@ -302,7 +303,7 @@ def _strong(start: ConstraintState, inputs: Numbers) -> Array:
 
 
 def _refuse_unreached(dyn: Evaluator, t: float, x: Array, r: Array, p: Array) -> None:
-    """Raise ModelError for an equilibrium beyond the ranges that states, inputs and outputs keep in motions."""
+    """Raise ModelError for an equilibrium outside the ranges of states, inputs and outputs in motions."""
     ranges = dyn.facts.ranges
     if not ranges:
         return
@@ -314,7 +315,7 @@ def _refuse_unreached(dyn: Evaluator, t: float, x: Array, r: Array, p: Array) ->
         if not low - SOLVED * (high - low) <= values[name] <= high + SOLVED * (high - low)
     ]
     if beyond:
-        raise ModelError(f"no motion of {dyn.name!r} reaches the equilibrium that was found; there {'; '.join(beyond)}")
+        raise ModelError(f"no motion of {dyn.name!r} reaches the equilibrium that was found: there {'; '.join(beyond)}")
 
 
 def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
@@ -330,6 +331,6 @@ def _unbalanced(end: Iterate, unbalanced: npt.NDArray[np.bool_]) -> ModelError:
     free = [dyn.input_names[i] for i in sought.inputs]
     may = f"with {', '.join(free)} free" if free else "with no input free"
     return ModelError(
-        f"no equilibrium of {dyn.name!r} was found {may}; what could not be balanced: {', '.join(worst)}, at x = "
-        f"{end.state.x.tolist()!r}: free more inputs, hold less, or start elsewhere"
+        f"no equilibrium of {dyn.name!r} was found {may}; not balanced: {', '.join(worst)}, at x = "
+        f"{end.state.x.tolist()!r}: free more inputs, fix fewer values, or start elsewhere"
     )

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Newton's method for equilibria and steady motions, on the constraints.
 
-Unknown are the errors of a state and the free inputs, v.  N is a basis of the motions that the linearized constraints
-allow.  A step v = N w is the one of least norm, in the metric of the masses, that solves J N w = −F or leaves the
-smallest residual.  It is damped after Levenberg and Marquardt, or made shorter, if the whole step does not lessen F.
-The constraints are met after each step.
+The unknowns v are the errors of a state and the free inputs.  N is a basis of the motions that the linearized
+constraints allow.  A step v = N w has least norm, in the metric of the masses, and solves J N w = −F or leaves the
+smallest residual.  It is damped after Levenberg and Marquardt, or shortened, if the whole step does not reduce F.  Each
+step ends on the constraints.
 
-A search may use forces in place of u̇ in F, see `force_rows`; the final test uses u̇.  Forces M u̇ are simpler functions
-of a state than u̇: in a hanging chain each force depends on its own angle, and each u̇ on all.  Constraints may hold
-speeds that move no mass, so that M is singular.  Then Gᵀ G u̇ is added, with rows of equal size: it vanishes with u̇, and
-M + Gᵀ G is regular wherever u̇ is determined.
+A search may use forces in place of u̇ in F, see `force_rows`; the final test uses u̇. Forces M u̇ are simpler functions
+of a state than u̇: in a hanging chain each force depends on its own angle, and each u̇ on all angles.  With constraints
+on speeds that move no mass M is singular.  Then Gᵀ G u̇ is added, with rows of equal size: it vanishes with u̇, and M +
+Gᵀ G is regular if u̇ is determined.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ACCURACY = 1e-11
 """Accuracy of `changes`, which are differences of order four, relative to the largest along any direction."""
 
 _LITTLE = 1e-6  # in the metric of the masses
-_STEP = 1e-3  # of a coordinate's magnitude; the error of differences of M vanishes with u̇
+_STEP = 1e-3  # step, relative to a coordinate's magnitude; the error of differences of M vanishes with u̇
 _PLACES, _WEIGHTS = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1 / 12, -2 / 3, 2 / 3, -1 / 12])
 
 
@@ -54,8 +54,8 @@ def weights(state: ConstraintState, speeds: Numbers) -> Array:
 def changes(state: ConstraintState, speeds: Numbers, udot: Array, directions: Array, sizes: Array) -> Array:
     """Changes of these forces at constant u̇ along directions (n_x, n_directions) of q: (n, n_directions).
 
-    ``sizes`` (n_directions,) are large steps along them, of angles one radian.  Zeros where M is not defined around
-    the state.
+    ``sizes`` (n_directions,) are large steps along the directions, one radian for angles.  Zeros if M is not defined
+    around the state.
     """
     dyn, steps, held = state.dyn, _STEP * sizes, np.zeros(state.dyn.n_u)
     held[speeds] = udot
@@ -68,34 +68,34 @@ def changes(state: ConstraintState, speeds: Numbers, udot: Array, directions: Ar
 
 
 _ITERATIONS = 50
-_KNOWN = 1e-6  # of terms at the start: rounding of terms that became larger leaves more unknown
-_STUCK = 1e-3  # of the residual: a step that lessens it by no more leads nowhere
-_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # of steps, relative to the largest singular value squared
-_GOOD = 0.9  # of the residual: where a damped step leaves more, parts of the whole one are tried as well
+_KNOWN = 1e-6  # largest growth of terms from the start: rounding of larger terms hides the residual
+_STUCK = 1e-3  # ratio of residuals: a step with a larger ratio makes no progress
+_DAMPING = (0.0, *(10.0**k for k in range(-3, 12)))  # damping of steps, relative to the largest singular value squared
+_GOOD = 0.9  # ratio of residuals: if a damped step has a larger one, parts of the whole step are tried as well
 _PARTS = tuple(0.5**k for k in range(1, 15))
-_SETTLED = 1e-4  # of where a search began: a whole step that is larger leads on, where F is small as well
+_SETTLED = 1e-4  # relative to the initial state: after a larger whole step the search goes on even if F is small
 
 
 @dataclass(frozen=True)
 class Balance:
-    """Conditions of an equilibrium: rates that vanish, values that are held, inputs that may change.
+    """Conditions of an equilibrium: zero rates, fixed values, inputs that may change.
 
     Attributes
     ----------
     rates : ndarray of int
-        The errors whose rates vanish.
+        The errors with zero rates.
     held : ndarray of int
-        Places in x of coordinates and speeds that have given values.
+        Places in x of coordinates and speeds with given values.
     values : ndarray
         These values.
     inputs : ndarray of int
         Inputs that may change.
     radians : ndarray, (n_x,)
-        How much of a coordinate is one radian; 0 of one that is no angle, and of a speed.
+        Change of each coordinate that is one radian; 0 for coordinates that are no angles, and for speeds.
     by_forces : bool
         Whether steps solve for forces in place of u̇.
     together : ndarray of bool, (n_errors + n_inputs, n_errors + n_inputs)
-        Which of the unknowns rates connect: what is not connected says nothing of how large another is.
+        Which unknowns are connected by rates: only connected unknowns are compared in size.
     """
 
     rates: Numbers
@@ -107,16 +107,16 @@ class Balance:
     together: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def solve(self, start: ConstraintState) -> tuple[Iterate, Iterate]:
-        """Take steps from a state on the constraints, each of which lessens F; return first and last iterate."""
+        """Take steps that reduce F, from a state on the constraints; return first and last iterate."""
         first = iterate = Iterate(replace(self, together=_together(start, self.inputs)), start)
         for _ in range(_ITERATIONS):
             scale = iterate.scale
             size = iterate.norm(scale)
             following = _step(iterate, scale, size) if iterate.miss > EPSILON**2 else None
-            if following is None:  # rounding of rounding, or stuck
+            if following is None:  # rounding, or no progress
                 break
             left = following.norm(scale) / size
-            if iterate.miss <= SOLVED and left > 0.5:  # rounding leads anywhere
+            if iterate.miss <= SOLVED and left > 0.5:  # rounding errors have no direction
                 break
             iterate = following
             if left > 1.0 - _STUCK:
@@ -134,14 +134,14 @@ class Iterate:
 
     @cached_property
     def rates(self) -> Array:
-        """Rates that are to vanish."""
+        """Rates that must vanish."""
         state = self.state
         rates = self.errors.rows(state.x) @ state.dyn.rhs(state.t, state.x, **state.values)
         return np.asarray(rates[self.sought.rates])
 
     @cached_property
     def residual(self) -> Array:
-        """Rates, then the deviations of held coordinates and speeds from their values."""
+        """Rates, then the deviations of fixed coordinates and speeds from their values."""
         return np.concatenate([self.rates, self.state.x[self.sought.held] - self.sought.values])
 
     @cached_property
@@ -151,14 +151,14 @@ class Iterate:
 
     @cached_property
     def _as_computed(self) -> Array:
-        """J with its rounding."""
+        """J with its rounding errors."""
         held = self.columns[self.sought.held]
         held = np.hstack([held, np.zeros((len(held), len(self.sought.inputs)))])
         return np.asarray(np.vstack([self._rate_slopes[self.sought.rates], held]) * self.unknown_units)
 
     @cached_property
     def sides(self) -> Array:
-        """F, or forces in place of u̇, for which steps solve."""
+        """F, or F with forces in place of u̇; steps solve for its zero."""
         if not self.sought.by_forces:
             return self.residual
         forces, rows = self.residual.copy(), self._kinds[1]
@@ -171,7 +171,7 @@ class Iterate:
 
     @property
     def _speeds(self) -> Numbers:
-        """Speeds whose rates vanish."""
+        """Speeds with zero rates."""
         return np.asarray(self.sought.rates[self._kinds[1]] - self.errors.n_coordinates)
 
     @cached_property
@@ -208,20 +208,20 @@ class Iterate:
 
     @property
     def _row_units(self) -> Array:
-        """Units of the equations, from units of the unknowns and the largest rate at which these change each other."""
+        """Units of the equations, from units of the unknowns and their largest rate of mutual change."""
         units = self.unknown_units[: len(self.errors.names)]
         rates = units[self.sought.rates] * (self._fastest if self._fastest > 0.0 else 1.0)
         return np.concatenate([rates, size_of(self.columns[self.sought.held] * units)])
 
     @cached_property
     def _fastest(self) -> float:
-        """The largest rate, 1/s, at which a unit of an unknown changes an error."""
+        """The largest rate, in 1/s, at which a unit of an unknown changes an error."""
         units = self.unknown_units[: len(self.errors.names)]
         return float(np.max(np.abs(self._rate_slopes * self.unknown_units) / units[:, np.newaxis], initial=0.0))
 
     @property
     def _kinds(self) -> tuple[Numbers, ...]:
-        """Equations by kind: rates of coordinates, of speeds, each of a state, and values."""
+        """Equations by kind: rates of coordinates, rates of speeds, the rate of each state, and fixed values."""
         rates = self.sought.rates
         of_coordinates, of_states = rates < self.errors.n_coordinates, rates >= self.errors.end_of_speeds
         held = len(rates) + np.arange(len(self.sought.held))
@@ -249,7 +249,7 @@ class Iterate:
 
     @property
     def misses(self) -> Array:
-        """Relative residual: |F| by the magnitude of its terms."""
+        """Residual |F| relative to the magnitude of its terms."""
         terms, size = self._terms(self.sizes), np.abs(self.residual)
         return np.asarray(np.divide(size, terms, out=np.where(size > 0.0, np.inf, 0.0), where=terms > 0.0))
 
@@ -261,9 +261,10 @@ class Iterate:
 
     @cached_property
     def _rounded(self) -> Array:
-        """Magnitude of the terms of rates, found from their changes where all numbers change by `NOISE`.
+        """Magnitude of the terms of rates, from the changes of rates if all numbers change by `NOISE`.
 
-        The terms count as `REACHED` of `SOLVED`: a smaller rate is rounding, and no sum that nearly vanishes.
+        The terms count with the factor `REACHED` / `SOLVED`: a smaller rate is rounding, and not a sum that nearly
+        vanishes.
         """
         state = self.state
         rng = np.random.default_rng(0)
@@ -280,23 +281,23 @@ class Iterate:
         return np.concatenate([errors, np.abs(np.asarray(self.state.r)[self.sought.inputs]) / of_inputs + beside])
 
     def unbalanced(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Mask of the entries of F that do not vanish, after steps from the first state."""
+        """Mask of the nonzero entries of F, after steps from the first state."""
         return ~((self.misses <= SOLVED) & ~self._small_only_here(first) | self._vanished(first))
 
     def _small_only_here(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Mask of entries of F that vanish only beside terms larger than at first: far away, or next to a pole."""
+        """Mask of entries of F that are small only relative to grown terms: far away, or near a pole."""
         before, rounding = first._terms(first.sizes), REACHED * self._terms(self.sizes)
         rounding[: len(self.sought.rates)] += SOLVED * self._rounded
         small = SOLVED * np.minimum(before, self._terms(np.minimum(self.sizes, first.sizes)))
-        # terms may vanish at first by symmetry: then those of other equations say how large terms were
+        # terms may vanish at first by symmetry: then terms of other equations give their size
         largest = first._row_units * np.max(np.maximum(before, np.abs(first.residual)) / first._row_units, initial=0.0)
         return np.asarray(np.abs(self.residual) > np.maximum(small, np.minimum(rounding, _KNOWN * largest)))
 
     def _vanished(self, first: Iterate) -> npt.NDArray[np.bool_]:
-        """Mask of entries of F that are rounding beside their first terms, though a next step would lessen them.
+        """Mask of entries of F that are rounding relative to their first terms, even if a next step would reduce them.
 
-        At a zero of higher order, as that of x³, the terms vanish as F does.  Far away they do as well: there the step
-        is large relative to the first state.
+        At a zero of higher order, as of x³, the terms vanish together with F.  Far away they do so as well, but there
+        the step is large relative to the first state.
         """
         size, step = np.abs(self.residual), self.step(0.0)
         change = np.abs(step) * self.unknown_units / first.unknown_units
@@ -305,7 +306,7 @@ class Iterate:
         return np.asarray(settled & lessened & (size <= REACHED * first._terms(first.sizes)))
 
     def moving(self, first: Iterate) -> Iterator[tuple[int, float]]:
-        """Places in x, and rates, of moving entries, relative to the magnitudes at the first state."""
+        """Places in x and rates of the entries that change, relative to the magnitudes at the first state."""
         state, asked, n = self.state, set(self.sought.rates.tolist()), len(self.errors.names)
         xdot = np.asarray(state.dyn.rhs(state.t, state.x, **state.values))
         large = np.abs(self.columns) @ (np.abs(first._rate_slopes[:, :n]) @ first.sizes)
@@ -317,8 +318,8 @@ class Iterate:
     def sizes(self) -> Array:
         """Reference magnitude of each error, in its unit: its own value plus the largest of the errors coupled with it.
 
-        Speeds count as much as coordinates, in one unit of time, and a state stands for itself.  An angle counts at
-        least as one radian.  Where all are zero the search's first step tells how large they are.
+        Speeds count like coordinates, in one unit of time, and a state counts alone.  An angle counts at least as one
+        radian.  If all are zero, the search's first step gives their size.
         """
         x = np.maximum(np.abs(self.state.x), self.sought.radians)
         units, values = self.unknown_units[: len(self.errors.names)], self.errors.values(x)
@@ -329,13 +330,13 @@ class Iterate:
 
     @cached_property
     def _reach(self) -> Array:
-        """Magnitude by which the step of least norm that solves for u̇ moves each error, (n_errors,)."""
+        """Change of each error in the step of least norm that solves for u̇, (n_errors,)."""
         rows = size_of(self.slopes)
         step = np.linalg.lstsq(self.slopes @ self.allowed / rows[:, np.newaxis], self.residual / rows, rcond=RANK)[0]
         return np.asarray(np.abs(self.unknown_units * (self.allowed @ step))[: len(self.errors.names)])
 
     def _largest(self, values: Array) -> Array:
-        """For each error the largest value among the errors that are coupled with it and count beside it."""
+        """For each error the largest value among the errors that are coupled with it and have comparable size."""
         n_q, end = self.errors.n_coordinates, self.errors.end_of_speeds
         counts = self.sought.together[: len(values), : len(values)].copy()
         counts[:n_q, n_q:] = counts[:, end:] = counts[end:] = False
@@ -344,14 +345,14 @@ class Iterate:
 
     @cached_property
     def miss(self) -> float:
-        """The largest of these."""
+        """The largest relative residual."""
         return float(np.max(self.misses, initial=0.0))
 
     def norm(self, scale: Array) -> float:
         return float(np.linalg.norm(self.sides / scale))
 
     def moved(self, change: Array) -> Iterate | None:
-        """After a change of errors and inputs; None if the constraints or rates are not defined, or not met."""
+        """The iterate after a change of errors and inputs; None if rates are undefined, or constraints violated."""
         state, n = self.state, len(self.errors.names)
         r = np.array(state.r)
         r[self.sought.inputs] += change[n:]
@@ -362,12 +363,12 @@ class Iterate:
             return None
 
     def step(self, damping: float) -> Array:
-        """The step of least norm, damped after Levenberg and Marquardt: in units, to be subtracted."""
+        """The step of least norm, damped after Levenberg and Marquardt, in units; it is to be subtracted."""
         of_unknowns, s, along = self._decomposed
         largest = np.max(s, initial=0.0)
         inverse = np.divide(s, s**2 + damping * largest**2, out=np.zeros_like(s), where=s > RANK * largest)
         step = self.allowed @ (of_unknowns @ (inverse * along))
-        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of errors that need not move
+        step[np.abs(step) <= NOISE * np.max(np.abs(step), initial=0.0)] = 0.0  # rounding of errors that need not change
         return np.asarray(step)
 
     @cached_property
@@ -383,7 +384,7 @@ class Iterate:
 
 
 def _together(start: ConstraintState, inputs: Numbers) -> npt.NDArray[np.bool_]:
-    """Test of each pair of errors and inputs: a rate connects them at some state nearby, directly or by others."""
+    """Test of each pair of errors and inputs: rates connect them at a state nearby, directly or not."""
     n = len(ErrorStates(start.dyn).names)
     links = np.zeros((n + len(inputs), n + len(inputs)), dtype=bool)
     for x in (start.x, *start.nearby.x):
@@ -393,7 +394,7 @@ def _together(start: ConstraintState, inputs: Numbers) -> npt.NDArray[np.bool_]:
 
 
 def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
-    """The end of a step that lessens the residual; None if none does."""
+    """The end of a step that reduces the residual; None if none does."""
     damped = _first(iterate, (iterate.step(damping) for damping in _DAMPING), scale, size)
     if damped is not None and damped.norm(scale) < _GOOD * size:
         return damped
@@ -403,7 +404,7 @@ def _step(iterate: Iterate, scale: Array, size: float) -> Iterate | None:
 
 
 def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) -> Iterate | None:
-    """The end of the first of some steps that lessens the residual."""
+    """The end of the first of some steps that reduces the residual."""
     for step in steps:
         trial = iterate.moved(-iterate.unknown_units * step)
         if trial is not None and trial.norm(scale) < size:
@@ -412,23 +413,23 @@ def _first(iterate: Iterate, steps: Iterable[Array], scale: Array, size: float) 
 
 
 def feasible(state: ConstraintState, x: Array, r: Array) -> ConstraintState:
-    """The state on the constraints next to another one; SingularError if there is none, or rates are not defined."""
+    """The state on the constraints nearest to another state; SingularError if there is none, or rates are undefined."""
     x = x.copy()
     normalise(state.dyn, x)
     near = ConstraintState(state.dyn, state.t, x, r, state.p)
     if not (state.dyn.n_constraints or state.dyn.n_configuration):
         return near
     if not near.projected.satisfied(SOLVED):
-        raise SingularError("the constraints are not met", t=state.t, x=x)
+        raise SingularError("the constraints are not satisfied", t=state.t, x=x)
     return near.projected
 
 
 def rate_slopes(state: ConstraintState, inputs: Numbers) -> Array:
-    """Derivatives of the errors' rates by errors and some inputs; by the angular velocity for a body's attitude."""
+    """Derivatives of the errors' rates by errors and some inputs; the rate of an attitude is the angular velocity."""
     dyn, errors = state.dyn, ErrorStates(state.dyn)
     slopes = np.asarray(dyn.kernels.linearize(state.t, state.x, **state.values))
     rows, columns = errors.rows(state.x), errors.columns(state.x)
     turning = errors.turning(np.asarray(dyn.rhs(state.t, state.x, **state.values)))
-    # of 2 vec(q* ⊗ q̇), q as well as q̇ changes
+    # in 2 vec(q* ⊗ q̇) both q and q̇ change
     of_errors = (rows @ slopes[:, : dyn.n_x] - turning) @ columns
     return np.hstack([of_errors, rows @ slopes[:, dyn.n_x + inputs]])

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""States beside a reference: differences, and of a unit quaternion three angles about the axes of the body.
+"""States relative to a reference: differences, and for a unit quaternion three angles about the axes of the body.
 
-With the reference q̄ the quaternion is q = q̄ ⊗ (1, δθ/2), so that δθ = 2 vec(q̄* ⊗ q): as many numbers as the attitude
-has degrees of freedom (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination and Control*, 2014,
-section 3.7.4).  Functions of numbers alone, of no state of the model.
+With the reference q̄ the quaternion is q = q̄ ⊗ (1, δθ/2), so that δθ = 2 vec(q̄* ⊗ q) has as many numbers as the
+attitude has degrees of freedom (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination and Control*,
+2014, section 3.7.4).  The functions depend on numbers only, and on no state of the model.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ Array = npt.NDArray[np.float64]
 
 
 class ErrorStates:
-    """Errors of a model's x and their order: coordinates, for a quaternion its three angles, then speeds, then states.
+    """Errors of a model's x, in the order coordinates, with three angles for a quaternion, then speeds, then states.
 
     Attributes
     ----------
     names : tuple of str
-        The names in x; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion whose cosine is e0, where
-        the first of its four was.
+        The names in x; ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` for the quaternion with the cosine e0, at the
+        place of its first member.
     n_coordinates : int
-        How many of them are of coordinates, n_q − n_unit.
+        Number of errors of coordinates, n_q − n_unit.
     end_of_speeds : int
-        How many are of coordinates and speeds.
+        Number of errors of coordinates and speeds.
     """
 
     def __init__(self, dyn: Evaluator) -> None:
         self.n_x = dyn.n_x
-        self._angles = list[slice]()  # of each quaternion, among the errors
+        self._angles = list[slice]()  # places of each quaternion among the errors
         self._quaternions = [list(places) for places in dyn.unit]
         first = {min(places): places for places in self._quaternions}
         others = {place for places in self._quaternions for place in places}

@@ -2,11 +2,11 @@
 """Inertial parameters, friction and rotors from measured motion, by least squares.
 
 With the parameters π0 of a model, e = M u̇ − f is the residual of its equations at measured x, u̇ and r.  The true
-parameters satisfy Y (π − π0) + Y_j θ = −e, Y the regressor of the bodies and Y_j that of friction and rotors.  With
-constraints both sides are projected on the allowed motions, in which the unknown forces of constraint have no part.
-Only combinations of π and θ can be found, the base parameters (Khalil & Dombre, *Modeling, Identification and Control
-of Robots*, 2002, chapters 9 and 12).  Among all π with these base parameters, the physical one nearest to a prior is
-taken (`kanecore.control.physical_inertia`).
+parameters satisfy Y (π − π0) + Y_j θ = −e, with the regressor Y of the bodies and Y_j of friction and rotors.  With
+constraints both sides are projected on the allowed motions, where the unknown constraint forces vanish. Only
+combinations of π and θ can be found, the base parameters (Khalil & Dombre, *Modeling, Identification and Control of
+Robots*, 2002, chapters 9 and 12).  Among all π with these base parameters, the physical one nearest to a prior is taken
+(`kanecore.control.physical_inertia`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Numbers = npt.NDArray[np.intp]
 
 ROTOR = OF_JOINT.index("rotor")
 
-_SHARE = 1e-2  # of the moment of inertia of its body: a rotor that cannot be told from it, before more is known
+_SHARE = 1e-2  # share of the body's moment of inertia, as first guess of a rotor that cannot be distinguished from it
 _WIDTH = 79
 
 
@@ -54,14 +54,14 @@ class Identification(PrintedResult):
         Names of all parameters: ten of each body as in ``dyn.inertial_parameters``, such as ``"link1.Ixx"``, then the
         requested ones of joints, such as ``"q1.viscous"``.
     independent : tuple of int
-        Numbers of the columns that stand for the base parameters: the first ones that do not follow from those before
-        them, as in ``Model.base_parameters``, unless these are badly conditioned.
+        Indices of the columns of the base parameters: the first columns that do not follow from earlier ones, as in
+        ``Model.base_parameters``, unless these are badly conditioned.
     matrix : ndarray, (rank, len(columns))
-        The base parameters are ``matrix @ [π, θ]``, with lengths and other parameters as they are in the model.
+        The base parameters are ``matrix @ [π, θ]``, for the model's lengths and other parameters.
     names : tuple of str
-        Each base parameter as such a combination.
+        Each base parameter as a combination in words.
     base : ndarray, (rank,)
-        Their values.
+        Values of the base parameters.
     standard_errors : ndarray, (rank,)
         Standard errors of these values, if the residual of the equations is independent noise with one variance for the
         equation of each speed.
@@ -71,23 +71,22 @@ class Identification(PrintedResult):
     condition : float
         Condition number of the independent columns, each of length one: largest by smallest singular value.
     residual : ndarray, (n_u,)
-        Residual of the equation of each speed, root mean square, in units of a generalized force.
+        Root mean square residual of the equation of each speed, in units of a generalized force.
     n_states : int
-        States that were used.
+        Number of states used.
     inertial_parameters : ndarray, (n_bodies, 10)
-        π with these base parameters, physical and nearest to the prior; where ``physical`` is False, that of least
-        change.
+        π with these base parameters, physical and nearest to the prior; if ``physical`` is False, π of least change.
     physical : bool
-        Whether each body has a mass and a pseudo-inertia that are positive (definite), or zero in some direction, as of
-        a thin ring of which all is known.
+        Whether each body has a positive mass and a positive definite pseudo-inertia, or a semidefinite one, as a thin
+        ring with known parameters.
     joint_parameters : ndarray, (n_q, 3)
-        b, c and J of each coordinate, beyond those that the model has; 0 if they were not requested. A rotor that
+        b, c and J of each coordinate, in addition to the model's; 0 if they were not requested. A rotor that
         cannot be distinguished from the inertia of bodies gets a positive share of it, about a hundredth; friction that
         cannot be distinguished from other friction is 0.
     parameters : dict of str to float
-        Values of the model's parameters that give these π, for ``dyn.parameters.update``. If no values do, as in a
-        model whose bodies have only some moments of inertia, values that fit the equations best, with the least change;
-        they need not be physical. Empty if π depends on no parameters.
+        Values of the model's parameters that give these π, for ``dyn.parameters.update``.  If there are no such values,
+        as in a model that has only some moments of inertia, the values fit the equations best, with the least change,
+        and need not be physical.  Empty if π depends on no parameters.
     """
 
     model: str
@@ -135,10 +134,10 @@ def identify(
     tolerance: float = 1e-5,
     loss: Literal["linear", "soft_l1"] = "linear",
 ) -> Identification:
-    """Base parameters, friction and rotors from measured motion, and physical inertial parameters that have them.
+    """Base parameters, friction and rotors from measured motion, with physical inertial parameters.
 
     Linear least squares in π and θ; the prior is the current model. Columns are scaled to length one, and the equation
-    of each speed by the magnitude of its terms, so that nothing depends on units.
+    of each speed by the magnitude of its terms, so that results do not depend on units.
 
     Parameters
     ----------
@@ -147,27 +146,27 @@ def identify(
     udot : array_like, (N, n_u)
         The derivatives of the speeds.
     r : array_like, (N, n_r), or mapping by name, optional
-        Inputs, as for the kernels; those that are not given keep their current values.
+        Inputs, as for the kernels; missing inputs keep their current values.
     t : float or array_like, (N,)
-        Times; a model whose equations hold t needs them.
+        Times, needed if the equations depend on t.
     joints : names, or mapping of names to coordinates, optional
         "viscous", "dry" and "rotor": columns of `joint_regressor` that are identified as well, for all coordinates or
         for the listed ones. Default: none; the model has its friction and rotors, if any, already.
     prior : array_like, (n_bodies, 10), optional
-        π to which the physical parameters shall be near; default: `inertial_parameters` of the model. In the default a
+        Reference π for the physical parameters; default: `inertial_parameters` of the model.  In the default a
         body without mass gets a hundredth of the mean mass. A flat or thin body, such as a plane body with one moment
         of inertia about the normal, gets a hundredth of its largest second moment in the thin directions; a point gets
-        as much in proportion to the other bodies. If all masses are zero, 1 kg and 1 m² are taken, whatever the units
-        are: then give a prior.
+        as much in proportion to the other bodies.  If all masses are zero, 1 kg and 1 m² are taken in any units: then
+        give a prior.
     deviations : array_like, (n_u,), optional
         Standard deviations of the generalized forces, by which equations are divided; default: the root mean square of
-        the terms of each.
+        the terms of each equation.
     tolerance : float
-        A column is independent if the others leave more than this fraction of it. Smaller remainders, for example from
-        an axis that a file gives with five digits, cannot be measured.
+        A column is independent if its remainder after projection on the others is more than this fraction.  Smaller
+        remainders, for example from an axis that a file gives with five digits, cannot be measured.
     loss : {"linear", "soft_l1"}
-        "soft_l1" takes Σ 2 √(1 + (ê/σ)²) in place of the sum of squares, as SciPy's ``least_squares`` does, so that
-        rows far outside the others count little. σ is the spread of each equation's residual ê, by its median.
+        "soft_l1" minimizes Σ 2 √(1 + (ê/σ)²) in place of the sum of squares, as SciPy's ``least_squares``, so that
+        outliers count little. σ is the spread of each equation's residual ê, by its median.
 
     Returns
     -------
@@ -176,7 +175,7 @@ def identify(
     Warns
     -----
     KanecoreWarning
-        Rows lie far outside the others, or hide base parameters; the efforts are late or early; no physical π was
+        Rows are far outside the others, or hide base parameters; the efforts are late or early; no physical π was
         found.
 
     Raises
@@ -184,15 +183,15 @@ def identify(
     ModelError
         The model has no `regressor`.
     ValueError, TypeError
-        Another shape, numbers that are not finite or that a mask hides, fewer equations than base parameters.
+        Another shape; numbers that are not finite or masked; fewer equations than base parameters.
     KeyError
         There is no such kind of column, coordinate or input.
 
     Notes
     -----
-    The physical π minimises Σ tr(P P0⁻¹) − log det(P P0⁻¹), P the pseudo-inertia of each body and P0 that of the prior
-    (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020). Where no physical π has these base parameters, as
-    from noise, a warning says so. Friction and rotors are not kept positive.
+    The physical π minimizes Σ tr(P P0⁻¹) − log det(P P0⁻¹), with the pseudo-inertia P of each body and P0 of the prior
+    (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  If no physical π has these base parameters, as
+    with noise, a warning says so.  Friction and rotors are not kept positive.
 
     Examples
     --------
@@ -223,7 +222,7 @@ def identify(
     of_bodies = np.array(found.independent, dtype=np.intp) < start.size
     matrix, of_joints = np.split(found.matrix[of_bodies], [start.size], axis=1)
     values = base[of_bodies] - of_joints @ theta
-    weights = found.weights[: len(values), : len(values)]  # those of joints come last, and stay
+    weights = found.weights[: len(values), : len(values)]  # columns of joints are last, and stay
     rests = replace(equations, weights=None).rests(np.concatenate([(inertial - start).ravel(), theta]))
     return Identification(
         model=dyn.name,
@@ -247,7 +246,7 @@ def identify(
 def _full(dyn: Evaluator, near: Array, chosen: Numbers, found: Found, base: Array) -> tuple[Array, Array, bool]:
     """π and θ with these base parameters, and whether π is physical.
 
-    Among θ that are no base parameters, rotors may take a share of their bodies' inertia; friction stays zero.
+    For θ that are no base parameters, rotors get a share of their bodies' inertia, and friction stays zero.
     """
     n = near.size
     alone = np.asarray(found.absent.reshape(-1, 10)[:, 1:].all(axis=1) & ~near[:, 1:].any(axis=1))
@@ -271,8 +270,8 @@ def _full(dyn: Evaluator, near: Array, chosen: Numbers, found: Found, base: Arra
         physical = is_physical(inertial)
     if not physical:
         warn(
-            f"no physical masses and inertias of {dyn.name!r} have the base parameters that were identified: those "
-            "of least change are returned; more states, or less noise in them, may help"
+            f"no physical masses and inertias of {dyn.name!r} have the identified base parameters: those of least "
+            "change are returned; more states, or less noise in them, may help"
         )
     theta[independent[~of_bodies] - n] = base[~of_bodies] - found.matrix[~of_bodies, n:] @ theta
     return inertial, theta, physical
@@ -283,7 +282,7 @@ def _prior(prior: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def _combination(columns: Sequence[str], row: Array, own: int) -> str:
-    """A row of the matrix as text, its own parameter first."""
+    """A row of the matrix as text, with its independent parameter first."""
     text = columns[own]
     for j in map(int, np.flatnonzero(row)):
         if j != own:

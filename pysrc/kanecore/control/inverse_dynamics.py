@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inverse dynamics of constrained systems, with reactions, and mixed problems: some u̇ and some forces are given.
+"""Inverse dynamics of constrained systems, with reactions, and mixed problems, with some u̇ and some forces given.
 
     M u̇ = f + Gᵀλ + τ,    G u̇ + γ = 0
 
-With s_j = 1/√M_jj, the metric of the masses, and rows of G of equal size, unknown are v = u̇/s, σ = s τ and λ.  A
-singular value decomposition of their columns shows which unknowns are not determined, and which values contradict each
-other.
+With s_j = 1/√M_jj, the metric of the masses, and rows of G of equal size, the unknowns are v = u̇/s, σ = s τ and λ.  A
+singular value decomposition of their columns shows undetermined unknowns, and contradictory values.
 
-The kernel `reactions` holds the loads and multipliers of u̇ = M⁻¹(f + Gᵀλ).  At another u̇, inertia forces and loads that
-hold u̇ change; the joint below a body carries the change for all bodies that hang on it (Featherstone, *Rigid Body
-Dynamics Algorithms*, 2008, section 5.3).  At another λ, reactions change by ∂R/∂λ δλ.
+The kernel `reactions` is for u̇ = M⁻¹(f + Gᵀλ).  At another u̇, inertia forces and loads in u̇ change; the joint of a
+body carries the change for all bodies beyond the joint (Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section
+5.3).  At another λ, reactions change by ∂R/∂λ δλ.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def reactions_at(at: Constraints, udot: Array, multipliers: Array) -> Array:
     ModelError
         The model has no reactions, or the places of its points do not follow from positions.
     SingularError
-        The motion, from which this begins, is not defined.
+        The motion under the loads, from which reactions are computed, is not defined.
     """
     dyn, values = at.dyn, at.values
     wrenches = np.asarray(dyn.reactions(at.t, at.x, **values))
@@ -74,7 +73,7 @@ def _lacking(at: Constraints, udot: Array) -> Array:
     vectors = np.asarray(dyn.inertia_forces(at.t, at.x, udot, **values))
     points, joint_points = dyn.positions(at.t, at.x, **values), dyn.joint_positions(at.t, at.x, **values)
     centres = points[..., numbers(dyn.facts.bodies, 2)[:, 0], :]
-    # wrenches by body, each about its own point: of inertia, then of loads
+    # wrenches by body, each about its own point: first of inertia, then of loads
     acting = [(body, centres[..., body, :], vectors[..., body, :]) for body in range(dyn.n_bodies)]
     loads = numbers(dyn.facts.loads, 4)
     if len(loads) and dyn.kernels.has("inertial_loads"):
@@ -95,7 +94,7 @@ def _lacking(at: Constraints, udot: Array) -> Array:
 
 
 def _hanging(joints: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Mask of the bodies that hang on each joint: (n_joints, n_bodies)."""
+    """Mask of the bodies beyond each joint: (n_joints, n_bodies)."""
     parents = dict(zip(joints[:, 1].tolist(), joints[:, 0].tolist(), strict=True))
     hanging = np.zeros((len(joints), len(parents)), dtype=bool)
     below = {child: joint for joint, child in enumerate(joints[:, 1].tolist())}
@@ -112,7 +111,7 @@ Numbers = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InverseDynamics(PrintedResult):
-    """Accelerations and forces that belong together: M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0.
+    """Accelerations and forces that satisfy M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0.
 
     Attributes
     ----------
@@ -120,11 +119,11 @@ class InverseDynamics(PrintedResult):
         Name of the model.
     speed_names, constraint_names : tuple of str
     udot, tau : ndarray, (..., n_u)
-        Accelerations and generalized forces, given ones included; ``tau`` are forces beyond those modelled.
+        Accelerations and generalized forces, with the given ones; ``tau`` are forces beyond those modelled.
     multipliers : ndarray, (..., n_constraints)
-        λ, of least norm where it is not unique.
+        λ, of least norm if not unique.
     undetermined : tuple of str
-        Constraints whose multipliers are not unique, since redundant rows share them.
+        Constraints with multipliers that are not unique, because rows are redundant.
     """
 
     name: str
@@ -141,8 +140,8 @@ class InverseDynamics(PrintedResult):
         """Reactions of the joints on their children at this u̇, beyond the loads of the model: (..., n_joints, 6).
 
         As in the kernel `reactions`: the force, then the torque about the joint point, in inertial axes.  They include
-        τ along a joint, such as a motor's torque.  If multipliers are not unique, those of least norm are taken.
-        ModelError if the model has no reactions.
+        τ along a joint, such as a motor's torque.  Multipliers that are not unique have least norm. ModelError if the
+        model has no reactions.
         """
         return reactions_at(self._at, self.udot, self.multipliers)
 
@@ -162,9 +161,9 @@ def solve_inverse(
 ) -> InverseDynamics:
     """Solve M u̇ = f + Gᵀλ + τ, G u̇ + γ = 0 for the u̇ and τ that are not given.
 
-    As many must be given as there are speeds, in all that determine the rest: of a four-bar with a motor on its crank
-    ``udot={"u1": 0.3}, tau={"u2": 0.0, "u3": 0.0}`` gives the motor's torque, ``tau={"u1": 2.0, "u2": 0.0, "u3": 0.0}``
-    the accelerations.  More may be given if they agree.
+    Give as many u̇ and τ together as there are speeds, so that the rest is determined.  For a four-bar with a motor on
+    its crank ``udot={"u1": 0.3}, tau={"u2": 0.0, "u3": 0.0}`` gives the motor's torque, and ``tau={"u1": 2.0, "u2":
+    0.0, "u3": 0.0}`` the accelerations.  More may be given if they agree.
 
     Parameters
     ----------
@@ -183,9 +182,9 @@ def solve_inverse(
     ModelError
         Some u̇ or τ are undetermined or inconsistent; the message names them.
     KeyError
-        A name that is no speed.
+        No speed has this name.
     ValueError, TypeError
-        What is given is no number, not finite, or has another shape; x is not finite.
+        A given value is no number, is not finite, or has another shape; x is not finite.
     """
     known = _Known(columns_of(dyn, "udot", "udot", udot), columns_of(dyn, "speed", "tau", tau))
     states, times = real_array("x", dyn.names.as_state(x), (..., dyn.n_x)), real_array("t", t)
@@ -232,12 +231,12 @@ def all_values(dyn: Evaluator, kind: Literal["input", "parameter"], settings: An
     return values
 
 
-_REFINED = 2  # steps, since a singular value decomposition rounds by the largest of all unknowns
+_REFINED = 2  # steps of refinement, as rounding of the decomposition is relative to the largest unknown
 
 
 @dataclass(frozen=True)
 class _Known:
-    """Given values: u̇ and τ by the number of the speed."""
+    """Given values: u̇ and τ by the index of the speed."""
 
     udot: dict[int, Array]
     tau: dict[int, Array]
@@ -268,7 +267,7 @@ class _Equations:
     units: Array
 
     def solve(self, udot: dict[int, float], tau: dict[int, float]) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """[u̇, τ, λ], and which of λ are not unique; ModelError if u̇ or τ is not unique, or no solution exists."""
+        """[u̇, τ, λ], and a mask of λ that are not unique; ModelError if u̇ or τ is not unique, or without solution."""
         matrix, right, scale = self._scaled
         n = len(self.units)
         solution = np.zeros(len(scale))
@@ -294,7 +293,7 @@ class _Equations:
         undetermined = (np.abs(directions[2 * n :]) > EQUAL).any(axis=1)
         solution, directions = solution * scale, (directions * scale[:, np.newaxis])[2 * n :]
         solution[given] = values
-        # λ of least norm in the rows as written
+        # λ of least norm for rows as written
         solution[2 * n :] -= directions @ np.linalg.lstsq(directions, solution[2 * n :], rcond=RANK)[0]
         return solution, np.asarray(undetermined)
 
@@ -323,12 +322,12 @@ class _Equations:
             )
 
     def _require_agreement(self, solution: Array, rows: Numbers, opposed: Array, known_columns: Numbers) -> None:
-        """Raise ModelError unless the given values agree with some equations, whose unknowns no others have."""
+        """Raise ModelError unless the given values agree with some equations, which share no unknowns with others."""
         matrix, right = self._scaled[0][rows], self._scaled[1][rows]
         rest, terms = matrix @ solution - right, np.abs(matrix) @ np.abs(solution) + np.abs(right)
         if not (np.abs(rest) > CONTRADICTORY * terms + NOISE * np.max(terms, initial=0.0)).any():
             return
-        wrong = opposed @ (opposed.T @ rest)  # the combination of equations that no unknown can satisfy
+        wrong = opposed @ (opposed.T @ rest)  # the combination of equations without unknowns
         parts = np.abs(wrong @ matrix[:, known_columns])
         names = [
             self._label(int(i))
@@ -345,7 +344,7 @@ class _Equations:
 
 
 def _parts(matrix: Array) -> list[tuple[Numbers, Numbers]]:
-    """Rows and columns that nonzero entries connect; a column of zeros is a part without rows."""
+    """Parts of rows and columns connected by nonzero entries; a column of zeros is a part without rows."""
     m, n = matrix.shape
     links = np.zeros((m + n, m + n), dtype=bool)
     links[:m, m:] = matrix != 0.0

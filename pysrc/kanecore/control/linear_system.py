@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linear state-space system around a state, in as many states as the motion has, for control design.
+"""Linear state-space system around a state, with independent states only, for control design.
 
-A system prints as matrices with names, and its modes, as text and in cells of a table.
+A system prints as matrices with names, and modes, as text or as tables.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
-_WIDTH = 80  # of a line
-_COLUMN = 11  # of a number, at least
+_WIDTH = 80  # characters of a line
+_COLUMN = 11  # least characters of a number
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Matrix:
 
 
 def text(matrix: Matrix) -> Iterator[str]:
-    """Lines, zeros as points, in blocks of columns that fit a line."""
+    """Lines of the matrix in blocks of columns that fit a line; zeros are points."""
     width = max(map(len, matrix.rows), default=0)
     column = max(_COLUMN, *(len(name) + 2 for name in matrix.columns), 0)
     step = max(1, (_WIDTH - width) // column)
@@ -68,16 +68,16 @@ def cells(matrix: Matrix) -> list[list[str]]:
 
 
 def listed(title: str, names: Sequence[str]) -> list[str]:
-    """Lines of names, whole; none without names."""
+    """Lines of names, broken between names; empty without names."""
     text = f"{title}: {', '.join(names)}" if names else ""
     return textwrap.wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def mode_lines(modes: Sequence[Mode]) -> Iterator[str]:
-    """A table of modes, a line each."""
+    """A table of modes, with a line for each."""
     yield f"{'eigenvalue':>24} {'frequency':>11} {'damping':>9}  states"
     for mode in modes:
-        damping = f"{mode.damping:.4g}" if mode.frequency else "."  # of a zero eigenvalue it is NaN
+        damping = f"{mode.damping:.4g}" if mode.frequency else "."  # NaN for a zero eigenvalue
         yield f"{mode.value:>24} {mode.frequency:>11.5g} {damping:>9}  {', '.join(mode.states)}"
 
 
@@ -94,11 +94,11 @@ class LinearSystem(PrintedResult):
     name : str
         Name of the model.
     t, x, r : float, ndarray (n_x,), ndarray (n_r,)
-        The state on the constraints and the inputs around which it is linear.
+        The state on the constraints, and the inputs, around which the system is linearized.
     A, B, C, D : ndarray, (n, n), (n, n_r), (n_outputs, n), (n_outputs, n_r)
         Without outputs C and D have no rows.
     state_names, input_names, output_names : tuple of str
-        ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` are the angles of the unit quaternion whose cosine is e0.
+        ``theta_x(e0)``, ``theta_y(e0)``, ``theta_z(e0)`` are the angles of the unit quaternion with the cosine e0.
     dependent_names : tuple of str
         Coordinates, angles and speeds that follow from the states.
     """
@@ -127,20 +127,20 @@ class LinearSystem(PrintedResult):
     def error(self, x: npt.ArrayLike) -> Array:
         """The errors z of states x, (..., n) of (..., n_x), in the order of `state_names`.
 
-        Differences x − x̄, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer; so
+        They are the differences x − x̄, and for a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the nearer sign, so that
         ``r - K @ system.error(x)`` is a control law.  ValueError for other shapes.
         """
         return self._reduction.between(vectors("x", x, len(self.x)))
 
     def without(self, *names: str) -> LinearSystem:
-        """The system without some states, on which neither the others nor the outputs depend.
+        """The system without some states, if neither the other states nor the outputs depend on them.
 
         Raises
         ------
         KeyError
             No state has the name.
         ValueError
-            Something depends on it.
+            A state or an output depends on it.
         """
         for name in names:
             if name not in self.state_names:
@@ -155,7 +155,7 @@ class LinearSystem(PrintedResult):
         if depending:
             raise ValueError(
                 f"{', '.join(depending)} of {self.name!r} depend on {', '.join(names)}: keep these states, or leave "
-                "out the former as well"
+                "out the dependent ones as well"
             )
         part = self._reduction
         fewer = replace(
@@ -173,26 +173,26 @@ class LinearSystem(PrintedResult):
 
     @cached_property
     def eigenvalues(self) -> npt.NDArray[np.complex128]:
-        """Eigenvalues of A: (n,), the one with the largest real part first."""
+        """Eigenvalues of A, (n,), the largest real part first."""
         values = eigenvalues(self._scaled)
         return values[np.lexsort((-values.imag, -values.real))]
 
     def modes(self) -> tuple[Mode, ...]:
-        """Modes, a complex pair as one, the one with the largest real part first."""
+        """Modes, with one for a complex pair, the largest real part first."""
         return modes_of(self.A, self._units, self.state_names)
 
     @cached_property
     def uncontrollable(self) -> tuple[Mode, ...]:
-        """Modes that no input moves: wᵀ A = λ wᵀ, wᵀ B = 0, with w as their vector (Popov, Belevitch and Hautus).
+        """Uncontrollable modes: wᵀ A = λ wᵀ, wᵀ B = 0, with the vector w (Popov, Belevitch and Hautus).
 
-        Their states are those in wᵀ z.  Entries below 1e-9 of A, or of B, with states in the metric of the masses,
-        count as zero.
+        Their states are the states in wᵀ z.  Entries of A or B below 1e-9, relative to the matrix and with states in
+        the metric of the masses, count as zero.
         """
         return unreached(self.A, self.B, self._units, self.state_names, self._rounding)
 
     @cached_property
     def unobservable(self) -> tuple[Mode, ...]:
-        """Unobservable modes: A v = λ v, C v = 0, with v as their vector; without outputs all."""
+        """Unobservable modes: A v = λ v, C v = 0, with the vector v; all modes without outputs."""
         return unreached(self.A.T, self.C.T, 1.0 / self._units, self.state_names, np.zeros_like(self.C.T))
 
     @property
@@ -264,27 +264,27 @@ class LinearSystem(PrintedResult):
 
 @method("Control and derivatives", doubles=True)
 def linear_system(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = None) -> LinearSystem:
-    """The motion near that through a state, ż = A z + B δr and δy = C z + D δr, exact.
+    """The motion near the motion through a state, ż = A z + B δr and δy = C z + D δr, exact.
 
-    z are the errors relative to the motion x̄(t) with the inputs r̄, of independent states only:
+    z are the errors relative to the motion x̄(t) with the inputs r̄, for independent states only:
 
     - of n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The dependent ones follow from the
-      linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
-      Hubbard, *Multibody System Dynamics* 33, 2015).  q_dependent and u_dependent are left out, if they follow from
-      the others at x; if not, or for q in a model with quaternions, those that pivots choose in the metric of the
-      masses.  `LinearSystem.dependent_names` tells which.
-    - of a unit quaternion three angles about the body's axes, q = q̄ ⊗ (1, δθ/2).  Since q̄ moves on, δθ̇ = δω − ω̄ × δθ
-      for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
+    linearized constraints, of which G u = 0 couples speeds with coordinates through ∂(G u)/∂q (Peterson, Gede &
+    Hubbard, *Multibody System Dynamics* 33, 2015). q_dependent and u_dependent are left out if they follow from the
+    others at x.  Otherwise, and for q in a model with quaternions, pivots in the metric of the masses choose the
+    dependent ones.  `LinearSystem.dependent_names` lists them.
+    - of a unit quaternion three angles about the body's axes, q = q̄ ⊗ (1, δθ/2).  Since q̄ changes, δθ̇ = δω − ω̄ × δθ
+    for a body with the angular velocity ω (Markley & Crassidis, *Fundamentals of Spacecraft Attitude Determination
       and Control*, 2014, section 3.7.4).
 
-    Rates of prescribed motions are inputs of their own, as for `linearize`.  C and D are exact as well, unless an
-    output holds multipliers: then they come from differences, to some ten digits.
+    Rates of prescribed motions are separate inputs, as for `linearize`.  C and D are exact as well, unless an output
+    depends on multipliers: then they come from differences, to some ten digits.
 
     Parameters
     ----------
     t : float
     x : array_like, (n_x,), or mapping by name
-        One state, on the constraints: as that of `equilibrium`, or of ``dyn.consistent(t, x)``.
+        A state on the constraints, for example from `equilibrium` or ``dyn.consistent(t, x)``.
     r, p : optional
         Inputs and parameters, as for the kernels.
 
@@ -304,7 +304,7 @@ def linear_system(dyn: Evaluator, t: float, x: Values, r: Any = None, p: Any = N
     slopes = np.asarray(dyn.kernels.linearize(state.t, state.x, **state.values))
     xdot = np.asarray(dyn.rhs(state.t, state.x, **state.values))
     rates = part.rows @ slopes[:, : dyn.n_x] + part.turning(xdot)
-    # every direction: a unit of one of z, then of one of r
+    # directions: a unit of each z, then of each r
     dx = np.hstack([part.tangent, part.input_tangent])
     dr = np.eye(dyn.n_r, dx.shape[1], len(part.units))
     a, b = rates @ part.tangent, _input_slopes(dyn, part, slopes)
@@ -338,7 +338,7 @@ def _input_slopes(dyn: Evaluator, part: Reduction, slopes: Array) -> Array:
 
 
 def _input_sizes(state: ConstraintState, part: Reduction, a: Array, b: Array) -> Array:
-    """Large changes of inputs: of their values, or as much as changes rates as large changes of states do."""
+    """Large changes of inputs: their values, or changes with as much effect on rates as large changes of states."""
     of_states = float(np.max(np.abs(a) @ part.sizes / part.units, initial=0.0))
     of_inputs = np.max(np.abs(b) / part.units[:, np.newaxis], axis=0, initial=0.0)
     acts = (of_inputs > 0.0) & (of_states > 0.0)
@@ -347,7 +347,7 @@ def _input_sizes(state: ConstraintState, part: Reduction, a: Array, b: Array) ->
 
 
 def _rounding(state: ConstraintState, part: Reduction) -> Array:
-    """Bound for entries of B that are rounding of zero, as of an input that pushes against constraints alone."""
+    """Bound for entries of B that are rounding of zero, as for an input that only pushes against constraints."""
     rng = np.random.default_rng(0)
     t, x, r, p = (nudged(a, rng) for a in (state.t, state.x, state.r, state.p))
     slopes = np.asarray(state.dyn.kernels.linearize(t, x, r=r, p=p))
@@ -359,21 +359,22 @@ def _rounding(state: ConstraintState, part: Reduction) -> Array:
 def state_error(dyn: Evaluator, x: Values, x_ref: Values, *, t: float = 0.0, r: Any = None, p: Any = None) -> Array:
     """Errors of states relative to a reference, as ``dyn.linear_system(t, x_ref, r, p)`` keeps them: (..., n).
 
-    Differences x − x_ref, and of a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the sign that is nearer, so that
-    q = q̄ ⊗ (1, δθ/2) to first order.  In a loop `LinearSystem.error` is the same and looks at no constraints.
+    They are the differences x − x_ref, and for a unit quaternion δθ = ±2 vec(q̄* ⊗ q) with the nearer sign, so that q =
+    q̄ ⊗ (1, δθ/2) to first order.  In a loop use `LinearSystem.error`, which gives the same without evaluating
+    constraints.
 
     Parameters
     ----------
     x : array_like, (..., n_x)
     x_ref : array_like, (n_x,) or (..., n_x)
-        With constraints one state, which satisfies them: it decides which coordinates and speeds are independent.
+        With constraints one state that satisfies them; it decides which coordinates and speeds are independent.
     t, r, p : optional
         Time, inputs and parameters of the reference, if constraints depend on them.
 
     Raises
     ------
     ValueError, TypeError
-        As `linear_system`.
+        Errors of `linear_system`.
     """
     states = vectors("x", dyn.names.as_state(x), dyn.n_x)
     if dyn.n_constraints or dyn.n_configuration:
@@ -384,7 +385,7 @@ def state_error(dyn: Evaluator, x: Values, x_ref: Values, *, t: float = 0.0, r: 
 
 
 def _on(dyn: Evaluator, t: float, x: Values, r: Any, p: Any, argument: str) -> ConstraintState:
-    """State that must be on the constraints, with all its inputs and parameters."""
+    """State that must be on the constraints, with its inputs and parameters."""
     inputs = np.asarray(dyn.names.resolved("input", {} if r is None else r))
     parameters = np.asarray(dyn.names.resolved("parameter", {} if p is None else p))
     return feasible_state(dyn, t, x, inputs, parameters, argument)

@@ -41,20 +41,20 @@ def linearize(
 
         M du̇ − Gᵀ dλ = dR,    G du̇ = −dS.
 
-    Where rows are redundant on the constraints alone, as of Bricard's mechanism, the rank of G changes beside these,
-    and u̇ jumps.  There A and B are derivatives along states on the constraints; differences through states that miss
-    the constraints are others, by definition.
+    If rows are redundant only on the constraints, as in Bricard's mechanism, the rank of G changes off the constraints,
+    and u̇ jumps.  A and B are then derivatives along states on the constraints; differences through states off the
+    constraints are different.
 
     Parameters
     ----------
     t, x, r, p
         As for the kernels; leading axes broadcast.
     minimal : bool
-        Keep the independent coordinates and speeds, and states, alone: the dependent ones follow from the linearized
+        Keep only the independent coordinates and speeds, and the states: the dependent ones follow from the linearized
         constraints, as in SymPy's ``Linearizer`` (Peterson, Gede & Hubbard, *Multibody System Dynamics* 33, 2015).
-        Without it all of x may vary, and rates of prescribed motions are inputs of their own, in both forms.
+        Otherwise all of x may vary.  In both forms rates of prescribed motions are separate inputs.
     out : (ndarray, ndarray), optional
-        Where A and B are written to, of the model's numbers, which are returned; both or neither.
+        Arrays of the model's number type for A and B, which are returned; both or neither.
 
     Returns
     -------
@@ -66,12 +66,12 @@ def linearize(
     Raises
     ------
     SingularError
-        The equations of motion are singular at the state, or with ``minimal`` the dependent ones do not follow from
-        the others there.
+        The equations of motion are singular at the state; or, with ``minimal``, the dependent coordinates or speeds do
+        not follow from the others there.
     ModelError
         ``minimal`` with more or fewer dependent coordinates or speeds than the constraints determine.
     ValueError
-        ``out`` is no such pair, of the shapes above, or its arrays share memory; as the kernels.
+        ``out`` is no pair with the shapes above, or its arrays share memory; errors of the kernels.
     """
     if out is not None and not (isinstance(out, (tuple, list)) and len(out) == 2):
         raise ValueError("out must be two arrays, (A, B)")
@@ -107,11 +107,11 @@ class _Part:
     ----------
     kind : {"coordinates", "speeds"}
     argument : {"q_dependent", "u_dependent"}
-        Where the description names the dependent ones.
+        The argument of the description with the dependent names.
     rows : slice
-        Rows of the constraints on them.
+        Rows of the constraints on these coordinates or speeds.
     columns, dependent : slice
-        Where they all are in a state, and the dependent ones.
+        Places in a state of all of them, and of the dependent ones.
     """
 
     kind: str
@@ -134,19 +134,19 @@ def _parts(dyn: Evaluator) -> tuple[_Part, _Part]:
 
 
 def _dependence(dyn: Evaluator, t: npt.ArrayLike, x: Any, slopes: Array) -> tuple[Array, Array]:
-    """The linearized constraints: δx = T ξ + T_r δr, ξ the independent coordinates and speeds, then the states."""
+    """The linearized constraints δx = T ξ + T_r δr, with ξ the independent coordinates and speeds, then the states."""
     n_q, n_x = dyn.n_q, dyn.n_x
     q_free, u_free = n_q - dyn.n_q_dependent, dyn.n_u - dyn.n_u_dependent
     n_free = q_free + u_free + dyn.n_z
     lead = slopes.shape[:-2]
-    # every column: a unit of one of ξ, then of one of r
+    # columns: a unit of each ξ, then of each r
     whole = np.zeros((*lead, n_x, n_free + dyn.n_r))
     whole[..., range(q_free), range(q_free)] = 1.0
     whole[..., range(n_q, n_q + u_free), range(q_free, q_free + u_free)] = 1.0
     whole[..., range(n_x - dyn.n_z, n_x), range(n_free - dyn.n_z, n_free)] = 1.0
     inputs = np.zeros((dyn.n_r, n_free + dyn.n_r))
     inputs[:, n_free:] = np.eye(dyn.n_r)
-    finite = np.isfinite(slopes).all(axis=(-2, -1))  # singular values of others do not exist
+    finite = np.isfinite(slopes).all(axis=(-2, -1))  # other singular values do not exist
     whole[~finite] = np.nan
     numbers = np.flatnonzero(finite)
     time = np.broadcast_to(np.asarray(t, dtype=np.float64), lead)[finite]
@@ -182,7 +182,7 @@ def _require_as_many(dyn: Evaluator, part: _Part, rank: Array) -> None:
 def _require_dependence(
     dyn: Evaluator, part: _Part, rank: Array, t: Array, x: Array, numbers: npt.NDArray[np.intp] | None
 ) -> None:
-    """Raise SingularError unless the dependent coordinates or speeds follow from the others; ``numbers`` of a batch."""
+    """Raise SingularError unless the dependent coordinates or speeds follow from others; ``numbers`` index a batch."""
     lost = rank < part.n_dependent
     if lost.any():
         where = _first(lost)

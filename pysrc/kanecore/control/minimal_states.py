@@ -2,12 +2,11 @@
 """Minimal states of a linear system: independent errors around a state on the constraints, δx = T z + T_r δr, z = S δx.
 
 The linearized constraints ∂φ/∂q δq + ∂φ/∂r δr = 0 and ∂c/∂q δq + ∂c/∂u δu + ∂c/∂r δr = 0 leave free
-n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The choice of the free ones changes nothing but
-names.
+n_q − n_unit − rank ∂φ/∂q coordinates and n_u − rank ∂c/∂u speeds.  The choice of the free ones changes only names.
 
-Derivatives of the outputs, along directions that stay on the constraints, are exact unless an output holds multipliers.
-Multipliers of redundant constraints are defined on the constraints alone: there differences of high order are taken,
-and each of their places is brought back to the constraints.
+Derivatives of the outputs, along directions on the constraints, are exact unless an output depends on multipliers.
+Multipliers of redundant constraints are defined only on the constraints, so differences of high order are taken between
+states projected to the constraints.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ __all__ = ["Reduction", "constraint_slopes", "error_sizes", "error_units", "outp
 
 Array = npt.NDArray[np.float64]
 
-_NOTHING = 1e-30  # in the metric of the masses; a nanometre of an atom is larger
-_UNCERTAIN = 1e2  # times the difference of results of two steps: a smaller derivative is rounding of zero
+_NOTHING = 1e-30  # zero in the metric of the masses; a nanometre of an atom is larger
+_UNCERTAIN = 1e2  # times the difference of results with two steps: a smaller derivative is rounding of zero
 
 
 @dataclass(frozen=True)
@@ -40,16 +39,16 @@ class Reduction:
     Attributes
     ----------
     errors : ErrorStates
-        All errors, of which z are some.
+        All errors; z is a part of them.
     x : ndarray, (n_x,)
     independent, dependent : ndarray of int
-        Numbers of the errors that are z, and of those that follow from them.
+        Indices of the errors z, and of the errors that follow from z.
     tangent : ndarray, (n_x, n)
-        T.
+        The matrix T.
     input_tangent : ndarray, (n_x, n_r)
-        T_r: how constraints that hold inputs move the dependent ones.
+        The matrix T_r: the effect of inputs in constraints on the dependent errors.
     units, sizes : ndarray, (n,)
-        How much of each z is one unit, in the metric of the masses, and how much is a large change.
+        Unit of each z in the metric of the masses, and its large change.
     """
 
     errors: ErrorStates
@@ -71,11 +70,11 @@ class Reduction:
 
     @property
     def rows(self) -> Array:
-        """S: (n, n_x)."""
+        """The matrix S, (n, n_x)."""
         return self.errors.rows(self.x)[self.independent]
 
     def turning(self, xdot: Array) -> Array:
-        """Derivative dS/dt, because the reference of a quaternion moves: (n, n_x)."""
+        """Derivative dS/dt due to the changing reference of a quaternion: (n, n_x)."""
         return self.errors.turning(xdot)[self.independent]
 
     def between(self, x: Array) -> Array:
@@ -86,14 +85,14 @@ class Reduction:
 def reduction(state: ConstraintState) -> Reduction:
     """Find the independent errors around a state that is on the constraints.
 
-    They are those of q_ind and u_ind, if the others follow from them at this state; otherwise pivots in the metric of
-    the masses choose them.
+    These are the errors of q_ind and u_ind if the others follow from them at this state; otherwise pivots in the metric
+    of the masses choose them.
     """
     dyn, errors = state.dyn, ErrorStates(state.dyn)
     columns, n, n_q, end = errors.columns(state.x), len(errors.names), errors.n_coordinates, errors.end_of_speeds
     units, slopes = error_units(state, errors), constraint_slopes(state)
     rows = np.hstack([slopes[:, : dyn.n_x] @ columns, slopes[:, dyn.n_x :]])
-    follow = np.eye(n, n + dyn.n_r)  # all errors from the independent ones, and from the inputs
+    follow = np.eye(n, n + dyn.n_r)  # maps to all errors from the independent errors, and from the inputs
     coordinates = slice(0, 0) if dyn.unit else slice(n_q - dyn.n_q_dependent, n_q)
     dependent = list[int]()
     for part, own, named in (
@@ -132,8 +131,8 @@ def error_units(state: ConstraintState, errors: ErrorStates) -> Array:
 def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
     """Reference magnitude of each error: its value plus the largest value of all, in its unit.
 
-    For speeds, the largest coordinate counts as a change in one unit of time.  A state stands for itself: it is a
-    pressure beside a current.
+    For speeds, the largest coordinate counts as a change in one unit of time.  Each state counts alone, since states
+    may have different units, as a pressure and a current.
     """
     n_q, end = errors.n_coordinates, errors.end_of_speeds
     parts = np.split(values / units, [n_q, end])
@@ -145,7 +144,7 @@ def error_sizes(errors: ErrorStates, units: Array, values: Array) -> Array:
 
 
 def constraint_slopes(state: ConstraintState) -> Array:
-    """∂(φ, c)/∂(x, r)."""
+    """The slopes ∂(φ, c)/∂(x, r)."""
     dyn = state.dyn
     if not (dyn.n_constraints or dyn.n_configuration):
         return np.zeros((0, dyn.n_x + dyn.n_r))
@@ -153,7 +152,7 @@ def constraint_slopes(state: ConstraintState) -> Array:
 
 
 def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Columns that follow from the others, with rows and columns of equal size: those named, if they do."""
+    """Columns that follow from the others, for rows and columns of equal size: the named columns if possible."""
     rank = len(independent_rows(rows))
     if len(named) == rank == len(independent_rows(rows[:, named])):
         return named
@@ -163,7 +162,7 @@ def _dependent(rows: Array, named: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]
 def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, sizes: Array) -> Array:
     """∂y/∂x dx + ∂y/∂r dr + ∂y/∂u̇ du̇ at a state, (n_outputs, n), for n directions dx (n_x, n), dr, du̇ (n_u, n).
 
-    An entry is zero where its terms cancel but for their rounding, as for an accelerometer that is tilted in free fall.
+    An entry is zero if its terms cancel to rounding, as for an accelerometer that is tilted in free fall.
     ``sizes`` (n,) of the directions are large changes.
     """
     dyn = state.dyn
@@ -172,7 +171,7 @@ def output_slopes(state: ConstraintState, dx: Array, dr: Array, dudot: Array, si
     udot = dyn.udot(state.t, state.x, r=state.r, p=state.p)
     try:
         slopes = dyn.kernels.output_slopes(state.t, state.x, udot, r=state.r, p=state.p)
-    except ModelError:  # an output holds multipliers
+    except ModelError:  # an output depends on multipliers
         return _by_differences(state, dx, dr, sizes)
     directions = np.vstack([dx, dr, dudot])
     total, terms = slopes @ directions, np.abs(slopes) @ np.abs(directions)
@@ -197,7 +196,7 @@ def _by_differences(state: ConstraintState, dx: Array, dr: Array, sizes: Array) 
 
 
 def _where_defined(kernel: Any, t: float, x: Array, r: Array, p: Any) -> Array:
-    """A kernel at many states, NaN where it is not defined."""
+    """A kernel at several states, NaN where it is undefined."""
     try:
         return np.asarray(kernel(t, x, r=r, p=p))
     except StateError as error:

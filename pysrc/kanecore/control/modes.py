@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Modes of linear equations ż = A z + B δr, by the names of the states, and the uncontrollable modes.
 
-λ is uncontrollable where wᵀ A = λ wᵀ and wᵀ B = 0 for some w (Popov, Belevitch & Hautus; Kailath, *Linear Systems*,
+λ is uncontrollable if wᵀ A = λ wᵀ and wᵀ B = 0 for some w (Popov, Belevitch & Hautus; Kailath, *Linear Systems*,
 1980, section 6.2).  All such w lie in the largest subspace W with Wᵀ B = 0 and Wᵀ A = A_w Wᵀ.  So W is computed, and
-A_w has the eigenvalues λ.  Repeated eigenvalues, which rounding scatters, do not blur W.
+the eigenvalues of A_w are the λ.  Repeated eigenvalues, which rounding scatters, do not affect W.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Array = npt.NDArray[np.float64]
 Eigen = npt.NDArray[np.float64] | npt.NDArray[np.complex128]
 
 _NONE = np.zeros(0, dtype=np.complex128)
-_SWEEPS = 5  # of balancing: halves and doubles of units would do
-_SHOWN = 0.2  # of the largest part of a mode, in the metric of the masses: a smaller one is not named
-_NAMES = 3  # at most
+_SWEEPS = 5  # sweeps of balancing; units within a factor of two suffice
+_SHOWN = 0.2  # least part of a state in a mode to be named, relative to the largest, in the metric of the masses
+_NAMES = 3  # largest number of named states
 
 
 @dataclass(frozen=True)
 class Mode:
-    """Mode with the eigenvalue λ = −ζ ω ± i ω √(1 − ζ²); a pair has the one with the positive imaginary part.
+    """Mode with the eigenvalue λ = −ζ ω ± i ω √(1 − ζ²); for a pair, with positive imaginary part.
 
     Attributes
     ----------
@@ -40,10 +40,10 @@ class Mode:
     damping : float
         ζ = −Re λ / |λ|; NaN for λ = 0.
     states : tuple of str
-        Names of the states with the largest parts in it, the largest first, in the metric of the masses.
+        Names of the states with the largest parts in the mode, the largest first, in the metric of the masses.
     vector : ndarray, (n,)
-        The eigenvector, in the units of the states: A v = λ v; of a mode that is uncontrollable, wᵀ A = λ wᵀ.  Where k
-        eigenvalues are equal, the k vectors are a basis of (A − λ)^k v = 0.
+        The eigenvector A v = λ v, in the units of the states; for an uncontrollable mode wᵀ A = λ wᵀ.  For k equal
+        eigenvalues the k vectors are a basis of (A − λ)^k v = 0.
     """
 
     eigenvalue: complex
@@ -62,8 +62,9 @@ class Mode:
 def balance(a: Array, units: Array, n_coordinates: int, n_first_order: int = 0) -> Array:
     """Units in which coordinates and speeds change alike, from the units in the metric of the masses.
 
-    Only the unit of time is free in these, and it is chosen from A: so nothing depends on the user's.  Those of the
-    last ``n_first_order`` states are free, and make row and column of each in A equally large (Osborne 1960).
+    Only the unit of time is free there.  It is chosen from A, so that results do not depend on the user's unit.  Units
+    of the last ``n_first_order`` states are free, and make the row and column of each in A equally large (Osborne
+    1960).
     """
     end = len(units) - n_first_order
     units = np.concatenate([_balanced(a[:end, :end], units[:end], n_coordinates), units[end:]])
@@ -87,7 +88,7 @@ def _balanced(a: Array, units: Array, n_coordinates: int) -> Array:
 
 
 def in_units(a: Array, units: Array) -> Array:
-    """A for states in some units, without the tiny remains of rounding, by which LAPACK would scale."""
+    """A for states in some units, without tiny rounding errors, by which LAPACK would scale."""
     scaled = a / units[:, np.newaxis] * units
     return np.where(np.abs(scaled) > EPSILON**2 * np.max(np.abs(scaled), initial=0.0), scaled, 0.0)
 
@@ -103,7 +104,7 @@ def modes_of(a: Array, units: Array, names: tuple[str, ...]) -> tuple[Mode, ...]
 def _joined(
     parts: list[npt.NDArray[np.intp]], found: list[tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]]
 ) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
-    """Eigenvalues and vectors of all states, from those of parts."""
+    """Eigenvalues and vectors for all states, from those of parts."""
     values = np.concatenate([each for each, _ in found] or [_NONE])
     vectors = np.zeros((sum(map(len, parts)), len(values)), dtype=np.complex128)
     first = 0
@@ -126,7 +127,7 @@ def unreached(a: Array, b: Array, units: Array, names: tuple[str, ...], rounding
 
 
 def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
-    """The λ and w of one part, in equal units and columns of equal size."""
+    """The λ and w of a part, in equal units and columns of equal size."""
     basis, size = _null_rows(columns, _norm(columns)), _norm(scaled)
     while basis.shape[1]:
         moved = scaled.T @ basis
@@ -134,7 +135,7 @@ def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128
         if inside.shape[1] == basis.shape[1]:
             break
         basis = basis @ inside
-    # a basis whose vectors hold few states: if eigenvalues are equal, these are the modes
+    # a basis of vectors with few states: the modes, for equal eigenvalues
     leading = pivots(basis.T, basis.shape[1])
     basis = basis @ np.linalg.inv(basis[leading])
     within = (scaled.T @ basis)[leading]
@@ -143,14 +144,14 @@ def _unreached(scaled: Array, columns: Array) -> tuple[npt.NDArray[np.complex128
 
 
 def rounded(values: Any, matrix: Array) -> npt.NDArray[np.complex128]:
-    """Eigenvalues with real or imaginary parts of zero if these are no more than rounding of the matrix."""
+    """Eigenvalues with zero for real or imaginary parts within rounding of the matrix."""
     limit = NOISE * _norm(matrix)
     parts = (np.where(np.abs(part) > limit, part, 0.0) for part in (values.real, values.imag))
     return np.asarray(next(parts) + 1j * next(parts))
 
 
 def eigenvalues(matrix: Array) -> npt.NDArray[np.complex128]:
-    """Eigenvalues; those of the null space, such as a body's free motion, are zero, and not scattered by rounding."""
+    """Eigenvalues; for the null space, such as a body's free motion, they are exactly zero."""
     return np.concatenate([_values_of(matrix[np.ix_(part, part)]) for part in _parts(matrix != 0.0)] or [_NONE])
 
 
@@ -161,7 +162,7 @@ def _values_of(matrix: Array) -> npt.NDArray[np.complex128]:
 
 
 def _parts(links: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
-    """States that links connect: others say nothing of how small a rate of these is."""
+    """Parts of connected states; rates are compared within a part only."""
     together = connected(links)
     return [np.flatnonzero(row) for i, row in enumerate(together) if np.argmax(row) == i]
 
@@ -169,8 +170,8 @@ def _parts(links: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
 def _split(matrix: Array) -> tuple[Array, Array, Array]:
     """A on its generalized null space, an orthonormal basis of that space, and a basis of its orthogonal complement.
 
-    First come vectors v with A v = 0, then vectors with A v in the space of the first, and so on, to rounding of A: the
-    eigenvalues of a chain of two are the roots of the remaining rounding (Kublanovskaya, *USSR Computational
+    The first vectors have A v = 0, the next have A v in the space of the first, and so on, to rounding of A: the
+    eigenvalues of a chain of two would be square roots of rounding errors (Kublanovskaya, *USSR Computational
     Mathematics and Mathematical Physics* 6, 1966).
     """
     size, inside, outside = _norm(matrix), np.zeros((len(matrix), 0)), np.eye(len(matrix))
@@ -184,11 +185,11 @@ def _split(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt.NDArray[np.complex128]]:
-    """Eigenvalues and vectors of a matrix, or of a part of a whole one: of equal ones all that (A − λ)^k v = 0 has."""
+    """Eigenvalues and vectors of a matrix, or of a part of one; for k equal ones a basis of (A − λ)^k v = 0."""
     null, inside, outside = _split(matrix)
     values, beside = np.linalg.eig(outside.T @ matrix @ outside)
     vectors = outside @ beside.astype(np.complex128)
-    for i, value in enumerate(values):  # of A itself: the part in the null space follows
+    for i, value in enumerate(values):  # a vector of A itself: its part in the null space follows
         shift = null - value * np.eye(len(null))
         vectors[:, i] -= inside @ np.linalg.solve(shift, inside.T @ (matrix @ vectors[:, i]))
         vectors[:, i] /= np.linalg.norm(vectors[:, i])
@@ -202,7 +203,7 @@ def _eigen(matrix: Array, whole: Array) -> tuple[npt.NDArray[np.complex128], npt
             else:
                 power = np.linalg.matrix_power(matrix - value * np.eye(len(matrix)), len(equal))
                 basis = np.linalg.svd(power)[2][-len(equal) :]
-            # a basis whose vectors hold few states
+            # a basis of vectors with few states
             vectors[:, equal] = np.linalg.solve(basis[:, pivots(basis, len(equal))], basis).T
     return values, np.asarray(vectors, dtype=np.complex128)
 
@@ -212,7 +213,7 @@ def _norm(matrix: Array) -> float:
 
 
 def _null_rows(matrix: Array, size: float, tolerance: float = EQUAL) -> Array:
-    """Orthonormal basis of the w with wᵀ M = 0, relative to a size."""
+    """Orthonormal basis of the w with wᵀ M = 0, to rounding relative to a size."""
     of_rows, s, _ = np.linalg.svd(matrix)
     return np.asarray(of_rows[:, int(np.sum(s > tolerance * size)) :])
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Operational-space quantities: the inverse of M, the inertia at a point, the momentum matrix.
 
-With the velocity v = J u of a point, J its `jacobian`, a force F on it changes u̇ by M⁻¹ Jᵀ F, and its
-acceleration by Λ⁻¹ F, Λ = (J M⁻¹ Jᵀ)⁻¹ (Khatib, *IEEE Journal on Robotics and Automation* 3, 1987).  None of this
-needs q̇ = u.
+Let v = J u be the velocity of a point with the `jacobian` J.  A force F on the point changes u̇ by M⁻¹ Jᵀ F, and the
+point's acceleration by Λ⁻¹ F, Λ = (J M⁻¹ Jᵀ)⁻¹ (Khatib, *IEEE Journal on Robotics and Automation* 3, 1987).  The speeds
+need not be q̇.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Array = npt.NDArray[np.float64]
 
 @method("Equations of motion")
 def mass_matrix_inverse(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
-    """The inverse M⁻¹ of `mass_matrix`, that of all speeds: constraints are not applied.
+    """The inverse M⁻¹ of `mass_matrix`, for all speeds: constraints are not applied.
 
     Parameters
     ----------
@@ -47,11 +47,12 @@ def mass_matrix_inverse(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any =
     Raises
     ------
     SingularError
-        M is singular: some speed moves no mass.  With constraints `operational_inertia` and `udot` do not need M⁻¹.
+        M is singular: a combination of the speeds moves no mass.  With constraints `operational_inertia` and `udot` do
+        not need M⁻¹.
     """
     try:
         return dyn.kernels.mass_matrix_inverse(t, x, r=r, p=p)
-    except SingularError as error:  # or in doubt, or not positive definite
+    except SingularError as error:  # or nearly singular, or not positive definite
         out, rows = error.out, error.rows
     x = dyn.names.as_state(x)
     mass = dyn.mass_matrix(t, x, r=r, p=p)
@@ -61,7 +62,7 @@ def mass_matrix_inverse(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any =
     left = np.zeros((*mass.shape[:-2], 1, 1), dtype=bool)
     left.flat[rows] = True
     inverse = _inverted(dyn, np.where(left, mass, np.eye(dyn.n_u)), t, x, why)
-    return np.where(left, inverse.astype(mass.dtype), out)  # the others keep the bits that they have alone
+    return np.where(left, inverse.astype(mass.dtype), out)  # other rows equal single calls to the bit
 
 
 @method("Points and frames", doubles=True)
@@ -77,21 +78,20 @@ def operational_inertia(
     r: Any = None,
     p: Any = None,
 ) -> Array:
-    """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ that a point, or a body, shows to a force on it.
+    """The inertia Λ = (J M⁻¹ Jᵀ)⁻¹ of a point, or a body, against a force on it.
 
-    With constraints the speeds change as these allow: P (Pᵀ M P)⁻¹ Pᵀ replaces M⁻¹, the columns of P being a basis of
-    the motions that G allows.
+    With constraints P (Pᵀ M P)⁻¹ Pᵀ replaces M⁻¹, where the columns of P are a basis of the motions that G allows.
 
     Parameters
     ----------
     point, attached, frame
-        As for `jacobian`: with ``attached`` Λ is that of the velocity of the point, then the angular velocity of that
-        frame, and ``frame`` gives the axes.
+        As for `jacobian`: with ``attached`` Λ is for the velocity of the point, then the angular velocity of this
+        frame; ``frame`` gives the axes.
     t, x, r, p
         As for the kernels; leading axes broadcast.
     along : array_like, (k, 3) or with ``attached`` (k, 6), optional
-        Directions, in rows, in which a force acts and the motion is looked at: J in the definition is then these times
-        J.  Needed where the point cannot go everywhere, as in a plane.
+        Directions of the force and of the motion, in rows; ``along @ J`` replaces J in the definition.  They are needed
+        if the point cannot move in all directions, as in a plane.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def operational_inertia(
     Raises
     ------
     SingularError
-        There is a direction in which nothing moves: the state is singular, or ``along`` must leave it out.
+        There is a direction without motion: the state is singular, or ``along`` must leave this direction out.
     KeyError
         There is no such point or frame.
     ValueError
@@ -121,14 +121,14 @@ def operational_inertia(
     inverse = _inverted(dyn, mass, t, x, what)
     mobility = np.swapaxes(transposed, -1, -2) @ inverse @ transposed
     name = getattr(point, "name", point)
-    return _inverted(dyn, mobility, t, x, f"point {name!r} cannot move in every direction: say along= which, in rows")
+    return _inverted(dyn, mobility, t, x, f"point {name!r} cannot move in every direction: give rows of along=")
 
 
 @method("Energy and momentum")
 def momentum_matrix(
     dyn: Evaluator, t: npt.ArrayLike, x: Values, *, about: Any = None, r: Any = None, p: Any = None
 ) -> Array:
-    """The matrix of the momentum map: rows Σ m v* (3), then the angular momentum (3), of each speed, inertial axes.
+    """The matrix of the momentum map, inertial axes: rows of Σ m v* (3), then of the angular momentum (3).
 
     Σ m v* = A[:3] u and H = A[3:] u, plus the momentum of prescribed motions at u = 0.  About the mass centre this is
     the centroidal momentum matrix (Orin, Goswami & Lee, *Autonomous Robots* 35, 2013).
@@ -166,7 +166,7 @@ def momentum_matrix(
 
 
 def _inverted(dyn: Evaluator, matrix: Array, t: npt.ArrayLike, x: Values, why: str) -> Array:
-    """Inverses of square matrices, whose rows and columns are first scaled to one size."""
+    """Inverses of square matrices, with rows and columns first scaled to one size."""
     diagonal = np.abs(np.diagonal(matrix, axis1=-2, axis2=-1))
     units = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = matrix * units[..., np.newaxis] * units[..., np.newaxis, :]
@@ -198,7 +198,7 @@ def _inverse_unless_in_doubt(matrix: Array) -> Array | None:
 def _refuse_singular(
     dyn: Evaluator, scaled: Array, finite: npt.NDArray[np.bool_], t: npt.ArrayLike, x: Values, why: str
 ) -> None:
-    """Raise SingularError if the singular values of a finite matrix say that it is singular."""
+    """Raise SingularError if a finite matrix is singular by its singular values."""
     values = np.asarray(np.linalg.svd(scaled, compute_uv=False))
     singular = np.asarray(finite & ~(values.min(axis=-1, initial=np.inf) > RANK * values.max(axis=-1, initial=0.0)))
     if singular.any():

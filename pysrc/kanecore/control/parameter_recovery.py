@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parameters of a model that give its bodies certain inertial parameters.
 
-π is a function of masses, mass centres and inertias.  In most models its degree in each of them is at most two, so
-central differences over long steps are exact.  Parameters that affect more than π, such as the length of a link, keep
-their values.
+π is a function of masses, mass centres and inertias, in most models of degree two at most in each, so that central
+differences with long steps are exact.  Parameters that affect more than π, such as the length of a link, keep their
+values.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ __all__ = ["realised"]
 Array = npt.NDArray[np.float64]
 
 _STEPS = 50
-_LARGEST = 1e8  # damping, for slopes of size one
-_LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero; the first that changes π is taken
-_SHOWN = 1e-4  # a change of π, relative to the entry, that counts as one
+_LARGEST = 1e8  # largest damping, for slopes of size one
+_LADDER = 10.0 ** np.arange(0, 31, 3)  # steps of a parameter that is zero; the first step that changes π is taken
+_SHOWN = 1e-4  # least change of π that counts, relative to the entry
 _STATES = 8  # states at which the effects of a parameter are found
 
 
 def realised(
     dyn: Evaluator, at: Constraints, udot: Array, wanted: Array, matrix: Array, values: Array, weights: Array
 ) -> dict[str, float]:
-    """Values of parameters, by name, at which π or ``matrix @ π`` has the wanted value, else is nearest to it.
+    """Values of parameters, by name, for which π or ``matrix @ π`` is equal, or else nearest, to the wanted value.
 
     Empty if π depends on no parameters, or Newton's method finds none.
 
     Parameters
     ----------
     at, udot
-        Some states, and accelerations: at the current parameters.
+        Some states and accelerations, with the current parameters.
     wanted : ndarray, (n_bodies, 10)
     matrix, values
         Matrix and values of base parameters.
     weights
-        Weights of these values in the least squares from which they come.
+        Weights of these values in their least squares.
     """
     search = _Search(dyn, at, udot)
     if not len(search.free):
@@ -66,7 +66,7 @@ def realised(
 
 
 class _Search:
-    """Newton's method in the parameters on which π alone depends."""
+    """Newton's method in the parameters that affect only π."""
 
     def __init__(self, dyn: Evaluator, at: Constraints, udot: Array) -> None:
         self._dyn, self._start = dyn, np.array(dyn.kernels.values("parameter"))
@@ -83,13 +83,13 @@ class _Search:
         self.free = np.array([j for j in moving if self._acts_on_bodies_alone(int(j))], dtype=np.intp)
 
     def _of(self, p: Array) -> Array:
-        """π, (..., 10 n_bodies)."""
+        """The values π, (..., 10 n_bodies)."""
         first = self._r[0] if np.ndim(self._r) == 2 else self._r
         found = np.asarray(self._dyn.inertial_parameters(0.0, self._x[0], r=first, p=p))
         return found.reshape(*p.shape[:-1], 10 * len(self._dyn.bodies))
 
     def _lengthen(self, zeros: npt.NDArray[np.intp]) -> None:
-        """Steps of parameters that are zero, so long that π shows them, in any units."""
+        """Steps of zero parameters that are long enough to change π visibly, in any units."""
         before = self._of(self._start)
         size = sizes(before.reshape(-1, 10)).ravel()
         for j in zeros:
@@ -114,7 +114,7 @@ class _Search:
         return np.asarray(change.T / (2.0 * self._steps[places]))
 
     def _acts_on_bodies_alone(self, j: int) -> bool:
-        """Test whether a change of one parameter leaves regressor, other terms and constraints as they are."""
+        """Test whether a change of a parameter does not affect the regressor, other terms and constraints."""
         other = self._start.copy()
         other[j] += self._steps[j]
         before, after = self._equations(self._start), self._equations(other)
@@ -141,7 +141,7 @@ class _Search:
         self._units = 1.0 / np.max(slopes, axis=0)
 
     def solve(self, matrix: Array, values: Array) -> tuple[Array, float]:
-        """Parameters p near those of the model with ``matrix @ π(p) = values``, and the largest residual."""
+        """Parameters p near the model's with ``matrix @ π(p) = values``, and the largest residual."""
         p, units, best = self._start.copy(), self._units, (self._start, np.inf)
         for _ in range(_STEPS):
             rest = values - matrix @ self._of(p)

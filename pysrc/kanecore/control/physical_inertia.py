@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Physically consistent inertial parameters, nearest to given ones, under linear equations.
 
-A body is physical if its pseudo-inertia P = [[S, m c], [m cᵀ, m]] is positive definite, S = ½ tr(I) 1 − I, I and c from
-the body's first point (Wensing, Kim & Slotine, *IEEE Robotics and Automation Letters* 3, 2018).  The distance is
-Σ tr(P P0⁻¹) − log det(P P0⁻¹) of all bodies, which is convex, grows without bound towards the border, and is the same
-in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method finds the
-multipliers of the equations, from P0 on.  They minimise a convex function without constraints, which has no minimum if
-no solid bodies satisfy the equations.
+A body is physical if its pseudo-inertia P = [[S, m c], [m cᵀ, m]] is positive definite, where S = ½ tr(I) 1 − I, and I
+and c are relative to the body's first point (Wensing, Kim & Slotine, *IEEE Robotics and Automation Letters* 3, 2018).
+The distance is Σ tr(P P0⁻¹) − log det(P P0⁻¹) over all bodies.  It is convex, grows without bound towards the border,
+and is the same in all units and axes (Lee, Wensing & Park, *IEEE Transactions on Robotics* 36, 2020).  Newton's method
+finds the multipliers of the equations, starting from P0.  They minimize a convex function without constraints, which
+has no minimum if no solid bodies satisfy the equations.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ __all__ = ["is_physical", "least_change", "nearest_physical", "pseudo_inertia", 
 Array = npt.NDArray[np.float64]
 
 _STEPS = 200
-_DECREASE = 0.1  # of the decrease that a step predicts: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
-_NEAR = 0.05  # predicted, as the function is self-concordant: full steps square the residual, to rounding
-_SHORTEST = 1e-10  # of a whole step: if the value is not less there, no shorter step helps
-_MET = 1e-12  # of the largest z: tolerance of equations with rows of size one
+_DECREASE = 0.1  # share of a predicted decrease: Boyd & Vandenberghe, Convex Optimization, 2004, section 9.5
+_NEAR = 0.05  # predicted decrease, of a self-concordant function, below which full steps square the residual
+_SHORTEST = 1e-10  # shortest part of a step: if the value is not less there, no step helps
+_MET = 1e-12  # tolerance of equations with rows of size one, relative to the largest z
 _THIN = 1e-2
-"""Extent of a prior without one, relative to the largest axis of the body; its mass, relative to those of others."""
-_DEFINITE = 1e-9  # smallest by largest eigenvalue of P in units of its diagonal: a prior that is flatter has no log det
+"""Extent of a thin prior, relative to the body's largest axis; mass of a massless prior, relative to the others.
+"""
+_DEFINITE = 1e-9  # least ratio of eigenvalues of P in units of its diagonal: a flatter prior has no log det
 
 
 def pseudo_inertia(parameters: Array) -> Array:
-    """P of π, (..., 4, 4) of (..., 10)."""
+    """P from π, (..., 4, 4) from (..., 10)."""
     result = np.zeros((*parameters.shape[:-1], 4, 4))
     inertia = np.zeros((*parameters.shape[:-1], 3, 3))
     for (i, j), value in zip(ENTRIES, np.moveaxis(parameters[..., 4:], -1, 0), strict=True):
@@ -47,7 +48,7 @@ def pseudo_inertia(parameters: Array) -> Array:
 
 
 def sizes(parameters: Array) -> Array:
-    """Reference magnitude of each of π, (..., 10): the mass, mass times extent, and moments of inertia."""
+    """Reference magnitude of the entries of π, (..., 10): mass, mass times extent, and moments of inertia."""
     p = np.abs(np.diagonal(pseudo_inertia(parameters), axis1=-2, axis2=-1))
     mass, second = p[..., 3:], p[..., :3].sum(axis=-1, keepdims=True)
     first = np.sqrt(mass * second)
@@ -62,13 +63,13 @@ def nearest_physical(
     Parameters
     ----------
     prior : ndarray, (n_bodies, 10)
-        Parameters that no solid body has are made physical first: see `solid`.
+        Parameters of no solid body are made physical first: see `solid`.
     particles : ndarray of bool, (n_bodies,)
-        Bodies that have a mass alone.
+        Bodies with a mass only.
     rotors : ndarray, (k,)
-        Positive J0 to which J is near as P is to P0.
+        Positive references J0 of J, as P0 of P.
     matrix : ndarray, (n, 10 * n_bodies + k)
-        Matrix of independent rows.
+        Matrix with independent rows.
     values : ndarray, (n,)
     """
     problem = _Problem.of(solid(prior, particles), particles, rotors, matrix, values)
@@ -91,8 +92,9 @@ def least_change(prior: Array, particles: npt.NDArray[np.bool_], matrix: Array, 
 def solid(prior: Array, particles: npt.NDArray[np.bool_] | None = None) -> Array:
     """Prior in which each body has mass and extent in all directions.
 
-    One without mass gets a hundredth of the mean of all; one that is thin in some direction gets a hundredth of its
-    largest second moment there, or, if it is a point, of that which the others have for their mass.
+    A body without mass gets a hundredth of the mean mass.  A body that is thin in a direction gets a hundredth of its
+    largest second moment there.  A point gets a hundredth of the second moment that the other bodies have for their
+    mass.
     """
     result = prior.copy()
     masses = prior[:, 0]
@@ -137,7 +139,7 @@ def _eigenvalues(p: Array) -> Array:
 
 
 def _of_pseudo_inertia() -> Array:
-    """π = L vec P."""
+    """The linear map π = L vec P."""
     result = np.zeros((10, 4, 4))
     result[0, 3, 3] = 1.0
     for axis in range(3):
@@ -173,7 +175,7 @@ class _Problem:
     Attributes
     ----------
     turned : ndarray
-        [π, J] = turned @ z.
+        Matrix of [π, J] = turned @ z.
     rows, right : ndarray
         The equations rows @ z = right, each row of size one.
     parts : tuple of slice
@@ -208,9 +210,9 @@ class _Problem:
         return cls(turned, rows / size[:, np.newaxis], values / size, tuple(parts))
 
     def solve(self) -> Array | None:
-        """The z of the least sum; None if the equations are not met with each Q positive definite.
+        """The z of the least distance; None if no positive definite Q satisfy the equations.
 
-        By the multipliers m, with Q⁻¹ = 1 + Σ (Cᵀ m)_k E_k: they minimise right·m − log det Q⁻¹, from 0.
+        The multipliers m with Q⁻¹ = 1 + Σ (Cᵀ m)_k E_k minimize right·m − log det Q⁻¹, starting from 0.
         """
         multipliers, last = np.zeros(len(self.right)), np.inf
         value, z, spread = self._dual(multipliers)
@@ -219,7 +221,7 @@ class _Problem:
             step = -np.linalg.lstsq(rows.T, np.linalg.lstsq(rows, slope, rcond=None)[0], rcond=None)[0]
             promised, share = -float(slope @ step), 1.0
             if last < _NEAR and promised > 0.25 * last:
-                break  # rounding is all that is left
+                break  # only rounding is left
             trial = self._dual(multipliers + step)
             while promised >= _NEAR and not trial[0] <= value - _DECREASE * share * promised and share > _SHORTEST:
                 share *= 0.5

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Faults of recordings that least squares would take without a word: rows far outside the others, late efforts.
+"""Faults of recordings that least squares would accept silently: rows far outside the others, late efforts.
 
-A row is suspected where its residual, or one of its numbers, is far outside the others.  It is named if a fit without
-all such rows says so as well: its residual is then farther outside, or more base parameters can be told.  Efforts are
-late, or early, where shifted rows of them leave much less of the equations.
+A row is suspect if its residual, or one of its numbers, is far outside the others.  It is reported if a fit without all
+suspect rows agrees: the residual of the row is then farther outside, or more base parameters can be distinguished.
+Efforts are late or early if shifting their rows reduces the residual much.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["robust_weights", "spread", "warn_of_lag", "warn_of_rows"]
 
 Array = npt.NDArray[np.float64]
 
-_SUSPECTED, _FAR = 5.0, 30.0  # times the spread of the others
-_LIKEWISE = 10.0  # times the spread: further rows that are named once one is far
-_BEYOND = 1e5  # times the median of the others: beside such a number the others vanish in the default tolerance
-_MOST = 0.2  # of the rows: more are no exceptions
+_SUSPECTED, _FAR = 5.0, 30.0  # times the spread of the others: a row is far outside
+_LIKEWISE = 10.0  # times the spread: further rows that are reported if one is far outside
+_BEYOND = 1e5  # times the median of the others: relative to such a number the others are within the default tolerance
+_MOST = 0.2  # largest share of rows that are exceptions
 _NAMED = 3
-_ROWS, _FEWEST = 300, 40  # of the lag's test, and for it
-_SHIFT = 8  # a part of all rows: the longest lag
-_MUCH = 0.5  # of the residual: a lag must leave less
+_ROWS, _FEWEST = 300, 40  # rows of the lag's test, and for it
+_SHIFT = 8  # longest lag, as a share of all rows
+_MUCH = 0.5  # largest share of the residual that a lag may leave
 _STEPS = 50
-_SETTLED = 1e-3  # of weights
+_SETTLED = 1e-3  # change of weights
 _NORMAL = 1.4826  # standard deviation of normal noise by the median of its size
 
 
@@ -47,16 +47,16 @@ def spread(rests: Array, terms: Array) -> Array:
 
 
 def _outside(rests: Array, terms: Array, kept: npt.NDArray[np.bool_]) -> Array:
-    """Residuals by the spread of those that are kept: (N, n_u)."""
+    """Residuals relative to the spread of the kept rows: (N, n_u)."""
     size = np.abs(rests)
     beside = spread(rests[kept], terms[kept]) + np.finfo(np.float64).eps * terms
     return np.asarray(np.divide(size, beside, out=np.zeros_like(size), where=beside > 0.0))
 
 
 def warn_of_rows(equations: Equations, found: Found, start: Array, tolerance: float) -> None:
-    """Warn of rows whose equations are far outside those of the others, or that hide base parameters.
+    """Warn of rows with equations far outside the others, or rows that hide base parameters.
 
-    Where weights make the former count little it warns of the latter alone.
+    If weights make outliers count little, only rows that hide base parameters are reported.
     """
     n, weighted = len(equations.x), equations.weights is not None
     equations = replace(equations, weights=None)
@@ -95,14 +95,14 @@ def warn_of_rows(equations: Equations, found: Found, start: Array, tolerance: fl
 
 
 def _full(found: Found) -> Array:
-    """The change of all parameters: zero but for the independent ones."""
+    """The change of all parameters, zero except for the independent ones."""
     change = np.zeros(found.matrix.shape[1])
     change[list(found.independent)] = found.change
     return change
 
 
 def _beyond(equations: Equations) -> npt.NDArray[np.bool_]:
-    """Rows with a number that is beyond all others of its kind."""
+    """Rows with a number far larger than all others of its column."""
     found = np.zeros(len(equations.x), dtype=bool)
     for numbers in (equations.x, equations.udot, equations.r):
         for column in () if numbers is None else np.abs(numbers.T):
@@ -112,7 +112,7 @@ def _beyond(equations: Equations) -> npt.NDArray[np.bool_]:
 
 
 def warn_of_lag(equations: Equations, independent: Sequence[int]) -> None:
-    """Warn if efforts that are taken some rows later, or earlier, leave much less of the equations."""
+    """Warn if efforts shifted by some rows reduce the residual much."""
     r, n = equations.r, len(equations.x)
     longest = n // _SHIFT
     if r is None or n < _FEWEST or not np.ptp(r, axis=0).any():
@@ -149,14 +149,14 @@ def warn_of_lag(equations: Equations, independent: Sequence[int]) -> None:
     warn(
         f"the efforts r seem to be {'late' if best > 0 else 'early'} by {when}: {known[best] / known[0]:.2g} of the "
         f"residual is left with r taken as much {'later' if best > 0 else 'earlier'}; shift r, or identify friction, "
-        "joints=('viscous',), which may look like that"
+        "joints=('viscous',), which may have the same effect"
     )
 
 
 def robust_weights(equations: Equations, start: Array, tolerance: float) -> Equations:
-    """The equations with the weights of soft_l1, Σ 2 √(1 + (ê/σ)²), σ the spread of each equation's residuals.
+    """The equations with the weights of soft_l1, Σ 2 √(1 + (ê/σ)²), where σ is the spread of each equation's residuals.
 
-    By weighted least squares, again and again: a state has the least weight of its equations.
+    Weighted least squares are iterated; a state has the least weight of its equations.
     """
     weights = np.ones(len(equations.x))
     for _ in range(_STEPS):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear equations of measured motion, Y δπ + Y_j θ = −e, their least squares and standard errors.
 
-The noise of the generalized force of each speed has a variance of its own, σ_i².  With A = (XᵀX)⁻¹, X the columns of
-the base parameters at all states, and P the projection to the motions that constraints allow,
+The noise of the generalized force of each speed has a separate variance σ_i².  With A = (XᵀX)⁻¹, the columns X of the
+base parameters at all states, and the projection P to the motions that constraints allow,
 
     cov = A (Σ_i σ_i² X_iᵀ X_i) A,      E Σ_k ê_ki² = Σ_l T_il σ_l²,    T_il = Σ_kk' (P − X A Xᵀ)²_(ki)(k'l)
 
@@ -35,30 +35,30 @@ __all__ = ["Equations", "Found"]
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.intp]
 
-_AT_ONCE = 1024  # states with rows in memory at the same time
-_SOME = 8  # states that tell which equations share a parameter
+_AT_ONCE = 1024  # number of states with rows in memory at the same time
+_SOME = 8  # number of states used to find equations that share a parameter
 _NOTHING = 1e-12
-"""A column that is smaller than this is rounding, and taken for zero.
+"""A smaller column is rounding, and counts as zero.
 
-It is compared with three things: for bodies, with the largest column of the same unit and body; for joints, with itself
-before the equations are projected to the allowed motions; and, times what is usual for its parameter, with the terms of
-the equations.
+There are three comparisons: for bodies, with the largest column of the same unit and body; for joints, with the column
+before projection to the allowed motions; and, multiplied by the usual size of its parameter, with the terms of the
+equations.
 """
-_STILL = 1e-6  # of the largest terms connected with it, in the metric of the masses: floor for those of a speed at rest
-_CLEAN = 1e2  # times ε and the condition: coefficients that are smaller, by the largest of a column, are rounding
-_LEFT = 0.5  # of one residual: an equation with less tells nothing of its variance
+_STILL = 1e-6  # floor of the terms of a speed at rest, relative to the largest connected terms by mass
+_CLEAN = 1e2  # times ε and the condition: smaller coefficients, relative to the largest of a column, are rounding
+_LEFT = 0.5  # degrees of freedom of a residual: with fewer an equation gives no variance
 
 
 @dataclass(frozen=True)
 class Found:
-    """Base parameters, as changes from those of the model.
+    """Base parameters, as changes from the model's.
 
     Attributes
     ----------
     absent : ndarray of bool
         Columns of bodies that are zero at all states.
     weights : ndarray
-        The residual at other base parameters is larger by the square of ``weights @ difference``.
+        At other base parameters the squared residual is larger by |``weights @ difference``|².
     """
 
     independent: tuple[int, ...]
@@ -72,7 +72,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Equations:
-    """Y δπ + Y_j θ = −e at all states, each state times one of ``weights``, (N,)."""
+    """Y δπ + Y_j θ = −e at all states, each state multiplied by its weight, (N,)."""
 
     dyn: Evaluator
     x: Array
@@ -120,7 +120,7 @@ class Equations:
         return replace(self, x=self.x[k], udot=self.udot[k], r=r, t=self.times(k), weights=weights)
 
     def times(self, k: Any) -> Any:
-        """Times of one state, or of several."""
+        """Times of a state, or of several."""
         return self.t[k] if self.t.ndim else self.t
 
     @property
@@ -128,11 +128,11 @@ class Equations:
         return Constraints(self.dyn, self.times(slice(None)), self.x, self.r)
 
     def _places(self) -> Iterator[slice]:
-        """Some states at a time."""
+        """Blocks of states."""
         return (slice(first, first + _AT_ONCE) for first in range(0, len(self.x), _AT_ONCE))
 
     def parts(self) -> Iterator[tuple[Array, Array, Constraints]]:
-        """[Y, Y_j] and e, some states at a time."""
+        """[Y, Y_j] and e, in blocks of states."""
         for k in self._places():
             at = self.times(k), self.x[k], self.udot[k]
             r = None if self.r is None else self.r[k]
@@ -163,7 +163,7 @@ class Equations:
 
     @cached_property
     def _terms(self) -> Array:
-        """Root mean square of the terms; for a speed at rest a part of that of the speeds with the same parameters."""
+        """Root mean square of the terms; for a speed at rest a share of that of the speeds with the same parameters."""
         with np.errstate(over="ignore"):
             total = np.mean(self.terms**2, axis=0)
         if not np.isfinite(total).all():
@@ -183,7 +183,7 @@ class Equations:
 
     @staticmethod
     def _allowed(at: Constraints, sizes: Array) -> Array | None:
-        """Orthonormal columns: motions that the constraints allow, of speeds times sizes; None if all are."""
+        """Orthonormal basis of the allowed motions, in speeds times sizes; None if all motions are allowed."""
         if not at.dyn.n_constraints:
             return None
         _, s, of_columns = np.linalg.svd(equilibrated(at.rows, 1.0 / sizes))
@@ -192,10 +192,9 @@ class Equations:
         return np.asarray(np.swapaxes(np.where(lost[..., np.newaxis], 0.0, of_columns), -1, -2))
 
     def _triangle(self) -> tuple[Array, Array, Array, int]:
-        """R of the QR factorization of all rows and −e, and the number of rows that count.
+        """R of the QR factorization of all rows and −e, norms of columns, and the number of rows that count.
 
-        Between these two: the norms of columns before projection, and their root mean squares where each row is divided
-        by its terms alone.
+        Norms of columns are given before projection, and as root mean squares with each row divided by its terms.
         """
         sizes, shares = self.sizes, np.zeros(self.dyn.n_bodies * 10 + len(self.chosen))
         n = self.dyn.n_bodies * 10 + len(self.chosen)
@@ -215,7 +214,7 @@ class Equations:
         return triangle, np.sqrt(norms), np.sqrt(shares / len(self.x)), count
 
     def least_squares(self, start: Array, tolerance: float) -> Found:
-        """Base parameters; ValueError if the equations are no more than these."""
+        """Base parameters; ValueError unless there are more equations."""
         triangle, before, shares, count = self._triangle()
         size = np.linalg.norm(triangle[:, :-1], axis=0)
         limit = before.copy()
@@ -254,11 +253,11 @@ class Equations:
         )
 
     def _standard_errors(self, chosen: Numbers, scale: Array, inverse: Array, change: Array, count: int) -> Array:
-        """Standard errors of the chosen parameters times ``scale``, with one variance a speed.
+        """Standard errors of the chosen parameters times ``scale``, with a variance for each speed.
 
-        ``inverse`` is that of R in X = Q R, so that A = R⁻¹ R⁻ᵀ and the rows of X R⁻¹ are orthonormal.  Where states
-        have weights w of soft_l1, the noise is that of w² ê, which far rows do not enlarge, and A is divided by the
-        mean of its derivative, w⁶, beside that of w² (Huber, *Robust Statistics*, 1981, section 7.6).
+        ``inverse`` is the inverse of R in X = Q R, so that A = R⁻¹ R⁻ᵀ and the rows of X R⁻¹ are orthonormal.  If
+        states have weights w of soft_l1, the noise is that of w² ê, which outliers do not enlarge, and A is divided by
+        the mean of its derivative, w⁶, relative to that of w² (Huber, *Robust Statistics*, 1981, section 7.6).
         """
         n, sizes = self.dyn.n_u, self.sizes[:, np.newaxis]
         squares, leverages = np.zeros(n), np.zeros((n, len(chosen), len(chosen)))
@@ -282,31 +281,31 @@ class Equations:
         variances = np.where(np.diag(expected) > _LEFT, variances, pooled)
         covariance = inverse @ np.tensordot(variances, leverages, 1) @ inverse.T
         slope = 1.0
-        if self.weights is not None:  # of the equations of a state one decides about its weight
+        if self.weights is not None:  # one of the equations of a state decides its weight
             slope = float((np.sum(self.weights**6) / np.sum(self.weights**2) + n - 1) / n)
         return np.asarray(np.sqrt(np.maximum(np.diag(covariance), 0.0)) / slope)
 
     def rests(self, change: Array) -> Array:
-        """Residuals of all equations after a change of [π, θ], in the motions that constraints allow: (N, n_u)."""
+        """Residuals of all equations after a change of [π, θ], projected on the allowed motions: (N, n_u)."""
         found = []
         for columns, missing, at in self.parts():
             found.append(self.project((missing + columns @ change)[..., np.newaxis], at)[..., 0])
         return np.concatenate(found)
 
     def missing(self, r: Array) -> Array:
-        """The residual e with other inputs, in the motions that constraints allow: (N, n_u)."""
+        """The residual e with other inputs, projected on the allowed motions: (N, n_u)."""
         at = Constraints(self.dyn, self.times(slice(None)), self.x, r)
         found = np.asarray(self.dyn.inverse_dynamics(at.t, at.x, self.udot, r=r))
         return self.project(found[..., np.newaxis], at)[..., 0]
 
     def project(self, columns: Array, at: Constraints) -> Array:
-        """Columns of equations, (..., n_u, n), in the motions that constraints allow."""
+        """Columns of equations, (..., n_u, n), projected on the allowed motions."""
         allowed, sizes = self._allowed(at, self.sizes), self.sizes[:, np.newaxis]
         return columns if allowed is None else allowed @ (np.swapaxes(allowed, -1, -2) @ (columns / sizes)) * sizes
 
 
 def _not_negative(matrix: Array, values: Array) -> Array:
-    """The least-squares solution with no negative value: the values that would be negative are zero."""
+    """The least-squares solution without negative values; values that would be negative are zero."""
     kept = np.ones(len(values), dtype=bool)
     while True:
         found = np.zeros(len(values))

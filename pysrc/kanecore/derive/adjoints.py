@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gradient of weights · ẋ by one pass backwards, and its changes along directions: what optimizers ask for.
+"""The gradient of weights · ẋ by one reverse pass, and its changes along directions, for optimizers.
 
-With v some of t, x, r and p, y = (u̇, λ), the equations F(v, y) = 0 of motion and of constraints,
+Let v be some of t, x, r and p, let y = (u̇, λ), and let F(v, y) = 0 be the equations of motion and of constraints,
 
     F = (f + Gᵀ λ − M u̇,  G u̇ + γ),
 
-and multipliers a of these such that w_u + F_yᵀ a = 0, the gradient of w · ẋ is that of L = w_q · q̇ + a · F at constant
-y and a: L_v (Griewank & Walther 2008, Evaluating Derivatives, chapter 15).  Along a direction dv it changes by
+and choose multipliers a such that w_u + F_yᵀ a = 0.  The gradient of w · ẋ is then L_v, the gradient of L = w_q · q̇ +
+a · F at constant y and a (Griewank & Walther 2008, Evaluating Derivatives, chapter 15).  Along a direction dv it
+changes by
 
     L_vv dv + L_vy dy + L_va da + (w_q · q̇)_v changed by dw_q,
     F_y dy = −F_v dv,    F_yᵀ da = −dw_u − d(F_yᵀ a),
 
-where F_y depends on v alone: F is linear in y.  The rates of first-order states stand beside q̇; they may not hold y.
+where F_y depends on v alone, as F is linear in y.  The rates of first-order states follow q̇; they may not depend on y.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ VARIABLES = ("t", "x", "r", "p")
 
 @dataclass(frozen=True)
 class Adjoints:
-    """Three programs.
+    """Programs of the gradient and of its change along a direction.
 
     Attributes
     ----------
@@ -41,7 +42,7 @@ class Adjoints:
     direction : list of int
         The symbols of dv, dy, dw_q, da.
     gradient : Derived
-        L_v of dw_q and da in place of w_q and a.
+        L_v with dw_q and da in place of w_q and a.
     tangent : Derived
         F_v dv, then d(F_yᵀ a).
     change : Derived
@@ -56,7 +57,7 @@ class Adjoints:
 
 
 def adjoints(d: Derivation, by: Container[str]) -> Adjoints:
-    """Adjoints with respect to the variables that ``by`` names."""
+    """Adjoints with respect to the variables in ``by``."""
     g, description = d.graph, d.description
     groups = {
         "t": [description.time],

@@ -2,9 +2,9 @@
 """Base parameters: the combinations of inertial parameters on which a mechanism's motion and forces depend.
 
 Rows of the regressor Y of M u̇ − f = Y π at many random states are stacked.  With constraints each state satisfies them,
-and its rows are projected on the motions that they allow, in which the unknown forces of constraint have no part.  The
-rank of this matrix is the number of base parameters.  A QR factorization, whose pivots are the first columns that do
-not follow from those before them, tells which parameters stand for themselves and how the others go with them (Gautier,
+and its rows are projected on the allowed motions, where the unknown constraint forces vanish.  The
+rank of this matrix is the number of base parameters.  A QR factorization takes as pivots the first columns that do not
+follow from earlier columns.  It shows which parameters are independent, and how the others combine with them (Gautier,
 *Journal of Robotic Systems* 8, 1991; Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, section
 9.4).
 """
@@ -35,12 +35,12 @@ __all__ = ["BaseParameters", "base_parameters"]
 
 Array = npt.NDArray[np.float64]
 
-ROWS = 2  # times as many as columns, at least
-SEEDS = 40  # tried for each state that is needed
-DRAWS = 3  # of the parameters, to find the terms of a coefficient
-FACTORS = {1.0: "", 2.0: "2 ", 0.5: "0.5 "}  # of one product
-LONGEST, MOST = 3, 5000  # products in a sum, and how many sums of a length are tried
-CLEAN = 1e-8  # relative to the largest of a column: rounding of a least-squares solution over random states
+ROWS = 2  # rows, as a multiple of the columns, at least
+SEEDS = 40  # seeds seeds tried for each state that is needed
+DRAWS = 3  # random values random values of the parameters, to find the terms of a coefficient
+FACTORS = {1.0: "", 2.0: "2 ", 0.5: "0.5 "}  # factors factors of one product
+LONGEST, MOST = 3, 5000  # products in a sum, and number of sums of each length that are tried
+CLEAN = 1e-8  # relative to the largest entry of a column: rounding of a least-squares solution over random states
 WIDTH = 79
 
 
@@ -54,16 +54,16 @@ class BaseParameters:
     names : tuple of str
         Each base parameter as a combination, such as ``"link1.mcx + l1 link2.m"``.
     matrix : ndarray, (n_base, len(columns))
-        The base parameters are ``matrix @ π``.  If parameters were not given, it holds at those in ``parameters``.
+        The base parameters are ``matrix @ π``.  Without given values it is the matrix at the values in ``parameters``.
     independent : tuple of int
-        Numbers of the columns of the regressor that multiply them: Y π = Y[:, independent] @ matrix @ π.  With
-        constraints this holds for the forces along the motions that they allow.
+        Numbers of the columns of the regressor that multiply base parameters: Y π = Y[:, independent] @ matrix @ π.
+        With constraints the equation is true for the forces along the allowed motions.
     columns : tuple of str
         Names of π: the body, then m, m c, and I about its first point; then those of joints that were asked for.
     unidentifiable : tuple of str
-        Entries of π on which nothing depends.
+        Entries of π on which neither motion nor forces depend.
     parameters : dict of str to float
-        The parameters at which the numbers hold.
+        The parameter values for which the numbers are computed.
     """
 
     model: str
@@ -83,7 +83,7 @@ class BaseParameters:
         title = f"{self.model}: {self.n_base} base parameters of {len(self.columns)} inertial parameters"
         lines = [title, *self.names]
         if self.unidentifiable:
-            lines.append(f"nothing depends on {', '.join(self.unidentifiable)}")
+            lines.append(f"neither motion nor forces depend on {', '.join(self.unidentifiable)}")
         if self.parameters:
             lines.append("matrix at " + ", ".join(f"{name} = {value:.6g}" for name, value in self.parameters.items()))
         return "\n".join("\n".join(textwrap.wrap(line, WIDTH, subsequent_indent="    ")) for line in lines)
@@ -163,11 +163,11 @@ class _Regressors:
             if not math.isfinite(value):
                 raise ValueError(f"parameters: {name} is {value!r}; give a finite number")
         if missing := [self._names[i] for i in self.symbols if self._names[i] not in numbers]:
-            raise ValueError(f"parameters: {', '.join(missing)} stand in the regressor, and have no value")
+            raise ValueError(f"parameters: {', '.join(missing)} occur in the regressor, and have no value")
         return {node[name]: float(value) for name, value in numbers.items()}
 
     def draw(self, parameters: dict[int, float], first: int) -> _Draw:
-        """The rows at random states, each of the same parameters."""
+        """The rows at random states, all with the same parameters."""
         n_columns = len(self.columns)
         if not parameters and self.symbols:
             sample = next(self._states({}, range(first, first + SEEDS)), None)
@@ -196,7 +196,7 @@ class _Regressors:
         return (s for s in states if all(math.isfinite(s(i)) for i in (*self.roots, *self.jacobian)))
 
     def _rows(self, state: Sample) -> Array:
-        """Y in the motions that the constraints allow, with rows of one size; rounding errors become zero."""
+        """Y projected on the motions that the constraints allow, with rows of one size; rounding errors become zero."""
         n = len(self.k.description.speeds)
         y = np.array([0.0 if state.vanishes(i) else state(i) for i in self.roots]).reshape(n, len(self.columns))
         if self.jacobian:
@@ -216,7 +216,7 @@ def _allowed(rows: Array) -> Array:
 
 
 def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
-    """Independent columns, the first ones if these serve, and all columns as combinations of these."""
+    """Independent columns, as early as possible, and all columns as combinations of the independent ones."""
     size = np.max(np.abs(rows), axis=0, initial=0.0)
     scaled = rows / np.where(size > 0.0, size, 1.0)
     independent = independent_columns(scaled, EQUAL)
@@ -232,8 +232,8 @@ def _decomposed(rows: Array) -> tuple[tuple[int, ...], Array]:
 class _Writer:
     """Combinations of inertial parameters as text.
 
-    A coefficient that is another one at other values of the model's parameters is looked for among products of two of
-    these and short sums of such products; else its number is written.
+    A coefficient that changes with the model's parameters is searched for among products of two parameters and short
+    sums of such products.  If none fits, its number is written.
     """
 
     def __init__(self, columns: Sequence[str], draws: Sequence[Mapping[str, float]]) -> None:
@@ -259,7 +259,7 @@ class _Writer:
         self._totals = np.array(totals)
 
     def combination(self, rows: Array, own: int) -> str:
-        """A row of the matrix, at one or several values of the parameters; its own parameter first."""
+        """Text of a row of the matrix, for one or several values of the parameters; independent parameter first."""
         text = self.columns[own]
         for j in map(int, np.flatnonzero(np.abs(rows).max(axis=0))):
             if j != own:
@@ -268,7 +268,7 @@ class _Writer:
         return text
 
     def _coefficient(self, values: Array) -> tuple[str, str]:
-        """Sign of a coefficient, and its size: empty if that is one."""
+        """Sign of a coefficient, and the text of its size, empty for 1."""
         sign, size = ("-", -values) if values[0] < 0.0 else ("+", values)
         if len(values) > 1 and np.ptp(size) > CLEAN * size[0]:
             same = np.flatnonzero((np.abs(self._totals - size) <= CLEAN * np.abs(size)).all(axis=1))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Readings that are made from another one: in Hamilton's variables, without cyclic coordinates, with constraints freed.
+"""Readings made from another reading: in Hamilton's variables, without cyclic coordinates, with constraints freed.
 
-Each holds the new description, and the user's own words as far as they still hold.
+Each has the new description, and keeps the user's names as far as they still apply.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["canonical_reading", "freed_reading", "routhian_reading"]
 
 
 def canonical_reading(reading: Reading) -> Reading:
-    """The reading in q and p = ∂L/∂q̇; ModelError as of `kanecore.Model.canonical`."""
+    """The reading in q and p = ∂L/∂q̇; ModelError as in `kanecore.Model.canonical`."""
     return _without_loads(reading, canonical(reading.description))
 
 
 def routhian_reading(reading: Reading, cyclic: Sequence[str]) -> Reading:
-    """The reading without coordinates of these names, or without all that are cyclic, whose momenta are parameters.
+    """The reading without the named coordinates, or without all cyclic ones; their momenta become parameters.
 
-    ModelError and KeyError as of `kanecore.Model.routhian`.
+    ModelError and KeyError as in `kanecore.Model.routhian`.
     """
     d = routhian(reading.description, cyclic)
     momenta = d.parameter_names[len(reading.description.parameters) :]
@@ -38,7 +38,7 @@ def routhian_reading(reading: Reading, cyclic: Sequence[str]) -> Reading:
 
 
 def _without_loads(reading: Reading, d: Description) -> Reading:
-    """The reading with a description made of energies: its speeds are new, its loads and some outputs are gone."""
+    """The reading with a description made of energies: with new speeds, without loads and some outputs."""
     outputs = {name for name, _ in d.outputs}
     return replace(
         reading,
@@ -51,14 +51,14 @@ def _without_loads(reading: Reading, d: Description) -> Reading:
 
 
 def freed_reading(reading: Reading, constraints: Sequence[str | int], reserved: Collection[str]) -> Reading:
-    """The reading without some constraints, whose forces are inputs; ModelError as of `kanecore.Model.free`.
+    """The reading without some constraints; their forces are inputs.  ModelError as in `kanecore.Model.free`.
 
     Parameters
     ----------
     constraints : sequence of str or int
         Names, or numbers of rows of G.
     reserved : collection of str
-        Names that an input may not have, beside those of the description.
+        Names that an input may not have, in addition to the names of the description.
     """
     result = freed(reading.description, constraints, reading.n_loads, set(reserved))
     forces = {name: function_of_time(name) for name in result.inputs}

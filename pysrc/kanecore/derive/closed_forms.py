@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Closed forms of u̇, of λ and of the matrices of linearized equations, by Cramer's rule.
 
-With the bordered matrix K of M u̇ − Gᵀλ = f and G u̇ = −γ, every unknown is a quotient of two determinants.  They are
-for people, who read them for a few unknowns; programs factorize (:mod:`.derivation`).
+With the bordered matrix K of M u̇ − Gᵀλ = f and G u̇ = −γ, every unknown is a quotient of two determinants.  Closed
+forms are for readers, and for a few unknowns; programs factorize (:mod:`.derivation`).
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from .linearized_equations import VARIABLES
 
 __all__ = ["closed_form"]
 
-SPEEDS = 3  # of which u̇ is written out
-UNKNOWNS = 5  # with multipliers
-LONGEST = 400  # nodes of results that people read
+SPEEDS = 3  # largest number of speeds for which u̇ is written out
+UNKNOWNS = 5  # largest number of speeds and multipliers
+LONGEST = 400  # largest number of nodes of results for readers
 
 Matrix = list[list[int]]
 
 
 def closed_form(derivation: Derivation, kernel: str, at: Mapping[int, int]) -> tuple[Graph, list[int]] | None:
-    """A copy of the graph, and the results of a kernel on it; None for other kernels and too many unknowns.
+    """A copy of the graph with the results of a kernel; None for kernels without closed form and too many unknowns.
 
     Parameters
     ----------
     at : mapping of nodes to nodes
-        What takes the place of symbols once all derivatives are formed.
+        Replacements of symbols after all derivatives are formed.
 
     Returns
     -------
     (Graph, roots) or None
-        None as well where K is singular, as rows of G may be redundant.
+        None also if K is singular, as with redundant rows of G.
     """
     find = KERNELS.get(kernel)
     n = len(derivation.description.speeds)
@@ -60,7 +60,7 @@ class _Solved:
     Attributes
     ----------
     blocks : list of _Block
-        Equations of K that have no unknown in common with those of other blocks.
+        Equations of K; different blocks have no unknown in common.
     singular : bool
     """
 
@@ -91,7 +91,7 @@ class _Solved:
         return found
 
     def motion(self) -> list[int]:
-        """All of u̇, then λ."""
+        """The entries of u̇, then those of λ."""
         return self.unknowns([*self.forcing, *(self.graph.neg(row.bias) for row in self.rows)])
 
     def rates(self) -> list[int]:
@@ -154,7 +154,7 @@ def _blocks(matrix: Matrix) -> list[_Block]:
 
 
 def _determinant(g: Graph, rows: Sequence[Sequence[int]]) -> int:
-    """By expansion along the sparsest row, whose minors are shared as they are equal nodes."""
+    """The determinant by expansion along the sparsest row; equal minors are the same node."""
     if not rows:
         return g.one
     i = min(range(len(rows)), key=lambda k: sum(map(bool, rows[k])))

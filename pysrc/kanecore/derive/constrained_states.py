@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random states that satisfy the constraints of a description.
 
-Velocities that a user set may be right on the constraints alone (:mod:`.velocity_contradictions`): there they are
-compared.
+Velocities set by a user may be right only where constraints are satisfied (:mod:`.velocity_contradictions`): they are
+compared at such states.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from .kinematics import Kinematics
 
 __all__ = ["constrained_states", "moving_states", "states_with"]
 
-STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method that stall
-CLOSED = 1e-11  # of the first-order terms of a row: limit of Newton's residual; the rest is rounding
+STATES, TRIES, STEPS = 2, 12, 30  # states to find, seeds to start from, steps of Newton's method without progress
+CLOSED = 1e-11  # limit of Newton's residual, relative to the first-order terms of a row; smaller residuals are rounding
 
 
 def constrained_states(k: Kinematics, accelerations: bool) -> list[Sample]:
-    """States at which constraints hold as positions, as velocities and, on request, as accelerations."""
+    """States that satisfy the constraints in positions, in velocities and, on request, in accelerations."""
     return list(itertools.islice(_states(k, list(_levels(k, accelerations)), range(TRIES), {}), STATES))
 
 
 def states_with(k: Kinematics, parameters: Mapping[int, float], seeds: Iterable[int]) -> Iterator[Sample]:
-    """States at which constraints hold as positions, velocities and accelerations, with given values of parameters.
+    """States that satisfy the constraints in positions, velocities and accelerations, with given values of parameters.
 
-    Each of the seeds that leads to one; without values the parameters are drawn so that the constraints can hold.
+    Each seed gives at most one state.  Without values the parameters are drawn so that the constraints can be
+    satisfied.
     """
     levels = [level.without_choice() if parameters else level for level in _levels(k, True)]
     return _states(k, levels, seeds, parameters)
 
 
 def moving_states(k: Kinematics) -> list[Sample]:
-    """States that satisfy the given constraints on velocities; those on positions are ignored."""
+    """States that satisfy the given constraints on velocities; constraints on positions are ignored."""
     velocities = [constraint.node for constraint in k.description.constraints if constraint.kind == "velocity"]
     levels = [_Level(k.graph, k.description.speeds, velocities)]
     return list(itertools.islice(_states(k, levels, range(TRIES), {}), STATES)) if velocities else []
@@ -54,7 +55,7 @@ def _states(
 
 
 def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
-    """Constraints on positions, velocities and accelerations, as far as there are any."""
+    """The nonempty lists of constraints on positions, velocities and accelerations."""
     d, g = k.description, k.graph
     positions, velocities, further = (
         [constraint.node for constraint in d.constraints if constraint.kind == kind]
@@ -73,7 +74,7 @@ def _levels(k: Kinematics, accelerations: bool) -> Iterator[_Level]:
 
 
 def _solution(levels: Sequence[_Level], seed: int, parameters: Mapping[int, float]) -> dict[int, float] | None:
-    """Values of all unknowns, level by level; None if one has no solution near random values."""
+    """Values of all unknowns, level by level; None if a level has no solution near random values."""
     values = dict(parameters)
     for level in levels:
         solution = level.solution(seed, values)
@@ -84,7 +85,7 @@ def _solution(levels: Sequence[_Level], seed: int, parameters: Mapping[int, floa
 
 
 class _Level:
-    """Equations and the symbols for which they are solved; ``or_else`` are the symbols to try next."""
+    """Equations and the symbols for which they are solved; ``or_else`` are the symbols to try after these."""
 
     def __init__(self, g: Graph, unknowns: Sequence[int], rows: Sequence[int], or_else: Sequence[int] = ()) -> None:
         self.graph, self.rows = g, rows
@@ -99,7 +100,7 @@ class _Level:
         return next((values for values in solutions if values is not None), None)
 
     def _newton(self, seed: int, known_values: Mapping[int, float], unknowns: Sequence[int]) -> dict[int, float] | None:
-        """Values of the unknowns for given ones, with the least change from random values."""
+        """Values of the unknowns for given values of the other symbols, with the least change from random values."""
         g, rows = self.graph, self.rows
         slopes = [accumulate(g, [(row, g.one)], unknowns) for row in rows]
         x = np.array(Sample(g, seed, known_values).values(unknowns))
@@ -114,7 +115,7 @@ class _Level:
             small = np.abs(residual) <= CLOSED * (np.abs(jacobian) @ np.abs(x))
             if all(ok or state.vanishes(row) for ok, row in zip(small, rows, strict=True)):
                 return values
-            # far from a solution each step of a quadratic row leaves a quarter
+            # far from a solution each step reduces the residual of a quadratic row to a quarter
             falls = np.abs(residual) <= 0.5 * before
             stalled, before = stalled + (not np.all(small | falls)), np.abs(residual)
             x = x - np.linalg.lstsq(jacobian, residual, rcond=RANK)[0]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Elimination of constraints on the graph, and the smaller systems that are left for run time.
+"""Elimination of constraints on the graph, and the smaller systems that are solved at run time.
 
-Rows of G with a constant pivot are solved before anything is emitted.  The other equations of M u̇ = f + Gᵀλ,
-G u̇ + γ = 0 are fewer, and are solved at run time with pivots that are chosen there
-(``emit/runtime/constraint_solver.h``).
+Rows of G with a constant pivot are solved before C is emitted.  The remaining equations of M u̇ = f + Gᵀλ, G u̇ + γ = 0
+are solved at run time, with pivots chosen then (``emit/runtime/constraint_solver.h``).
 """
 
 from __future__ import annotations
@@ -21,19 +20,20 @@ from kanecore.tolerances import INDEPENDENT
 __all__ = ["Reduced", "Solving", "reduced", "solving", "whole"]
 
 SMALLEST_PIVOT = 0.1
-"""Relative to its row, now and before others were solved, in the metric of the masses: with a smaller pivot a row is
-solved at run time.  In a closed chain of 30 links, pivots of 1/155 of their rows cost three digits."""
+"""Smallest pivot relative to its row, now and originally, in the metric of the masses.  With a smaller pivot a
+row is solved at run time.  In a closed chain of 30 links, pivots of 1/155 of their rows cost three digits.
+"""
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """Equations M v = f + Gᵀλ, G v + γ = 0 of the u̇ that are independent once rows with constant pivots are solved.
+    """Equations M v = f + Gᵀλ, G v + γ = 0 of the u̇ that stay independent after rows with constant pivots are solved.
 
-    All of u̇ are P v + p.  ``speeds`` are the numbers of the speeds that v belongs to, ``rows`` those of the rows of G
-    that are left, ``solved`` of those that were solved; others vanish.  ``projection`` holds P row by row, ``offset``
-    p; ``sums`` are bounds of the terms of the coefficients of G, zeros for rows that cannot be lost.  It holds where no
-    node of ``limits`` is positive: elsewhere some pivot is small relative to its row, or little is left of a row of G,
-    so that the rank is to be decided with all rows.
+    All of u̇ are P v + p.  ``speeds`` are the indices of the speeds of v, ``rows`` those of the remaining rows of G,
+    ``solved`` those of the rows that were solved; further rows vanish.  ``projection`` is P row by row, ``offset`` is
+    p.  ``sums`` are bounds of the terms of the coefficients of G, zeros for rows that stay independent.  The equations
+    are valid where no node of ``limits`` is positive.  Elsewhere a pivot is small relative to its row, or a row of G
+    nearly cancels, so the rank must be decided with all rows.
     """
 
     speeds: tuple[int, ...]
@@ -49,7 +49,7 @@ class Reduced:
     limits: tuple[int, ...]
 
     def all_from(self, g: Graph, v: Sequence[int]) -> list[int]:
-        """All of u̇ = P v + p."""
+        """All entries of u̇ = P v + p."""
         return [
             g.add(p, g.sum(g.mul(x, y) for x, y in zip(row, v, strict=True)))
             for row, p in zip(self.projection, self.offset, strict=True)
@@ -58,10 +58,10 @@ class Reduced:
 
 @dataclass(frozen=True)
 class _Affine:
-    """An expression Σ a_k u̇_k + b: the coefficients that are not zero by the numbers of the speeds, and b.
+    """An expression Σ a_k u̇_k + b: the nonzero coefficients by the indices of the speeds, and b.
 
-    ``cancelled`` are terms of coefficients, with the number of the speed, whose sum is a number: relative to them it
-    may be rounding, or the tiny remainder of a row that follows from others.
+    ``cancelled`` are terms of coefficients with a number as sum, and the index of the speed.  Relative to these terms
+    the sum may be rounding, or the tiny remainder of a row that follows from other rows.
     """
 
     coefficients: dict[int, int]
@@ -84,7 +84,7 @@ class _Affine:
         return _Affine(coefficients, g.add(self.offset, g.mul(factor, value.offset)), tuple(cancelled))
 
     def solved_for(self, g: Graph, j: int) -> _Affine:
-        """Solution u̇_j of the equation that sets this expression to zero."""
+        """Solution u̇_j of the equation: this expression = 0."""
         pivot = self.coefficients[j]
         coefficients = {k: g.neg(g.div(x, pivot)) for k, x in self.coefficients.items() if k != j}
         return _Affine(coefficients, g.neg(g.div(self.offset, pivot)))
@@ -93,9 +93,9 @@ class _Affine:
 def reduced(
     g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row], prefer: Sequence[int]
 ) -> Reduced:
-    """Eliminate on the graph every speed with a constant, leading coefficient in some row.
+    """Eliminate on the graph every speed that has a constant, leading coefficient in a row.
 
-    ``prefer`` are the numbers of the speeds to eliminate first: those the user calls dependent.
+    ``prefer`` are the indices of the speeds to eliminate first, the user's dependent speeds.
     """
     open_rows = {i: _Affine({j: x for j, x in enumerate(r.jacobian) if x}, r.bias) for i, r in enumerate(rows)}
     solved: dict[int, _Affine] = {}  # u̇_j in terms of others
@@ -117,9 +117,9 @@ def reduced(
 def _pivots(
     g: Graph, mass_matrix: Sequence[Sequence[int]], rows: Mapping[int, _Affine], prefer: Sequence[int]
 ) -> Iterator[tuple[bool, int, int, int]]:
-    """The constants that lead their row, the best the least: whether other speeds come first, products, row, speed.
+    """Constants that lead their row, as (is not preferred, number of products, row, speed); the least is the best.
 
-    The products are formed by elimination.
+    The products are those of the elimination.
     """
     for i, row in rows.items():
         for j, x in row.coefficients.items():
@@ -179,7 +179,7 @@ def _projected(
 
 
 def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int], rows: Sequence[Row]) -> Reduced:
-    """System without elimination, for cases in which `reduced` does not hold."""
+    """System without elimination, for states at which `reduced` is not valid."""
     n = len(forcing)
     jacobian = tuple(row.jacobian for row in rows)
     return Reduced(
@@ -198,7 +198,7 @@ def whole(g: Graph, mass_matrix: Sequence[Sequence[int]], forcing: Sequence[int]
 
 
 def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: _Affine, j: int) -> list[int]:
-    """Excess over the limit, positive if the pivot of column j is small beside another coefficient, by the masses.
+    """Excess over the limit: positive if the pivot of column j is small beside another coefficient, by the masses.
 
     u̇_j = −a_k u̇_k multiplies rounding errors of u̇_k by |a_k| √(M_jj / M_kk) / |pivot|.
     """
@@ -211,12 +211,12 @@ def _excesses(g: Graph, mass_matrix: Sequence[Sequence[int]], row: _Affine, j: i
 
 
 def _loss(g: Graph, mass_matrix: Sequence[Sequence[int]], weights: Mapping[int, int], row: _Affine) -> int:
-    """Loss by cancellation: positive if little is left of a row beside the terms that cancelled; 0 if none did.
+    """Loss by cancellation: positive if a row is small beside the terms that cancelled in it; 0 without cancellation.
 
     Both are compared in the metric of the masses: M for the cancelled terms, the ``weights`` for the rest.
     """
     heavy = [(mass_matrix[k][k], x) for k, x in row.cancelled if mass_matrix[k][k]]
-    if not heavy or not all(weights[k] for k in row.coefficients):  # a column that moves no mass is as large as others
+    if not heavy or not all(weights[k] for k in row.coefficients):  # a column without mass counts like the others
         return 0
     before = _largest(g, [g.div(g.square(x), weight) for weight, x in heavy])
     left = _largest(g, [g.div(g.square(x), weights[k]) for k, x in row.coefficients.items()])
@@ -239,11 +239,11 @@ def _largest(g: Graph, nodes: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Solving:
-    """Linear system for u̇, whose pivots are chosen at run time.
+    """Linear system for u̇, with pivots that are chosen at run time.
 
-    ``system`` holds the entries of M (n, n), f (n), G (m, n), γ (m), and bounds (m, n) of the terms of those of G.
-    ``known`` follows: with the unknowns v it gives the ``result`` u̇, if this is not v itself.  ``doubt`` (m) is the
-    magnitude of the terms of each γ.  ``speeds`` and ``rows`` are the numbers of the entries of v and the rows of G.
+    ``system`` is [M (n, n), f (n), G (m, n), γ (m), bounds (m, n) of the terms of the entries of G].  ``known`` and the
+    unknowns v give the ``result`` u̇, if this is not v itself.  ``doubt`` (m) is the magnitude of the terms of each γ.
+    ``speeds`` and ``rows`` are the indices of the entries of v and of the rows of G.
     """
 
     speeds: tuple[int, ...]
@@ -257,7 +257,7 @@ class Solving:
 
     @property
     def derived(self) -> Derived:
-        """Expressions computed for u̇, beside the solution itself."""
+        """Expressions computed for u̇ before and after the linear solution."""
         return Derived((*self.system, *self.known, *self.result), limits=self.limits)
 
     @property

@@ -6,9 +6,9 @@ A velocity constraint c(q, u, t) = 0, linear in u or not, is differentiated once
 
     G = ∂c/∂u,    γ = ∂c/∂q q̇ + ∂c/∂t    (c = φ̇ for a configuration constraint)
 
-(Kane & Levinson 1985, section 2.13; where u is not linear the constraint is a complex nonholonomic one).
-Rows follow each other as: velocity constraints, configuration constraints whose derivative is not among these,
-acceleration constraints that are no derivatives of others.
+(Kane & Levinson 1985, section 2.13).  A constraint that is nonlinear in u is a complex nonholonomic one.
+The order of rows is: velocity constraints; configuration constraints, unless their derivative is among these;
+acceleration constraints that are no derivatives of other constraints.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ __all__ = ["Constraints", "Row"]
 class Row:
     """One row of G u̇ + γ = 0.
 
-    ``value`` is the node of the constraint on velocities, −1 for a constraint on accelerations; ``position`` the node
-    of the constraint on coordinates whose derivative the row is, −1 for other rows.
+    ``value`` is the node of the constraint on velocities, −1 for a constraint on accelerations.  If the row is the
+    derivative of a constraint on coordinates, ``position`` is the node of this constraint, else −1.
     """
 
     name: str
@@ -46,15 +46,15 @@ class Row:
 
 
 class Constraints:
-    """Constraints of a description, or the ``chosen`` ones among them, on the graph.
+    """Constraints of a description on the graph: the ``chosen`` ones, or all.
 
     Attributes
     ----------
     configuration : list of nodes
         φ, in the order given.
     rates : list of tuple of nodes
-        ∂φ̇/∂u of each, whether or not it is a row of G; zeros where φ̇ vanishes identically, as of e·e − 1 where the
-        kinematical equations keep a quaternion at its length.
+        ∂φ̇/∂u of each φ, whether or not it is a row of G.  If φ̇ vanishes identically, they are zeros: for e·e − 1, if
+        the kinematical equations keep the length of the quaternion.
     rows : list of Row
     """
 
@@ -77,7 +77,7 @@ class Constraints:
         self._add_accelerations(given["acceleration"])
 
     def row_of(self, constraint: Constraint) -> Row:
-        """Row of one constraint alone, whether or not it is a row of G."""
+        """Row of one constraint, whether or not it is a row of G."""
         if constraint.kind == "velocity":
             return self._row(constraint, constraint.node)
         if constraint.kind == "configuration":
@@ -90,7 +90,7 @@ class Constraints:
         return Row(constraint.name, constraint.kind, tuple(slopes), bias, -1)
 
     def _row(self, constraint: Constraint, value: int) -> Row:
-        """The row of a constraint on velocities, or of the rate of one on coordinates."""
+        """The row of a constraint on velocities, or of the rate of a constraint on coordinates."""
         k, g, d = self.kinematics, self.kinematics.graph, self.kinematics.description
         held = set(g.below([value]))
         slope = [Tangent(g, {u: g.one}).of(value) if u in held else 0 for u in d.speeds]
@@ -99,19 +99,19 @@ class Constraints:
         return Row(constraint.name, constraint.kind, tuple(slope), k.rate.of(value), value)
 
     def _add_rates(self, configuration: Sequence[Constraint]) -> None:
-        """The rows φ̇ that no row follows from that the user gave."""
+        """Add the rows φ̇ that are not among the user's constraints on velocities."""
         g, k = self.kinematics.graph, self.kinematics
         given = [[*row.jacobian, row.value] for row in self.rows]
         for constraint, phi in zip(configuration, self.configuration, strict=True):
             row = self._row(constraint, k.rate.of(phi))
             self.rates.append(row.jacobian)
             if not phi:
-                self.rows.append(row)  # keeps its number, and takes no part
+                self.rows.append(row)  # a row that keeps its index but has no effect
             elif row.value and not is_combination(g, [*row.jacobian, row.value], given):
                 self.rows.append(replace(row, position=phi))
 
     def _add_accelerations(self, accelerations: Sequence[Constraint]) -> None:
-        """The rows on accelerations that are no derivatives of others."""
+        """Add the rows on accelerations that are no derivatives of other rows."""
         g = self.kinematics.graph
         derivatives = [[*row.jacobian, row.bias] for row in self.rows]
         for row in map(self.row_of, accelerations):
@@ -126,9 +126,9 @@ class Constraints:
 
     @property
     def do_work(self) -> bool:
-        """Test whether constraint forces may do work: where a constraint is not linear and homogeneous in u.
+        """Test whether constraint forces may do work: if a constraint is not linear and homogeneous in u.
 
-        A homogeneous one has G u = 0, so that (Gᵀλ)·u = 0.
+        A homogeneous constraint gives G u = 0, so (Gᵀλ)·u = 0.
         """
         g, d = self.kinematics.graph, self.kinematics.description
         at_rest = g.substitute(self.values, dict.fromkeys(d.speeds, 0))
@@ -140,7 +140,7 @@ class Constraints:
 
     @property
     def shared(self) -> list[str]:
-        """Rows that follow from others at random states: they share multipliers, which are not determined."""
+        """Rows that follow from other rows at random states; their multipliers are not determined."""
         rows = [row for row in self.rows if any(row.jacobian)]
         return [rows[i].name for i in combinations(self.kinematics.graph, [row.jacobian for row in rows])]
 
@@ -148,7 +148,7 @@ class Constraints:
     def opposed(self) -> list[tuple[str, str]]:
         """Pairs of constraints on velocities that contradict each other for all numbers, such as c and c + 1.
 
-        Their coefficients are multiples, and their values differ by a number other than zero.
+        Their coefficients are proportional, and their scaled values differ by a nonzero number.
         """
         g = self.kinematics.graph
         rows = [row for row in self.rows if row.value >= 0 and any(row.jacobian)]
@@ -162,11 +162,11 @@ class Constraints:
         return pairs
 
     def sizes(self, tolerance: float) -> list[int]:
-        """Magnitude of the terms of each φ, then of each c: residuals are compared with ``tolerance`` times these.
+        """Magnitude of the terms of each φ, then of each c, times ``tolerance`` the bounds of residuals.
 
-        The effect of the rounding of coordinates and speeds is added, weighted so that `SOLVED` times the size
-        covers it: far from the origin, the distance of two points is only as exact as their coordinates.  At most
-        `FEASIBLE` of the terms is put down to rounding.
+        The effect of rounding in coordinates and speeds is added, weighted so that `SOLVED` times the magnitude covers
+        it: far from the origin, the distance of two points is only as exact as their coordinates.  At most the share
+        `FEASIBLE` of the terms counts as rounding.
         """
         g, d = self.kinematics.graph, self.kinematics.description
         weight = g.constant(8 * EPSILON / SOLVED)
@@ -197,7 +197,7 @@ class Constraints:
 
 
 def _gap(a: Row, b: Row, state: Sample) -> float | None:
-    """Value of b less a multiple of a; None if the coefficients are no multiples, or the difference is zero."""
+    """Value of b minus a multiple of a; None if coefficients are not proportional, or if the difference is zero."""
     j = max(range(len(a.jacobian)), key=lambda k: abs(state(a.jacobian[k])))
     factor = state(b.jacobian[j]) / state(a.jacobian[j])
     size = max(abs(state(x)) for x in b.jacobian)

@@ -2,7 +2,7 @@
 """Derivation: from a description to the expressions of every kernel.
 
 Velocities (:mod:`.kinematics`) and a formulation (:mod:`.formulation`) give M, f and the energies; constraints, the
-solution of M u̇ = f + Gᵀλ and all kernels follow from these in one way.
+solution of M u̇ = f + Gᵀλ and all kernels follow from M, f and the energies, whatever the formulation.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ __all__ = ["Derivation"]
 
 
 class Derivation:
-    """Derivation of one description: every result is derived when it is first asked for."""
+    """Derivation of one description; every result is derived on first use."""
 
     def __init__(self, description: Description) -> None:
-        self.freed = description = explicit_loads(description)  # with the auxiliary speeds
+        self.freed = description = explicit_loads(description)  # rows with the auxiliary speeds
         self.description = description = without_auxiliary(description)
         self.graph: Graph = description.graph
         self.kinematics = Kinematics(description)
@@ -62,7 +62,7 @@ class Derivation:
         self._pushing: list[int] = []  # generalized forces in addition to those of the description
 
     def copy(self) -> Derivation:
-        """Copy of all that was derived so far, to continue separately; nodes keep their numbers."""
+        """Copy of the derivation with all results so far, to continue independently; nodes keep their numbers."""
         return copy.deepcopy(self)
 
     # ---------------------------------------------------------------- kernels
@@ -71,30 +71,30 @@ class Derivation:
         return WAYS[name].applies(self) and not self.missing(name)
 
     def missing(self, name: str) -> str:
-        """Missing part of the description that a kernel needs; empty if none is missing."""
+        """The part of the description that a kernel lacks, in words; empty if the kernel lacks none."""
         if name not in self._missing:
             self._missing[name] = WAYS[name].missing(self) or self._lacks(name) or self._lacks_udot(name)
         return self._missing[name]
 
     def _lacks_udot(self, name: str) -> str:
-        """Reason why a kernel that needs u̇ has none; else empty."""
+        """Reason why a kernel that needs u̇ cannot have it; empty if it can."""
         if not self.without_masses or not WAYS[name].applies(self) or not WAYS[name].derive(self).after_udot:
             return ""
         return self.without_masses
 
     @cached_property
     def without_masses(self) -> str:
-        """Reason why there are no M and no u̇: forces and kinematics alone were described; else empty."""
+        """Reason why there are no M and no u̇, if only forces and kinematics were described; else empty."""
         d = self.description
         if d.bodies or d.lagrangian is not None or d.first_order is not None or self.has_inertial_loads:
             return ""
-        return "it has no bodies, whose masses M is made of: its forces move nothing"
+        return "it has no bodies, so M has no masses, and its forces move nothing"
 
     def _lacks(self, name: str) -> str:
         """Message that names a missing part of a kernel, such as a derivative of a function in C; empty if none is."""
         if self.description.found_with_motion and name in ("inverse_dynamics", "forward_dynamics"):
             return (
-                "its loads depend on reactions, which are found for the motion under the loads of forcelist alone: "
+                "its loads depend on reactions, which are found for the motion under the loads of forcelist only: "
                 "write the force into forcelist, as an input"
             )
         if not self.description.functions or not WAYS[name].applies(self):
@@ -113,9 +113,9 @@ class Derivation:
         return self._guarded(WAYS[name].derive(self))
 
     def program(self, name: str) -> Derived:
-        """The results of a kernel as they are computed: in short forms where these take fewer operations.
+        """The computed results of a kernel: in short forms if these take fewer operations.
 
-        What is solved for stays as it is, beside its pivots; M and f are in short forms already.
+        Solutions of linear equations keep their form, as their pivots do; M and f are in short forms already.
         """
         if name not in self._programs:
             derived = self.kernel(name)
@@ -125,7 +125,7 @@ class Derivation:
         return self._programs[name]
 
     def _guarded(self, derived: Derived) -> Derived:
-        """Add the pivots by which the formulation itself divided, if the results depend on them."""
+        """Add the pivots by which the formulation itself divides, if the results depend on them."""
         pivots = self.formulation.pivots
         if pivots:
             below = set(self.graph.below(derived.roots))
@@ -143,7 +143,7 @@ class Derivation:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of G; none of a description without constraints."""
+        """The rows of G; an empty list for a description without constraints."""
         return self.constraints.rows if self.description.constraints else []
 
     @cached_property
@@ -157,7 +157,7 @@ class Derivation:
 
     @property
     def solved_at_run_time(self) -> bool:
-        """Test whether u̇ needs pivots that are chosen at run time: for rows of G, or because M is not symmetric."""
+        """Test whether u̇ needs pivots chosen at run time, for rows of G or a nonsymmetric M."""
         return not self.symmetric or self.counted
 
     @property
@@ -167,7 +167,7 @@ class Derivation:
 
     @property
     def counted(self) -> bool:
-        """Test whether independent rows of G are counted at run time: unless all are eliminated on the graph."""
+        """Test whether run time counts independent rows of G: not if all are eliminated on the graph."""
         return bool(self.description.constraints and self._reduced.rows)
 
     @property
@@ -177,22 +177,22 @@ class Derivation:
 
     @cached_property
     def solving(self) -> Solving | None:
-        """System for u̇ if rows of G are solved at run time; None otherwise, and if only `general` will do."""
+        """Reduced system for u̇ if rows of G are solved at run time; None otherwise, and if `general` is needed."""
         return solving(self.graph, self._reduced) if self.counted and self.symmetric else None
 
     @cached_property
     def general(self) -> Solving:
-        """System for u̇ in any case: from all of M, f, G, γ."""
+        """System for u̇ without elimination, from all of M, f, G, γ."""
         rows = self.rows
         return solving(self.graph, whole(self.graph, self.mass_matrix, self.forcing, rows))
 
     @property
     def udot_at_run_time(self) -> Derived:
-        """Expressions computed for u̇ when its pivots are chosen at run time."""
+        """Expressions computed for u̇ if its pivots are chosen at run time."""
         return (self.solving or self.general).derived
 
     def at_run_time(self, name: str) -> Derived | None:
-        """Expressions that a kernel is made of at run time: M by loops, u̇ with pivots chosen then; None for others."""
+        """Expressions of a kernel completed at run time, by loops for M or pivots for u̇; None for others."""
         if self.composite_rates and name in ("mass_matrix", "mass_matrix_inverse"):
             return Derived(self.composite_rates.numbers)
         if not self.solved_at_run_time or name not in ("rhs", "udot", "forward_dynamics"):
@@ -212,7 +212,7 @@ class Derivation:
     def _solved_slopes(
         self, forces: Sequence[int], levels: Sequence[int], rates: Sequence[int]
     ) -> Derived | ReducedSlopes | None:
-        """Slopes of q̇ and u̇ row by row, from those of R, S and q̇; else their reduced equations; None for neither."""
+        """Slopes of q̇ and u̇ by rows, from those of R, S, q̇; or their reduced equations; or None."""
         if self.without_masses or not (self.has_expression or self.solving):
             return None
         width = len(forces) // len(self.description.speeds)
@@ -226,7 +226,7 @@ class Derivation:
         return self._guarded(Derived(roots, tested, self.solution.limits))
 
     def _reduced_slopes(self, sides: Sequence[Sequence[int]], rates: Sequence[int]) -> ReducedSlopes:
-        """Reduced equations of the slopes of u̇, from the columns of those of R and S."""
+        """Reduced equations of the slopes of u̇, from the columns of the slopes of R and S."""
         e, _ = self._elimination
         followers = [j for j in range(len(e.offset)) if j not in e.speeds]
         left, offsets = zip(*(self.left_sides(side) for side in sides), strict=True)
@@ -236,7 +236,7 @@ class Derivation:
         return ReducedSlopes(tuple(entries), tuple(rates), tuple(moved), tuple(projection))
 
     def left_sides(self, sides: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Right-hand sides f and γ of the equations that elimination leaves, and p, from those of all of them."""
+        """Right-hand sides f and γ of the reduced equations, and p, from the right-hand sides of all equations."""
         assert self.solving is not None
         e, symbols = self._elimination
         levels = [bias for i, bias in zip(e.rows, e.bias, strict=True) if i in self.solving.rows]
@@ -245,11 +245,11 @@ class Derivation:
         return found[: -len(e.offset)], found[-len(e.offset) :]
 
     def all_solved(self, v: Sequence[int], offset: Sequence[int]) -> list[int]:
-        """P v + p: all speeds' solution from that of the speeds that elimination leaves."""
+        """The solution P v + p for all speeds, from the solution v of the reduced equations."""
         return replace(self._elimination[0], offset=tuple(offset)).all_from(self.graph, v)
 
     def all_forces(self, balance: Sequence[int], left: Sequence[int]) -> tuple[int, ...]:
-        """All of λ in ``balance`` + Gᵀλ = 0, from those of the rows that are left; zero for a row that vanished."""
+        """All of λ in ``balance`` + Gᵀλ = 0, from multipliers of the remaining rows; zero for a row that vanished."""
         assert self.solving is not None
         g, (e, _), rows = self.graph, self._elimination, self.rows
         given = dict(zip(self.solving.rows, left, strict=True))
@@ -261,7 +261,7 @@ class Derivation:
         return tuple(forces.get(i, 0) for i in range(len(rows)))
 
     def at_solution(self, nodes: Sequence[int]) -> list[int]:
-        """Nodes with the expressions of u̇ and λ, where they have some, in place of their symbols."""
+        """Nodes with the expressions of u̇ and λ, if there are any, in place of their symbols."""
         udot = self.solution.roots
         known = dict(zip(self.description.accelerations, udot, strict=True))
         if self.rows:
@@ -270,12 +270,12 @@ class Derivation:
 
     @property
     def zdot_holds_udot(self) -> bool:
-        """Test whether the rate of a first-order state holds derivatives of speeds."""
+        """Test whether the rate of a first-order state depends on derivatives of speeds."""
         return any(self.graph.depends[node] & ACCELERATION for node in self.description.state_rates)
 
     @cached_property
     def differentiable_rates(self) -> tuple[int, ...]:
-        """The rates ż as functions of x, r, p and u̇: multipliers that stand in them are solved for."""
+        """The rates ż as functions of x, r, p and u̇; multipliers in them are replaced by their solution."""
         g, rates = self.graph, self.description.state_rates
         if set(self.multiplier_symbols).isdisjoint(g.below(rates)):
             return tuple(rates)
@@ -285,7 +285,7 @@ class Derivation:
         return tuple(g.substitute(list(rates), known))
 
     def state_slopes(self, kernel: str) -> tuple[int, ...]:
-        """The derivatives of ż for a kernel that is one of ẋ, row by row at constant u̇, then ∂ż/∂u̇ if there are any."""
+        """Derivatives of ż for a kernel that differentiates ẋ: by rows at constant u̇, then ∂ż/∂u̇."""
         d, g = self.description, self.graph
         by = [VARIABLES[kernel](d), *([d.accelerations] if self.zdot_holds_udot else [])]
         weights = [[(node, g.one)] for node in self.differentiable_rates]
@@ -293,7 +293,7 @@ class Derivation:
 
     @cached_property
     def joint_trees(self) -> Forest | None:
-        """Trees of joints that closed recursions linearize, if the model is such trees."""
+        """The model's trees of joints, if the closed recursions can linearize it."""
         d, bodies = self.description, self.formulation
         if d.constraints or d.states or self.has_inertial_loads or not isinstance(bodies, Bodies):
             return None
@@ -319,11 +319,11 @@ class Derivation:
 
     @property
     def projections(self) -> dict[str, Derived]:
-        """Expressions that bring a state back to its constraints.
+        """Expressions that project a state onto its constraints.
 
-        ``position`` and ``velocity``: the equations of δq and δu, M (n, n), 0 (n), G, the residual of configuration and
-        of velocity constraints, the magnitude of the terms of G, and then that of the residual's terms; ``direction``:
-        the δq̇ of speeds u̇; ``slopes``: ∂φ/∂q.
+        ``position`` and ``velocity`` are the equations of δq and δu: M (n, n), 0 (n), G, the residual of the
+        configuration or velocity constraints, and the magnitudes of the terms of G and of the residual.  ``direction``
+        is the δq̇ of speeds u̇, and ``slopes`` is ∂φ/∂q.
         """
         constraints, d, g = self.constraints, self.description, self.graph
         start = (*(x for row in self.metric for x in row), *(0 for _ in d.speeds))
@@ -342,7 +342,7 @@ class Derivation:
 
     # ----------------------------------------------------------------- forces
     def residual(self, udot: Sequence[int]) -> list[int]:
-        """F_r + F*_r for given u̇, from the formulation's own equations: M u̇ = f + Gᵀλ sets it equal to −Gᵀλ."""
+        """F_r + F*_r for given u̇, from the formulation's own equations; it equals −Gᵀλ where M u̇ = f + Gᵀλ."""
         return self.formulation.residual(udot)
 
     @cached_property
@@ -357,7 +357,7 @@ class Derivation:
 
     @cached_property
     def pushed(self) -> Derivation:
-        """Copy with generalized forces τ beside f, for forward dynamics; the nodes of τ are those of u̇."""
+        """Copy with generalized forces τ added to f, for forward dynamics; the nodes of τ are those of u̇."""
         result = copy.copy(self)
         for name in ("forcing", "_reduced", "solving", "general", "_solution"):
             result.__dict__.pop(name, None)
@@ -366,7 +366,7 @@ class Derivation:
 
     @cached_property
     def lagrangian(self) -> int:
-        """L = T − U in q, u, t and the inputs; a given Lagrangian is taken less the potential energy of loads."""
+        """L = T − U in q, u, t and the inputs; from a given Lagrangian the potential energy of loads is subtracted."""
         return self.formulation.lagrangian
 
     @property
@@ -381,7 +381,7 @@ class Derivation:
 
     @property
     def method(self) -> str:
-        """Method by which M is formed and M u̇ = f solved, in words."""
+        """Methods of forming M and of solving M u̇ = f, in words."""
         if not self.symmetric:
             return f"{self._formed}, LU with pivots chosen at run time"
         if self.solved_at_run_time:
@@ -390,22 +390,22 @@ class Derivation:
 
     @property
     def tree(self) -> JointTree | None:
-        """The tree of joints, where bodies form one."""
+        """The tree of joints, if bodies form one."""
         return self.formulation.tree if isinstance(self.formulation, Bodies) else None
 
     # ------------------------------------------------------------ mass matrix
     @cached_property
     def _short_forms(self) -> tuple[list[list[int]], list[int]] | None:
-        """M and f, each and both in the way that takes fewest operations, if one of them is a short form."""
-        if self.formulation.pivots:  # which are compared in the equations that divide by them
+        """M and f, in short forms if shorter; None if neither is shorter."""
+        if self.formulation.pivots:  # their equations divide by these, and are compared as a whole
             return None
-        if self.composite_rates:  # M is longer than any short form, and f as long as they may be
+        if self.composite_rates:  # M is longer than any short form, and f at the limit of their length
             return None
         matrix, forces, n = self.formulation.metric, self.formulation.forcing, len(self.description.speeds)
         flat = [x for row in matrix for x in row]
-        g = self.graph.clone()  # what is not taken leaves no nodes behind
-        ways = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
-        mass, right = min(ways, key=lambda way: count_in_call(g, [*way[0], *way[1]]))
+        g = self.graph.clone()  # on a clone, so that a rejected form leaves no nodes in the graph
+        pairs = product((flat, shorter(g, flat)), (forces, shorter(g, forces)))
+        mass, right = min(pairs, key=lambda pair: count_in_call(g, [*pair[0], *pair[1]]))
         if (mass, right) == (flat, forces):
             return None
         found = brought(self.graph, g, [*mass, *right])
@@ -413,12 +413,12 @@ class Derivation:
 
     @property
     def _formed(self) -> str:
-        """Name of the way in which M and f are formed."""
+        """Name of the method by which M and f are formed."""
         return f"{self.formulation.method} in short forms" if self._short_forms else self.formulation.method
 
     @property
     def metric(self) -> list[list[int]]:
-        """M without the loads that depend on u̇: symmetric, and the metric of projections."""
+        """M without the loads that depend on u̇: the symmetric metric of projections."""
         return self._short_forms[0] if self._short_forms else self.formulation.metric
 
     @cached_property
@@ -429,7 +429,7 @@ class Derivation:
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
-        """M = −∂F*/∂u̇ in the user's speeds, of bodies and of loads in u̇; the latter may make it nonsymmetric."""
+        """M = −∂F*/∂u̇ in the user's speeds, of bodies and of loads in u̇, which may make M nonsymmetric."""
         k, d, g = self.kinematics, self.description, self.graph
         loads = inertial_part(k, d.loads, d.accelerations)
         if not loads:
@@ -457,7 +457,7 @@ class Derivation:
 
     @cached_property
     def _solution(self) -> Solution:
-        """Solution u̇ by the method that takes fewest operations."""
+        """Solution u̇ by the method with the fewest operations."""
         if self.description.constraints:
             return self._with_constraints()
         if self.has_inertial_loads:
@@ -465,7 +465,7 @@ class Derivation:
         return quickest(self.graph, self._solutions())
 
     def _solutions(self) -> Iterator[Solution]:
-        """Those of the formulation and, where M or f is in a short form, those with it."""
+        """Solutions of the formulation and, if M or f is in a short form, solutions with the short form."""
         own = self.formulation
         given = self._with_pushing(own.forcing)
         yield from own.solutions(given)
@@ -475,9 +475,9 @@ class Derivation:
             yield factorized(self.graph, self._formed, self.metric, self.forcing)
 
     def solve(self, right: Sequence[int], levels: Sequence[int] = ()) -> tuple[list[int], list[int]]:
-        """The y and z of M y = ``right`` + Gᵀ z, G y + ``levels`` = 0, where u̇ and the multipliers have expressions.
+        """The y and z of M y = ``right`` + Gᵀ z, G y + ``levels`` = 0, for models with expressions of u̇ and λ.
 
-        They share their factorization with u̇: equal operations are one node.
+        They share their factorization with u̇, since equal operations are the same node.
         """
         g, m = self.graph, self.mass_matrix
         if self.rows:
@@ -485,16 +485,16 @@ class Derivation:
             e = self._reduced_for(right, rows)
             y = e.all_from(g, factorized_solve(g, e.mass_matrix, e.forcing)[0])
             return y, self.forces_of(y, right)
-        ways = [] if self.has_inertial_loads else [way.udot.roots for way in self.formulation.solutions(right)]
-        if m != self.formulation.metric:  # in another form, or with such loads
-            ways.append(tuple(factorized_solve(g, m, right)[0]))
+        solutions = [] if self.has_inertial_loads else [s.udot.roots for s in self.formulation.solutions(right)]
+        if m != self.formulation.metric:  # M is in another form, or has loads in u̇
+            solutions.append(tuple(factorized_solve(g, m, right)[0]))
         udot = self.solution.roots
-        return list(min(ways, key=lambda way: count_in_call(g, [*udot, *way]))), []
+        return list(min(solutions, key=lambda roots: count_in_call(g, [*udot, *roots]))), []
 
     def _solved_columns(
         self, sides: Sequence[Sequence[int]]
     ) -> tuple[list[list[int]], tuple[tuple[int, int, int], ...]]:
-        """As `solve`, the y of several sides, right and then levels, with one factorization; and its pivots."""
+        """The y of `solve` for several right sides and levels, by one factorization, and its pivots."""
         g = self.graph
         if not self.rows:
             found, pivots = factorized_columns(g, self.mass_matrix, sides)
@@ -508,14 +508,14 @@ class Derivation:
 
     @cached_property
     def _elimination(self) -> tuple[Reduced, list[int]]:
-        """The elimination with symbols in place of f and γ, and these."""
+        """The elimination with symbols in place of f and γ, and these symbols."""
         n, rows = len(self.description.speeds), self.rows
         symbols = [self.graph.symbol(("side", i), ACCELERATION) for i in range(n + len(rows))]
         placed = [replace(row, bias=bias) for row, bias in zip(rows, symbols[n:], strict=True)]
         return self._reduced_for(symbols[:n], placed), symbols
 
     def forces_of(self, y: Sequence[int], right: Sequence[int]) -> list[int]:
-        """The z of Gᵀ z = M y − ``right``, by the equations of the speeds that the graph eliminated."""
+        """The z of Gᵀ z = M y − ``right``, from the equations of the eliminated speeds."""
         g, rows = self.graph, self.rows
         dependent = [j for j in range(len(y)) if j not in self._reduced.speeds]
         forces = [g.sub(dot(g, self.mass_matrix[j], y), right[j]) for j in dependent]

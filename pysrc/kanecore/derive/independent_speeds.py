@@ -25,13 +25,13 @@ def independent(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) ->
     Raises
     ------
     ModelError
-        The dependent speeds of the description are not as many as the rows of G, or do not follow from the others.
+        The number of dependent speeds differs from the rows of G, or they do not follow from the other speeds.
     """
     g, n_u = derivation.graph, len(derivation.description.speeds)
     dof = n_u - derivation.description.n_u_dependent
     if kernel.remainder_of:
         return _remainders(derivation, kernel, roots)
-    width = 3 if kernel.shape[-1] == "3" else 1  # components of the share of each speed
+    width = 3 if kernel.shape[-1] == "3" else 1  # components along each speed
     slopes = _slopes(derivation)
     result = []
     for start in range(0, len(roots), n_u * width):
@@ -55,11 +55,11 @@ def _slopes(derivation: Derivation) -> list[list[int]]:
 
 
 def _remainders(derivation: Derivation, kernel: Kernel, roots: Sequence[int]) -> list[int]:
-    """Remainders v_t and the part of b, for a constraint linearized about u."""
+    """Remainders v_t with the part of b, for a constraint linearized about u."""
     g, d, rows = derivation.graph, derivation.description, _rows(derivation)
     n_u, n = len(d.speeds), d.n_u_dependent
     if any(row.value < 0 for row in rows):
-        raise ModelError(f"{d.name!r} has constraints on accelerations, which say nothing of velocities")
+        raise ModelError(f"{d.name!r} has constraints on accelerations, which do not restrict velocities")
     offset = [g.sub(dot(g, row.jacobian, d.speeds), row.value) for row in rows]
     b = _solved(derivation, offset)
     partials = derivation.kernel(kernel.remainder_of).roots
@@ -78,7 +78,7 @@ def _rows(derivation: Derivation) -> Sequence[Row]:
     if len(rows) != d.n_u_dependent:
         raise ModelError(
             f"the independent speeds of {d.name!r} are not known: G has {len(rows)} rows, and its description names "
-            f"{d.n_u_dependent} speeds in u_dependent; name there as many, and leave out redundant constraints"
+            f"{d.n_u_dependent} speeds in u_dependent; name as many as rows, and leave out redundant constraints"
         )
     return rows
 

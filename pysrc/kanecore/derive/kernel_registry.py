@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Registry of kernels: the function that derives each name in `kanecore.kernels`."""
+"""Registry of kernels: the function that derives each kernel of `kanecore.kernels`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["WAYS", "Derived", "Way", "derives"]
 
 @dataclass(frozen=True)
 class Derived:
-    """The results of one kernel, in the order of its ``out``.
+    """The results of a kernel, in the order of its ``out``.
 
-    ``pivots`` are (pivot, diagonal entry, number of the speed): the results hold where every pivot is larger than
-    64 n ε times its diagonal entry, and no node of ``limits`` is positive.  ``after_udot``: the accelerations in them
-    are those of the model, found before; ``with_multipliers``: so are the multipliers.
+    ``pivots`` are (pivot, diagonal entry, index of the speed).  The results are valid where every pivot is larger than
+    64 n ε times its diagonal entry, and no node of ``limits`` is positive.  ``after_udot``: u̇ in the results is the
+    model's, computed before; ``with_multipliers``: so is λ.
     """
 
     roots: tuple[int, ...]
@@ -36,7 +36,7 @@ class Way:
 
 
 WAYS: dict[str, Way] = {}
-"""The ways to derive kernels, by name."""
+"""The derivations of kernels, by name."""
 
 
 def derives(
@@ -45,14 +45,14 @@ def derives(
     applies: Callable[[Any], bool] = lambda derivation: True,
     missing: Callable[[Any], str] = lambda derivation: "",
 ) -> Callable[[Callable[[Any], Derived]], Callable[[Any], Derived]]:
-    """Register how the kernel ``name`` is derived.
+    """Register the derivation of the kernel ``name``.
 
     Parameters
     ----------
     applies : callable
-        Test whether the mechanism has the quantity: a model without constraints has no multipliers.
+        Test whether the mechanism has the quantity; for example, a model without constraints has no multipliers.
     missing : callable
-        Missing part of the description, in words for the user; empty if nothing is missing.
+        Missing part of the description, in words for the user; empty if no part is missing.
     """
 
     def register(derive: Callable[[Any], Derived]) -> Callable[[Any], Derived]:

@@ -9,10 +9,10 @@ and along the tree of points, for a vector d given in a frame with angular veloc
 
     v = v_parent + ḋ + ω × d,       a = a_parent + d̈ + 2 ω × ḋ + U d,     U = [α]× + [ω]×[ω]×
 
-(Kane & Levinson 1985, sections 2.7–2.8; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, chapter 2).  Nothing is
-differentiated through a rotation matrix, which would take a quarter more operations for a 7-joint arm.  It would also
-be wrong if a user's angular velocity is not that of the orientation, as for a ball whose attitude nobody needs.  Then a
-vector is differentiated in the axes in which it was written.
+(Kane & Levinson 1985, sections 2.7–2.8; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, chapter 2).  Rotation
+matrices are not differentiated: that would take a quarter more operations for a 7-joint arm.  It would also be wrong if
+the user's angular velocity does not match the orientation, as for a ball without a defined attitude.  A vector is then
+differentiated in the axes in which it was written.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Kinematics(Rotations):
     velocity : list of Components
         v of each point in the inertial frame, in the axes of frame ``home[point]``.
     source : list of str
-        Where each point's velocity came from: "position", "equal" (the user's, the same in fewer operations), "set"
-        (the user's, which differs), "origin".
+        Source of each point's velocity: "position", "equal" (the user's, equal with fewer operations), "set" (the
+        user's, different), "origin".
     omega_fits : list of bool
-        Whether the orientation of each frame, and of its parents, changes as ω says.
+        Whether ω is the rate of the orientation, for each frame and all its parents.
     """
 
     def __init__(self, d: Description) -> None:
@@ -74,7 +74,7 @@ class Kinematics(Rotations):
         self.velocity: list[Components] = []
         self.source: list[str] = []
         self._tree_velocity: list[bool] = []
-        self._frames_fit: list[bool] = []  # of each point, whether ω fits all frames that lead to it
+        self._frames_fit: list[bool] = []  # of each point, whether ω fits the frames on its path
         for i in range(len(d.points)):
             self._point_velocity(i)
 
@@ -84,7 +84,7 @@ class Kinematics(Rotations):
         parent = frame.angular_parent
         terms = list(frame.angular_velocity)
         if [f for f, _ in terms] == [frame.parent] == [parent] and self._is_axis(i, terms[0][1]):
-            terms = [(i, terms[0][1])]  # along the axis of rotation the components are the same on both sides
+            terms = [(i, terms[0][1])]  # the components along the axis of rotation are the same in both frames
         self.relative.append(terms)
         omega = self.resolve(self.omega[parent], parent, i)
         for f, w in terms:
@@ -92,7 +92,7 @@ class Kinematics(Rotations):
         self.omega.append(omega)
 
     def inertial_omega(self, i: int) -> Components:
-        """Angular velocity of a frame in inertial axes, summed there along the chain: no rotation back and forth."""
+        """Angular velocity of a frame in inertial axes, summed along the chain in these axes."""
         total = ZERO
         while i > 0:
             for f, w in self.relative[i]:
@@ -107,12 +107,12 @@ class Kinematics(Rotations):
         return equal(self.graph, zip(rotated, w, strict=True), w, otherwise=False)
 
     def _compare_turning(self) -> list[bool]:
-        """Test whether Rᵀ dR/dt is [ω_rel]×, at random states, for each frame and all that it is oriented from."""
-        g = self.graph.clone()  # the comparison is no part of the model
+        """Test at random states whether Rᵀ dR/dt is [ω_rel]×, for each frame and all its parents."""
+        g = self.graph.clone()  # a copy: the comparison must not add nodes to the model
         result = [True]
         for i in range(1, len(self.description.frames)):
             pairs = list(zip(self.relative_omega(g, i), self.turning(g, i), strict=True))
-            # a prescribed quaternion has no norm of one at random states, which then decide nothing
+            # at random states a prescribed quaternion has another norm than one, so the states decide nothing
             fits = self._equal(g, pairs) or not self._equal(g, self.square(g, i))
             result.append(result[self.description.frames[i].parent] and fits)
         return result
@@ -129,23 +129,23 @@ class Kinematics(Rotations):
         return x, y, z
 
     def relative_omega(self, g: Graph, i: int) -> Components:
-        """Angular velocity of a frame relative to its parent frame, from the set ω, in the frame's own axes."""
+        """Angular velocity of a frame relative to its parent frame, from the user's ω, in the frame's own axes."""
         frame = self.description.frames[i]
         if frame.angular_parent != frame.parent:
             return sub(g, self.omega[i], matvec(g, self.from_parent[i], self.omega[frame.parent]))
-        total = ZERO  # from terms resolved before: the way to the inertial frame does not matter
+        total = ZERO  # from the terms before resolution, whatever the path to the inertial frame
         for f, w in self.relative[i]:
             total = add(g, total, self.resolve(w, f, i))
         return total
 
     @staticmethod
     def _equal(g: Graph, pairs: Sequence[tuple[int, int]]) -> bool:
-        """Compare by numbers; if these cannot decide, believe the user."""
+        """Compare by numbers; if these do not decide, the user's velocity counts as equal."""
         return equal(g, pairs, otherwise=True)
 
     # ------------------------------------------------------------------- points
     def _homes(self) -> list[int]:
-        """The frame that keeps each point's velocity: the nearest that its vector and its children's share."""
+        """The frame of each point's velocity: the nearest one common to it and its children."""
         d = self.description
         frames: list[list[int]] = [[] for _ in d.points]
         for i, point in enumerate(d.points):
@@ -165,7 +165,7 @@ class Kinematics(Rotations):
         return homes
 
     def displacement_rate(self, i: int) -> list[tuple[int, Components]]:
-        """``[(frame, ḋ), ...]`` of a point's position from its parent, each in the frame it is given in."""
+        """``[(frame, ḋ), ...]`` of a point's position from its parent, each in the frame in which it was written."""
         rate = self.rate.of
         return [(f, (rate(v[0]), rate(v[1]), rate(v[2]))) for f, v in self.description.points[i].position]
 
@@ -176,19 +176,19 @@ class Kinematics(Rotations):
         frames_fit = all(self.omega_fits[f] for f, _ in (*point.position, *(point.velocity or ())))
         frames_fit = frames_fit and (point.parent < 0 or self._frames_fit[point.parent])
         if point.velocity is None:
-            assert carried is not None  # the reader sees to it
+            assert carried is not None  # the reader ensures it
             self.velocity.append(carried)
             self.source.append("position")
             self._tree_velocity.append(self._tree_velocity[point.parent])
             self._frames_fit.append(frames_fit)
             return
-        # in the axes in which the user wrote it, where these are one frame's
+        # in the axes in which the user wrote it, if this is one frame
         axes = point.velocity[0][0] if len(point.velocity) == 1 else self.home[i]
         given = self.resolve_all(point.velocity, axes)
         if carried is None:
             source, follows = ("origin", True) if given == ZERO else ("set", False)
         else:
-            # where ω does not fit an orientation, velocities that agree have different derivatives: the user's counts
+            # if ω does not fit an orientation, equal velocities have different derivatives: the user's counts
             agrees = frames_fit and self._agree(self.resolve(given, axes, self.home[i]), carried, summands)
             source, follows = "equal" if agrees else "set", agrees and self._tree_velocity[point.parent]
             if agrees and not self._is_shorter(given, carried, point):
@@ -200,7 +200,7 @@ class Kinematics(Rotations):
         self._frames_fit.append(frames_fit)
 
     def carried(self, i: int) -> tuple[Components, list[int]]:
-        """The velocity of a point that its position from its parent gives, and the components it is the sum of."""
+        """The velocity of a point from its position relative to its parent, and the summands of the velocity."""
         g, point, home = self.graph, self.description.points[i], self.home[i]
         total = self.resolve(self.velocity[point.parent], self.home[point.parent], home)
         summands = [*total]
@@ -228,7 +228,7 @@ class Kinematics(Rotations):
         return self._inertial_velocity[i]
 
     def _is_shorter(self, velocity: Components, total: Components, point: Point) -> bool:
-        """Test whether the velocity as given takes fewer operations than that from the position and the parent."""
+        """Test whether the user's velocity takes fewer operations than that from the position and the parent."""
         known = [*self.velocity[point.parent], *(x for f, _ in point.position for x in self.omega[f])]
         shared = set(self.graph.below(known))
         return count(self.graph, velocity)["total"] < count(self.graph, total, shared)["total"]
@@ -263,7 +263,7 @@ class Kinematics(Rotations):
         return total
 
     def chains(self, a: int, b: int) -> tuple[list[int], list[int]]:
-        """Points to climb from a to the point that both are located from, and to descend from there to b."""
+        """Points on the path from a up to the common ancestor of a and b, and from there down to b."""
         up, down = self._location.path(a, b)
         points = self.description.points
         if up and points[up[-1]].parent < 0:
@@ -275,7 +275,7 @@ class Kinematics(Rotations):
 
 
 def _check_rates_of_states(d: Description) -> None:
-    """Raise ModelError where the time derivative of a state would bring u̇ into the equations that give u̇."""
+    """Raise ModelError if the time derivative of a state would bring u̇ into the equations for u̇."""
     g = d.graph
     pieces = [(f"the mass of body {body.name}", body.mass) for body in d.bodies]
     pieces += [(f"the potential energy of body {body.name}", body.potential) for body in d.bodies]
@@ -287,9 +287,9 @@ def _check_rates_of_states(d: Description) -> None:
     for what, node in pieces if late else ():
         for z in late.keys() & set(g.below([node])):
             raise ModelError(
-                f"{what} holds the state {late[z]}, whose rate holds derivatives of speeds or multipliers: these "
-                "follow from the equations that the derivative of the state would stand in; filter what the rate "
-                "measures by a second state, and use that"
+                f"{what} depends on the state {late[z]}, and the rate of this state on derivatives of speeds or "
+                "multipliers: these follow from the equations in which the rate would occur; filter the measured "
+                "quantity by a second state, and use that"
             )
 
 
@@ -301,8 +301,8 @@ class Accelerations:
     udot : sequence of nodes
         The derivatives of the speeds: zeros for the remainders of the accelerations at u̇ = 0.
     base : Components
-        Added to every acceleration, in inertial axes.  With base = −γ, γ the uniform gravity field, forces m a hold
-        the weights, at no cost.
+        Added to every acceleration, in inertial axes.  With base = −γ for the uniform gravity field γ, forces m a
+        include the weights at no cost.
     """
 
     def __init__(self, kinematics: Kinematics, udot: Sequence[int], base: Components = ZERO) -> None:
@@ -317,7 +317,7 @@ class Accelerations:
             alpha = k.resolve(self.alpha[parent], parent, i)
             terms = k.relative[i]
             for f, w in terms:
-                # ω_f × w, less the part of ω_f along w where w is all of the relative angular velocity
+                # ω_f × w, without the part of ω_f along w if w is the whole relative angular velocity
                 turning = k.resolve(k.omega[parent], parent, i) if len(terms) == 1 and f == i else k.omega[f]
                 change = add(g, (rate(w[0]), rate(w[1]), rate(w[2])), cross(g, turning, w))
                 alpha = add(g, alpha, k.resolve(change, f, i))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Linearization of the equations of motion: derivatives of the residuals of all equations, never of a solution.
+"""Linearization of the equations of motion, by derivatives of residuals and not of solutions.
 
-Derivatives with respect to x and r, to t, and to the parameters are found in one way.
+Derivatives with respect to x and r, to t, and to the parameters have the same form.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .constraint_rows import Row
 
 __all__ = ["VARIABLES", "Linearization", "ReducedSlopes", "linearized"]
 
-UNROLLED = 12_000  # operations of a linearization that is written out; the compiler's time grows faster than these
-SOLVED = 13_000  # the same with its solution, and u̇
+UNROLLED = 12_000  # most operations of a linearization that is written out; the compiler's time grows faster
+SOLVED = 13_000  # largest number of operations together with its solution and u̇
 
-# Cost of recursions over joints, in operations that are written out: for each joint, and for each pair in which one
-# joint carries the other.  Measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the
+# Cost of recursions over joints, in operations of written code: for each joint, and for each pair of joints in which
+# one carries the other.  Measured on an arm of seven joints in space and on carts with chains of 3 to 20 links in the
 # plane.
 JOINT, PAIR = 300, 60
 
@@ -40,16 +40,18 @@ VARIABLES: dict[str, Callable[[Description], list[int]]] = {
 
 @dataclass(frozen=True)
 class ReducedSlopes:
-    """Expressions of the derivatives of u̇ in N columns where the graph eliminated speeds, and all of their rows of G.
+    """Expressions of the derivatives of u̇ in N columns, for models in which the graph eliminated speeds and all rows
+    of G.
 
     Attributes
     ----------
     sides : tuple of int
-        ∂R of the n speeds that are left and ∂S of the m rows, at given u̇ and λ: (n, N), then (m, N).
+        ∂R of the n remaining speeds and ∂S of the m rows, at given u̇ and λ: (n, N), then (m, N).
     rates : tuple of int
         ∂q̇ (n_q, N).
     offsets, projection : tuple of int
-        The slopes of the accelerations of the other speeds are offsets (., N) + projection (., n) times those of u̇.
+        The slopes of the eliminated accelerations are offsets (., N) + projection (., n) times the slopes of the
+        others.
     """
 
     sides: tuple[int, ...]
@@ -67,12 +69,12 @@ class Linearization:
     """Equations from which the derivatives of ẋ with respect to N symbols are solved.
 
     ``equations`` are the entries of M (n, n), ∂R (n, N), G (m, n), ∂S (m, N) and the magnitude of the terms of G
-    (m, n); ``rates`` are those of ∂q̇ (n_q, N).  If these are many, they are left out, and one ``column`` of ∂R, ∂S
-    and ∂q̇ takes their place: the derivatives along the direction of the ``seeds`` (N).
-    If recursions over the joints of a ``forest`` find all derivatives, nothing else is set; nor if the linearization
-    ``vanishes``, because ẋ depends on none of the symbols.  A ``solution`` that is short enough to be written out, the
-    entries of ∂q̇ and ∂u̇ row by row, stands beside the ``column``, which is for states at which its pivots do not hold;
-    and so do slopes of ``reduced`` equations.
+    (m, n); ``rates`` are the entries of ∂q̇ (n_q, N).  If the entries are many, both are left out, and one ``column``
+    of ∂R, ∂S and ∂q̇ replaces them: the derivatives along the direction of the ``seeds`` (N). If recursions over the
+    joints of a ``forest`` find all derivatives, only the forest is set.  If ẋ depends on none of the symbols, only
+    ``vanishes`` is set.  A ``solution`` that is short enough is written out: the entries of ∂q̇ and ∂u̇ row by row.
+    The ``column`` is given as well, for states at which the pivots of the solution are too small.  The same applies to
+    slopes of ``reduced`` equations.
     """
 
     equations: tuple[int, ...] = ()
@@ -108,10 +110,10 @@ def linearized(
 
         M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,
 
-    dR and dS the differentials at constant u̇ and λ: nothing is differentiated through a factorization.
+    where dR and dS are the differentials at constant u̇ and λ: factorizations are not differentiated.
 
-    ``solve`` takes the entries of ∂R (n, N), ∂S (m, N) and ∂q̇ (n_q, N), row by row.  It returns the solution; where
-    that has no expression, its reduced equations; or None.
+    ``solve`` takes the entries of ∂R (n, N), ∂S (m, N) and ∂q̇ (n_q, N), row by row.  It returns the solution or, if
+    this has no expression, its reduced equations, or None.
     """
     g = d.graph
     for row, force in zip(rows, multipliers, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Manipulator equations, as robotics writes them: Coriolis matrix, gravity forces, and the regressor.
+"""Manipulator equations of robotics: Coriolis matrix, gravity forces, and the regressor.
 
 The manipulator form is M u̇ + C u + g = τ + other loads, for models with q̇ = u.
 
@@ -7,19 +7,20 @@ The manipulator form is M u̇ + C u + g = τ + other loads, for models with q̇ 
 
 (Murray, Li & Sastry, *A Mathematical Introduction to Robotic Manipulation*, 1994, section 4.2).  The terms h of the
 velocities, Σ_jk Γ_ijk u_j u_k, are of degree two in u, and Γ_ijk = Γ_ikj; so C = ½ ∂h/∂u, which takes no derivative of
-M.  Only this Γ is symmetric in j and k and gives Ṁ = C + Cᵀ, so that Ṁ − 2C is skew.
+M. Γ is the only choice that is symmetric in j and k and gives Ṁ = C + Cᵀ, so that Ṁ − 2C is skew.
 
-The regressor holds the inertia forces and weights of rigid bodies as linear functions of their inertial parameters.
-With P the first point of a body, c the mass centre from P, a that of P less the field of gravity, U = [α]× + [ω]×[ω]×
-and I the inertia about P, in the body's axes,
+The regressor gives the inertia forces and weights of rigid bodies as linear functions of their inertial parameters.
+With P the first point of a body, c the mass centre from P, a the acceleration of P minus the field of gravity, U = [α]×
++ [ω]×[ω]× and I the inertia about P, in the body's axes,
 
     F = m a + U m c,    N = m c × a + I α + ω × I ω,    (M u̇ − f)_r = Σ v_r·F + ω_r·N = Y π
 
 (Khalil & Dombre, *Modeling, Identification and Control of Robots*, 2002, section 9.3).  The first point of a body is
-the first on the way from the origin to its mass centre that is fixed in it: its joint, if it is located from there.
+the first body-fixed point on the path from the origin to the mass centre: the joint, if the mass centre is located from
+there.
 
-Friction of a coordinate with q̇ = W u + z, the forces −b q̇ and −c sign q̇, and a rotor of energy ½ J q̇² are linear in
-b, c, J as well, with columns W q̇, W sign q̇ and W q̈ of their own.
+For a coordinate with q̇ = W u + z, friction −b q̇ − c sign q̇ and a rotor of energy ½ J q̇² are linear in b, c, J, with
+the columns W q̇, W sign q̇ and W q̈.
 """
 
 from __future__ import annotations
@@ -73,13 +74,13 @@ def why_no_coriolis_matrix(derivation: Derivation) -> str:
     if d.first_order is not None:
         return FIRST_ORDER
     if d.rates != d.speeds:
-        return "Christoffel symbols are of M(q) with qdot = u, and its kinematical equations say otherwise"
+        return "Christoffel symbols of M(q) need qdot = u, and its kinematical equations differ"
     if derivation.has_inertial_loads:
-        return "some of its loads hold udot, and its mass matrix is not that of its bodies alone"
+        return "some of its loads depend on udot, so its mass matrix is not that of its bodies"
     if not _is_quadratic(derivation.copy()):
         return (
-            "its inertia forces are not those of a kinetic energy ½ uᵀ M(q) u: of prescribed motions, masses that "
-            "change, velocities that are not derivatives of positions, or another Lagrangian"
+            "its inertia forces do not come from a kinetic energy ½ uᵀ M(q) u: it has prescribed motions, changing "
+            "masses, velocities that are not derivatives of positions, or another Lagrangian"
         )
     return ""
 
@@ -98,7 +99,7 @@ def _is_quadratic(derivation: Derivation) -> bool:
 
 
 def gravity_forces(derivation: Derivation) -> list[int]:
-    """The forces g = −F of all weights m γ at mass centres, and of potential energies that were given as such."""
+    """The forces g = −F of all weights m γ at mass centres, and of given potential energies."""
     g, k, d = derivation.graph, derivation.kinematics, derivation.description
     forces = active_forces(k, [d.loads[i] for i in weights(k)], d.potentials)
     if isinstance(derivation.formulation, Lagrange):
@@ -107,7 +108,7 @@ def gravity_forces(derivation: Derivation) -> list[int]:
 
 
 def why_no_gravity_forces(derivation: Derivation) -> str:
-    """Reason why a model has no gravity forces g; empty if it has them, be they zero or not."""
+    """Reason why a model has no gravity forces g; empty if it has them, zero or not."""
     k, d = derivation.kinematics, derivation.description
     if d.first_order is not None:
         return FIRST_ORDER
@@ -116,7 +117,7 @@ def why_no_gravity_forces(derivation: Derivation) -> str:
     other = next((i for i in fields if not same_field(k, fields[first], fields[i])), -1)
     if other >= 0:
         names = " and ".join(f"{number} at {d.points[d.loads[number].at].name}" for number in (first, other))
-        return f"forces m γ on mass centres have more than one γ, so that nothing tells which are weights: {names}"
+        return f"forces m γ on mass centres have more than one γ, so the weights are ambiguous: {names}"
     return ""
 
 
@@ -166,7 +167,7 @@ def regressor(derivation: Derivation) -> list[list[int]]:
 
 
 def _columns(k: Kinematics, body: Body, accelerations: Accelerations) -> Iterator[list[int]]:
-    """The generalized forces by a unit of each parameter of one body."""
+    """The generalized forces of a unit of each parameter of one body."""
     g, speeds = k.graph, k.description.speeds
     point, _ = first_point(k, body)
     axes = body.frame if body.frame >= 0 else k.home[point]
@@ -182,7 +183,7 @@ def _columns(k: Kinematics, body: Body, accelerations: Accelerations) -> Iterato
 def _wrenches(
     k: Kinematics, body: Body, accelerations: Accelerations, a: Components
 ) -> Iterator[tuple[Components, Components]]:
-    """Force and torque at the first point by a unit of each parameter."""
+    """Force and torque at the first point for a unit of each parameter."""
     g = k.graph
     yield a, ZERO
     if body.frame < 0:
@@ -196,7 +197,7 @@ def _wrenches(
 
 
 def joint_regressor(derivation: Derivation) -> list[list[int]]:
-    """Y_j, row by row: three columns of each coordinate; zeros of the members of unit quaternions."""
+    """Y_j, row by row: three columns of each coordinate; zeros for the members of unit quaternions."""
     k, d, g = derivation.kinematics, derivation.description, derivation.graph
     second = Tangent(g, {**k.seeds, **dict(zip(d.speeds, d.accelerations, strict=True))}).of
     slopes = [Tangent(g, {u: g.one}).of for u in d.speeds]
@@ -212,7 +213,7 @@ def joint_regressor(derivation: Derivation) -> list[list[int]]:
 
 
 def why_no_joint_regressor(derivation: Derivation) -> str:
-    """Reason why friction and rotors have no generalized forces; empty if they have."""
+    """Reason why friction and rotors have no generalized forces; empty if they have some."""
     if derivation.description.first_order is not None:
         return "its equations are of first order, in q and p: ask the model that they were made of"
     d, g = derivation.description, derivation.graph
@@ -223,7 +224,7 @@ def why_no_joint_regressor(derivation: Derivation) -> str:
 
 
 def _times(v: Components, i: int, j: int) -> Components:
-    """The product of a symmetric tensor of one entry, and the same below the diagonal, with a vector."""
+    """The product of a vector with a symmetric tensor that has one entry and its mirror image."""
     x, y, z = (v[j] if axis == i else v[i] if axis == j else 0 for axis in range(3))
     return (x, y, z)
 
@@ -232,7 +233,7 @@ def why_no_regressor(derivation: Derivation) -> str:
     """Reason why the equations are not linear in the inertial parameters; empty if they are."""
     k, d, g = derivation.kinematics, derivation.description, derivation.graph
     if not d.bodies:
-        return "it has no bodies, but a Lagrangian or equations that are solved already"
+        return "it has no bodies, but a Lagrangian or solved equations"
     for body in d.bodies:
         frames = {f for f, _ in (*body.inertia, *body.about)}
         constants = [body.mass, *_entries(body), *(x for _, v in body.about for x in v)]
@@ -241,7 +242,7 @@ def why_no_regressor(derivation: Derivation) -> str:
     fields = weights(k)
     first = next(iter(fields.values()), ZERO)
     if not all(same_field(k, first, field) for field in fields.values()):
-        return "forces m γ on mass centres have more than one γ, so that nothing tells which are weights"
+        return "forces m γ on mass centres have more than one γ, so the weights are ambiguous"
     inertial = _symbols(derivation, [x for b in d.bodies for x in (b.mass, *_entries(b))])
     loads = [x for i, load in enumerate(d.loads) if i not in fields for _, v in load.vector for x in v]
     others = [*loads, *d.potentials, *(x for force in d.generalized_forces for x in force.components)]
@@ -251,8 +252,8 @@ def why_no_regressor(derivation: Derivation) -> str:
             return f"load {numbers} depends on reactions, and so, not linearly, on masses and inertias"
         names = dict(zip(d.parameters, d.parameter_names, strict=True))
         return (
-            f"its loads or potential energies hold {', '.join(sorted(names[i] for i in shared))}, of a mass or an "
-            "inertia, beside the weights m γ at mass centres"
+            f"its loads or potential energies depend on {', '.join(sorted(names[i] for i in shared))}, of a mass or an "
+            "inertia, not only by the weights m γ at mass centres"
         )
     return ""
 

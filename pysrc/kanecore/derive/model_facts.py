@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts of a model in its C table, beside the kernels: sizes, unused parameters, places of bodies and loads.
+"""Facts of a model in its C table: sizes, unused parameters, places of bodies and loads.
 
-Parameters that a kernel does not read need no values in a call of it.  Sizes have the names that they have in the C
-table and in the shapes of kernels.  Bodies, loads and joints have places among the shown points and frames.
+Parameters that a kernel does not read need no values in its calls.  Sizes have the names of the C table and of the
+shapes of kernels.  Bodies, loads and joints refer to the shown points and frames.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kanecore.kernels import KERNELS
 
 __all__ = ["places", "sizes_of", "unread"]
 
-_COUNTED = [kernel.name for kernel in KERNELS if kernel.counts]  # that ask how many rows of G count
+_COUNTED = [kernel.name for kernel in KERNELS if kernel.counts]  # kernels that need the rank of G
 
 
 def unread(derivation: Derivation, kernels: Iterable[str]) -> dict[str, int]:
-    """Parameters, as bits, on which no result of a kernel depends, by kernel; kernels that read all are left out.
+    """Parameters that no result of a kernel depends on, as bits, by kernel; kernels that read all are left out.
 
-    Kernels that count the rows of G read the constraints, and M, by which states are brought to the constraints.
+    Kernels that need the rank of G read the constraints, and M, the metric of projections to the constraints.
     """
     g, d = derivation.graph, derivation.description
     own = {node: 1 << i for i, node in enumerate(d.parameters)}
@@ -100,23 +100,23 @@ def sizes_of(derivation: Derivation) -> dict[str, int]:
 
 
 def places(derivation: Derivation) -> dict[str, Any]:
-    """The facts by name, for ``info`` of a model's table; points and frames by their numbers among those shown.
+    """The facts by name, for ``info`` of a model's table; points and frames by their indices among the shown ones.
 
-    ``bodies``: mass centre and frame, -1 of a particle.  ``loads``: 0 for a force, 1 for a torque; the point or the
+    ``bodies``: mass centre and frame, -1 for a particle.  ``loads``: 0 for a force, 1 for a torque; the point or the
     frame; the number in the user's list; the body, -1 for the inertial frame.  ``joints``: parent, child, and whether
-    the joint holds nothing.  ``inertial``: the name of the inertial frame.  ``origin``: that of the model's
-    origin, where there is one.  ``roots``: of each point the number of what it is measured from; empty if that is
-    one point.  ``origins``: of each point the name of what it is measured from, empty if its velocity is no
-    derivative of a position from there.  ``unlocated``: the inputs that are multipliers of freed constraints, of which
-    nobody said where they act.  ``untold``: of a model with auxiliary speeds the rows of G that say neither what these
-    change in them nor where they act.  ``adrift``: points of which no position tells how they move, since they are
-    located from a point that was set in motion, or from a contact.  ``instant``: those that are located, or set in
-    motion, in axes that turn otherwise than they are oriented: their accelerations are those of vectors as written.
-    ``unoriented``: frames of which no orientation tells how they turn.  ``namesakes``: those that are called as the
-    inertial one.  ``tree``: of each point, then of each joint point, the nearest of these that it is located from, -1
-    where there is none.  ``loose``: of these, where chains begin that nothing holds to what they are located from.
-    ``massless``: of each speed that no body moves with what does, in words.  ``shapes``: body, kind, sizes, axis; where
-    it is moved, its place; of a mesh, place and file.  ``dissipation``: generalized forces stand beside a Lagrangian.
+    the joint is free.  ``inertial``: the name of the inertial frame.  ``origin``: the name of the model's origin, if
+    there is one.  ``roots``: for each point the index of its reference point; empty if all have the same.  ``origins``:
+    for each point the name of its reference point, empty if its velocity is not the derivative of a position from
+    there.  ``unlocated``: inputs that are multipliers of freed constraints with unknown places.  ``untold``: in a model
+    with auxiliary speeds, rows of G with neither terms in these speeds nor a place.  ``adrift``: points with motions
+    that no position determines, since they are located from a point with a set velocity, or from a contact.
+    ``instant``: points that are located, or set in motion, in axes with an angular velocity unlike their orientation's:
+    their accelerations are derivatives of vectors as written.  ``unoriented``: frames with rotations that no
+    orientation determines.  ``namesakes``: frames with the name of the inertial frame.  ``tree``: for each point, then
+    for each joint point, the nearest of these points that it is located from, -1 without one.  ``loose``: starts of
+    chains of these points that no joint connects to their reference.  ``massless``: for each speed that moves no body,
+    the parts that it moves, in words.  ``shapes``: body, kind, sizes, axis; if moved, the place; for a mesh, place and
+    file.  ``dissipation``: a Lagrangian has generalized forces in addition.
     """
     d = derivation.description
     point, frame = ({at: n for n, at in enumerate(shown)} for shown in (d.shown_points, d.shown_frames))
@@ -177,7 +177,7 @@ def _tree(derivation: Derivation) -> dict[str, Any]:
     tree = []
     for n, place in enumerate(places):
         from_here = location.chain(place)
-        if number[place] == n:  # else it is a place that has a number already
+        if number[place] == n:  # otherwise the place has an index already
             next(from_here)
         tree.append(next((number[above] for above in from_here if above in number), -1))
     loose: set[int] = set()
@@ -217,13 +217,13 @@ def _massless(derivation: Derivation) -> dict[str, str]:
         found = sorted(
             dict.fromkeys(place for place, on in depends if speed in on), key=lambda each: each not in points
         )
-        if found:  # the links of a robot, which are points as well, come first
+        if found:  # the links of a robot, which are also points, come first
             moving[name] = ", ".join([*map(repr, found[:3]), *["..."] * (len(found) > 3)])
     return moving
 
 
 def _is_written_in(d: Description, point: int, frames: Sequence[bool]) -> bool:
-    """Test whether a point, or one that it is located from, has a position or velocity written in some frames."""
+    """Test whether a point, or an ancestor, has a position or velocity written in some frames."""
     while point >= 0:
         here = d.points[point]
         if any(frames[f] for f, _ in (*here.position, *(here.velocity or ()))):

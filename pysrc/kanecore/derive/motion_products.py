@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of the derivatives of ẋ, or of outputs, with vectors, in one pass forwards or backwards: without Jacobians.
+"""Products of the derivatives of ẋ, or of outputs, with vectors, by one forward or reverse pass, without Jacobians.
 
-With v some of x, r and p, y = (u̇, λ), the equations of motion and of constraints,
+Let v be some of t, x, r and p, and y = (u̇, λ).  The equations of motion and of constraints are
 
     R = f + Gᵀ λ − M u̇ = 0,    S = G u̇ + γ = 0,
 
-and e(v, u̇) the vector that is differentiated: ẋ = (q̇, u̇, ż), or outputs.  Along a direction dv, R and S change by dR
+and e(v, u̇) is the vector to differentiate: ẋ = (q̇, u̇, ż), or outputs.  Along a direction dv, R and S change by dR
 and dS at constant y, and e changes by
 
     de = e_v dv + e_u̇ du̇,    M du̇ − Gᵀ dλ = dR,    G du̇ = −dS.
@@ -14,8 +14,8 @@ The gradient of w · e equals the gradient of w · e + μ · R + ν · S at cons
 
     Mᵀ μ − Gᵀ ν = e_u̇ᵀ w,    G μ = 0
 
-(Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 15).  Where u̇ has an expression du̇ and μ
-are solved on the graph, by the factorization of u̇.
+(Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 15).  If u̇ has an expression, du̇ and μ
+are solved for on the graph, by the factorization of u̇.
 """
 
 from __future__ import annotations
@@ -61,13 +61,14 @@ class Product:
     Attributes
     ----------
     sides : tuple of int
-        Forwards dR, then dS, at given u̇ and λ; backwards e_u̇ᵀ w and zeros.
+        In forward mode dR, then dS, at given u̇ and λ; in reverse mode e_u̇ᵀ w and zeros.
     solution : tuple of int
-        The symbols of the unknowns, du̇ and dλ or μ and ν, which `result` holds.
+        The symbols of the unknowns in `result`: du̇ and dλ, or μ and ν.
     result : tuple of int
         Change of e, or gradient, at given u̇, λ and solution.
     by_solution : tuple of int
-        The nodes of `result` that tell what else it needs of the place: all of it forwards, μ and ν backwards.
+        The nodes that determine what else `result` reads at the state: all of `result` in forward mode, the terms in μ
+        and ν in reverse mode.
     """
 
     sides: tuple[int, ...]
@@ -94,12 +95,12 @@ def holds_udot(d: Derivation, kernel: str) -> bool:
 
 
 def product(d: Derivation, kernel: str) -> Product:
-    """The product that a kernel finds at run time, from the equations that elimination leaves, or all of them."""
+    """The product that a kernel finds at run time, from the reduced equations, or from all equations."""
     return _product(d, kernel, leaves_fewer(d))
 
 
 def general_product(d: Derivation, kernel: str) -> Product:
-    """The same from the equations of all speeds and rows."""
+    """The product from the equations of all speeds and rows."""
     return _product(d, kernel, False)
 
 
@@ -114,7 +115,7 @@ def _product(d: Derivation, kernel: str, left: bool) -> Product:
 
 
 def written(d: Derivation, kernel: str) -> Derived:
-    """The product that a kernel finds where u̇ and λ have expressions, or e does not hold u̇."""
+    """The product of a kernel if u̇ and λ have expressions, or if e does not depend on u̇."""
     variables = VARIABLES[kernel](d.description)
     roots = (_written_tangent if is_tangent(kernel) else _written_gradient)(d, kernel, variables)
     if not holds_udot(d, kernel):
@@ -123,7 +124,7 @@ def written(d: Derivation, kernel: str) -> Derived:
 
 
 def is_tangent(kernel: str) -> bool:
-    """Test whether a kernel multiplies forwards."""
+    """Test whether a kernel is a forward product."""
     return kernel.endswith("_tangent")
 
 
@@ -158,14 +159,14 @@ def _backwards(d: Derivation, kernel: str, variables: Sequence[int], left: bool)
 
 
 def _size(d: Derivation, left: bool) -> tuple[int, int]:
-    """Numbers of speeds and rows of the equations that are left, or of all."""
+    """Numbers of speeds and rows of the reduced equations, or of all equations."""
     if left and d.solving:
         return len(d.solving.speeds), len(d.solving.rows)
     return len(d.description.speeds), len(d.rows)
 
 
 def _balance(d: Derivation, forces: Sequence[int], change: Sequence[int]) -> list[int]:
-    """Forces less M times a change of u̇."""
+    """Forces minus M times a change of u̇."""
     g = d.graph
     return [g.sub(force, dot(g, row, change)) for force, row in zip(forces, d.mass_matrix, strict=True)]
 
@@ -177,7 +178,7 @@ def _by_udot(d: Derivation, e: Sequence[int], weights: Sequence[int]) -> list[in
 
 
 def _written_tangent(d: Derivation, kernel: str, variables: Sequence[int]) -> list[int]:
-    """The change of e along a direction, where u̇ and λ have expressions."""
+    """The change of e along a direction, if u̇ and λ have expressions."""
     e, seeds = differentiated(d, kernel), dict(zip(variables, d.vector_symbols(len(variables)), strict=True))
     if holds_udot(d, kernel):
         along, (balance, levels) = Tangent(d.graph, seeds).of, equations(d)
@@ -188,7 +189,7 @@ def _written_tangent(d: Derivation, kernel: str, variables: Sequence[int]) -> li
 
 
 def _written_gradient(d: Derivation, kernel: str, variables: Sequence[int]) -> list[int]:
-    """The gradient of w · e, where u̇ and λ have expressions."""
+    """The gradient of w · e, if u̇ and λ have expressions."""
     e = differentiated(d, kernel)
     weights = d.vector_symbols(len(e))
     pairs = list(zip(e, weights, strict=True))
@@ -201,7 +202,7 @@ def _written_gradient(d: Derivation, kernel: str, variables: Sequence[int]) -> l
 
 
 def equations(d: Derivation) -> tuple[list[int], list[int]]:
-    """R and S."""
+    """The residuals R and S."""
     g, udot = d.graph, d.description.accelerations
     balance = d.residual(udot)
     for row, force in zip(d.rows, d.multiplier_symbols, strict=True):

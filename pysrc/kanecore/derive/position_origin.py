@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reference points of positions, and the points whose motion no position tells."""
+"""Reference points of positions, and the points with motions that no position determines."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Whereabouts", "check_origin"]
 
 
 def check_origin(k: Kinematics) -> None:
-    """Raise ModelError if the origin that the user named moves, or is not connected to any shown point."""
+    """Raise ModelError if the user's origin moves, or is not connected to any shown point."""
     d = k.description
     if d.origin < 0:
         return
     name, inertial, location = d.points[d.origin].name, d.frames[0].name, Ancestry([p.parent for p in d.points])
     if k.source[d.origin] == "set" or not vanish(k.graph, k.velocity[d.origin]):
         raise ModelError(
-            f"origin={name} is not at rest in {inertial}: name a point whose velocity and position say so, as after "
+            f"origin={name} is not at rest in {inertial}: name a point with position and velocity at rest, as after "
             f"O.set_vel({inertial}, 0)"
         )
     if not any(location.common(d.origin, point) >= 0 for point in d.shown_points):
@@ -44,18 +44,18 @@ class Whereabouts:
     freed : Description
         The description with its auxiliary speeds, which show the set velocities.
     k : Kinematics
-        Kinematics of the description without them.
+        Kinematics of the description without auxiliary speeds.
 
     Attributes
     ----------
     unoriented : list of bool
-        Frames whose angular velocity does not follow from an orientation.
+        For each frame: its angular velocity does not follow from an orientation.
     adrift : list of bool
-        Points whose velocity does not follow from a position, since they are located from a point with a set velocity,
-        or from a moving contact.
+        For each point: its velocity does not follow from a position, since it is located from a point with a set
+        velocity, or from a moving contact.
     origin : int
-        The point that positions are measured from: the user's, else the one at rest that most bodies are located from;
-        −1 where there is none.
+        The reference point of positions: the user's, or else the point at rest from which most bodies are located; −1
+        without one.
     """
 
     def __init__(self, freed: Description, k: Kinematics) -> None:
@@ -67,7 +67,7 @@ class Whereabouts:
         for i, frame in enumerate(d.frames):
             self.unoriented.append(i > 0 and (self.unoriented[frame.parent] or not frame.oriented or i in frames))
         self.adrift: list[bool] = []
-        self._led: list[bool] = []  # points to which positions lead from one at rest, past no moving contact
+        self._led: list[bool] = []  # points located from a point at rest, and from no moving contact
         for i, point in enumerate(d.points):
             above, at_rest = point.parent, k.velocity[i] == ZERO
             led = self._led[above] if above >= 0 else at_rest
@@ -77,9 +77,9 @@ class Whereabouts:
         self.origin = d.origin if d.origin >= 0 else self._likely_origin()
 
     def _likely_origin(self) -> int:
-        """The root at rest from which positions lead to most mass centres, the first of several.
+        """The root at rest from which most mass centres are located; the first of several such roots.
 
-        A moving contact is none: points located from it do not move as their positions change.
+        A moving contact does not qualify: points located from it do not move as their positions change.
         """
         d = self._k.description
         places = [body.point for body in d.bodies] or d.shown_points
@@ -89,7 +89,7 @@ class Whereabouts:
         return max((i for i in roots if reached[i] or not located[i]), key=reached.__getitem__, default=-1)
 
     def measured_from(self, point: int) -> int:
-        """Origin, or if no positions lead from it to a point, the point's root."""
+        """The origin or, if the point is not located from there, the point's root."""
         return self._location.start(point, self.origin)
 
     def position(self, point: int) -> Components:
@@ -98,7 +98,7 @@ class Whereabouts:
 
     @cached_property
     def _positions(self) -> dict[int, Components]:
-        """Positions of all points, each added to that of the point before: points of a chain share their sums."""
+        """Positions of all points, each added to its parent's position, so that points of a chain share their sums."""
         k, points, places = self._k, self._k.description.points, {}
         if self.origin >= 0:
             here = ZERO

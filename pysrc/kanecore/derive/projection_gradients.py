@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients through the way back to the constraints, step by step of Newton's method.
+"""Gradients through the projection to the constraints, step by step of Newton's method.
 
 A step moves y = (q, u, z) to y⁺ by the least change a, weighted by mass, that solves the linearized constraints,
 
     M a = Gᵀ κ,    G a + φ = 0,
 
-first q by q̇(a), then u by a, with c in place of φ.  The gradient of l · y⁺ by y, r and p is that of
+first q by q̇(a), then u by a, with c in place of φ.  The gradient of l · y⁺ by y, r and p is the gradient of
 l · y⁺ + μ · (Gᵀ κ − M a) + ν · (G a + φ) at constant a, κ, μ and ν, where
 
     M μ − Gᵀ ν = y⁺_aᵀ l,    G μ = 0
@@ -32,7 +32,7 @@ LEVELS = ("position", "velocity")
 
 @dataclass(frozen=True)
 class StepGradient:
-    """Terms of the gradient of one step, beside the equations of the step.
+    """Terms of the gradient of a step, in addition to the equations of the step.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ def step_gradient(d: Derivation, level: str) -> StepGradient:
     g, description = d.graph, d.description
     rows, values = _rows(d, level)
     n, m, n_x = len(description.speeds), len(rows), description.n_x
-    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # the first n_x are the kernel's own weights
+    symbols = d.vector_symbols(2 * n_x + 2 * m + n)[n_x:]  # the kernel's weights are the first n_x
     forces, rest = symbols[:m], symbols[m:]
     mu, nu, weights = rest[:n], rest[n : n + m], rest[n + m :]
     change = description.accelerations
@@ -68,7 +68,7 @@ def step_gradient(d: Derivation, level: str) -> StepGradient:
 
 
 def _rows(d: Derivation, level: str) -> tuple[list[Sequence[int]], Sequence[int]]:
-    """G, and φ or c."""
+    """The rows G, and φ or c."""
     constraints = d.constraints
     if level == "position":
         return list(constraints.rates), constraints.configuration

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks of a reading by its kinematics: inertias, the origin, what the user set against positions and pathways."""
+"""Checks of a reading by its kinematics: inertias, the origin, set velocities against positions and pathways."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["checked_reading"]
 def checked_reading(
     reading: Reading, kinematics: Callable[[], Kinematics], names: Callable[[], Mapping[Any, Any]]
 ) -> list[Contradiction | WrongPower]:
-    """Warn of inertias that no body has, and of motions and loads that contradict positions and pathways; the latter.
+    """Warn of impossible inertias, and of motions and loads that contradict positions and pathways.
 
     Parameters
     ----------
     reading : Reading
-        With its contributing loads.
+        The reading with its contributing loads.
     kinematics : callable
-        Returns the kinematics of the description, or of its copy.
+        Function that returns the kinematics of the description, or of its copy.
     names : callable
-        Returns SymPy's symbols by the keys of the graph, for messages.
+        Function that returns SymPy's symbols by the keys of the graph, for messages.
 
     Raises
     ------
     ModelError
-        The origin that was named is not at rest.
+        The user's origin is not at rest.
     """
     d = reading.description
     warn_of_impossible(d)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rotation of vectors: components in one frame and in another.
 
-Components stay in the frame where they were written.  They are carried from frame to frame along the tree only where
-they are needed.
+Components stay in the frame in which they were written.  Vectors are rotated from frame to frame along the tree only
+when needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Rotations:
     Attributes
     ----------
     to_parent, from_parent : list of matrix
-        Of each frame R with v_parent = R v, and its transpose.
+        For each frame R with v_parent = R v, and its transpose.
     rounded : list of str
         Frames with snapped entries: values within rounding of an integer were replaced by it.
     """
@@ -41,7 +41,7 @@ class Rotations:
         self._rows: dict[tuple[int, int, int], Components] = {}
 
     def _snapped(self, i: int) -> Matrix:
-        """Rotation of a frame to its parent, without the rounding errors of the numbers in it."""
+        """Rotation of a frame to its parent, without rounding errors of its numbers."""
         g, frame = self.graph, self.description.frames[i]
         rows = []
         for row in frame.rotation:
@@ -97,11 +97,11 @@ class Rotations:
 
     @staticmethod
     def _far(v: Components, path: list[int]) -> bool:
-        """Test whether direction cosines, which are shared between vectors, beat a rotation from frame to frame."""
+        """Test whether shared direction cosines cost less than rotations from frame to frame."""
         return len(path) > 3 or (len(path) > 1 and sum(1 for x in v if x) == 1)
 
     def _row(self, k: int, ancestor: int, f: int) -> Components:
-        """Components in frame f of the k-th axis of an ancestor, by one rotation from those in f's parent."""
+        """Components in frame f of the k-th axis of an ancestor, by one rotation from the components in f's parent."""
         above = []
         while f != ancestor and (k, ancestor, f) not in self._rows:
             above.append(f)
@@ -125,7 +125,7 @@ class Rotations:
 
 
 def _nearest_integer(g: Graph, entry: int) -> int:
-    """Entry of a rotation matrix, or the integer that it equals to rounding."""
+    """Entry of a rotation matrix; the integer if it equals one to rounding."""
     value = g.value(entry)
     if not isinstance(value, float) or not 0.0 < abs(value - round(value)) <= NOISE:
         return entry
@@ -133,7 +133,7 @@ def _nearest_integer(g: Graph, entry: int) -> int:
 
 
 def _without_rounding(g: Graph, turned: Components, v: Components) -> Components:
-    """Components after a rotation, with zero for numbers that are rounding of those before it."""
+    """Components after a rotation, with zero for numbers within the rounding of the components before."""
     size = max(_size(g, x) for x in v)
     x, y, z = (0 if 0.0 < _size(g, i) <= NOISE * size else i for i in turned)
     return x, y, z

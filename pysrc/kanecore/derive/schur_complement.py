@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Solutions u̇, λ of M u̇ − Gᵀλ = f, G u̇ = −γ on the graph, for several right-hand sides: by the Schur complement of M.
 
-All rows of G are taken for independent; elsewhere numbers decide at run time which rows are.
+All rows of G count as independent here; in other solutions numbers decide this at run time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["SchurComplement"]
 
 
 class SchurComplement:
-    """M⁻¹Gᵀ and the Schur complement G M⁻¹Gᵀ, which all right-hand sides share."""
+    """M⁻¹Gᵀ and the Schur complement G M⁻¹Gᵀ, common to all right-hand sides."""
 
     def __init__(
         self, g: Graph, mass: Sequence[Sequence[int]], jacobian: Sequence[Sequence[int]], symmetric: bool
@@ -35,7 +35,7 @@ class SchurComplement:
         return g.sum(g.mul(x, y) for x, y in zip(a, b, strict=True))
 
     def accelerations(self, forcing: Sequence[int], bias: Sequence[int]) -> list[int]:
-        """u̇ and λ, with G M⁻¹Gᵀ λ = −γ − G M⁻¹ f."""
+        """The solution u̇ and λ, with G M⁻¹Gᵀ λ = −γ − G M⁻¹ f."""
         g = self.graph
         [free] = self._solutions(self._mass, [forcing])
         if not self._columns:

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Second derivatives of w · ẋ, whose columns are changes of its gradient along units: forwards over backwards.
+"""Second derivatives of w · ẋ: columns are changes of the gradient along unit vectors, by forward over reverse mode.
 
 The gradient of w · ẋ by v = (x, r) is L_v of L = w_q · q̇ + μ · R + w_z · ż + ν · S (:mod:`.motion_products`), where ż
-does not hold u̇.  Along dv the gradient changes with v, with (u̇, λ) and with (μ, ν).  L is linear in (u̇, λ), and
-L_u̇ = L_λ = 0.  With c and e the changes of L_u̇ and L_λ along dv at constant μ and ν,
+does not depend on u̇. Along dv the gradient changes with v, with (u̇, λ) and with (μ, ν).  L is linear in (u̇, λ), and
+L_u̇ = L_λ = 0.  With the changes c and e of L_u̇ and L_λ along dv at constant μ and ν,
 
     M du̇ − Gᵀ dλ = dR,    G du̇ = −dS,    Mᵀ dμ − Gᵀ dν = c,    G dμ = −e.
 
-So all solutions take one factorization.  Only the variables that M or G depend on, a few coordinates, have such
-columns: along other variables c = e = 0, and L_v of these does not hold (u̇, λ).  The remaining terms are second
-derivatives of L itself, at constant u̇, λ, μ and ν: by the speeds, in which most mechanisms are quadratic.
+So all solutions share one factorization.  Only the variables in M or G, a few coordinates, need such columns: along
+other variables c = e = 0, and their L_v does not depend on (u̇, λ).  The remaining terms are second derivatives of L
+itself, at constant u̇, λ, μ and ν, mostly by speeds: most mechanisms are quadratic in these.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ __all__ = ["SecondDerivatives", "second_derivatives", "written"]
 
 @dataclass(frozen=True)
 class SecondDerivatives:
-    """Changes of the gradient along directions, and the equations that they take.
+    """Changes of the gradient along directions, and the equations for them.
 
     Attributes
     ----------
     order : tuple of int
-        Numbers of the variables: those that M or G depend on, others with second derivatives at constant solutions,
-        the rest.
+        Indices of the variables: first the variables of M or G, second others with second derivatives at constant
+        solutions, then the rest.
     inner, outer : tuple of int
-        Symbols of a direction of the first of these, and of the second.
+        Symbols of a direction of the first group, and of the second.
     weights : tuple of int
         The symbols of w_u.
     multipliers : tuple of int
         The symbols of μ and ν.
     sides : tuple of int
-        Along a direction of the first, at given u̇, λ, μ and ν: dR (n), dS (m), c (n), e (m).
+        Along a direction of the first group, at given u̇, λ, μ and ν: dR (n), dS (m), c (n), e (m).
     changes : tuple of int
         The symbols of du̇, dλ, dμ, dν.
     column : tuple of int
-        The change along such a direction of the gradient by all variables in `order`, at given u̇, λ, μ, ν and changes
-        of these.
+        The change of the gradient by all variables in `order`, along a direction of the first group, at given u̇, λ, μ,
+        ν and `changes`.
     curvature : tuple of int
-        That along a direction of the second, by the second, at given u̇, λ, μ and ν.
+        The change of the gradient by the second group, along a direction of the second group, at given u̇, λ, μ and ν.
     """
 
     order: tuple[int, ...]
@@ -63,7 +63,7 @@ class SecondDerivatives:
 
 
 def second_derivatives(d: Derivation) -> SecondDerivatives:
-    """Second derivatives of w · ẋ by (x, r), found from symbols of all that is solved for."""
+    """Second derivatives of w · ẋ by (x, r), from symbols of the solutions."""
     g, description = d.graph, d.description
     variables = [*description.x, *description.inputs]
     solution = [*description.accelerations, *d.multiplier_symbols]
@@ -100,7 +100,7 @@ def second_derivatives(d: Derivation) -> SecondDerivatives:
 
 
 def written(d: Derivation) -> Derived:
-    """Column and curvature along directions, where u̇ and λ have expressions."""
+    """Column and curvature along directions, if u̇ and λ have expressions."""
     found, n, m = second_derivatives(d), len(d.description.speeds), len(d.rows)
     mu, nu = d.solve(found.weights, [0] * m)
     known = dict(zip(found.multipliers, [*mu, *nu], strict=True))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sparsity patterns: entries of matrices that can be nonzero, by the symbols that their expressions depend on.
 
-The pattern of a solution at run time follows from its equations: speeds that M or G connect, directly or not, depend on
-all that any of their equations depends on.  Each row of a pattern is an integer whose bits are the columns.
+The pattern of a solution at run time follows from its equations: if M or G connects speeds, directly or not, each speed
+depends on the symbols of all their equations.  Each row of a pattern is an integer with a bit for each column.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .model_facts import sizes_of
 __all__ = ["elimination_tree", "mass_matrix_pattern", "patterns", "second_pattern"]
 
 WRITTEN_OUT = ("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix")
-"""Kernels whose entries stand on the graph."""
+"""Kernels with all entries on the graph."""
 
 
 def patterns(derivation: Derivation) -> dict[str, list[str]]:
-    """The rows of each matrix that the model has, in hexadecimal digits: for ``info`` of a model's table."""
+    """The rows of each matrix of the model, in hexadecimal digits, for ``info`` of the model's table."""
     sizes, rows = sizes_of(derivation), {}
     for kernel in KERNELS:
         if kernel.name in WRITTEN_OUT and derivation.has(kernel.name):
@@ -47,7 +47,7 @@ def second_pattern(derivation: Derivation) -> list[int]:
     of_lagrangian = _below(derivation.graph, changes, vectors[sizes["n_x"] + sizes["n_constraints"] :])
     by_motion = _solved(derivation, VARIABLES["linearize"](derivation.description))[sizes["n_q"] :][: sizes["n_u"]]
     full = (1 << n_z) - 1
-    of_y = [*by_motion, *[full] * sizes["n_constraints"]]  # multipliers may depend on all
+    of_y = [*by_motion, *[full] * sizes["n_constraints"]]  # multipliers may depend on all symbols
     through = [_sum_of(of_y, row >> n_z) for row in of_lagrangian]  # L_zy Y, then L_yy Y
     rows = [(of_lagrangian[i] & full) | through[i] for i in range(n_z)]
     for k in range(n_y):  # Y' L_yy Y
@@ -65,11 +65,11 @@ def mass_matrix_pattern(derivation: Derivation) -> list[int]:
 
 
 def elimination_tree(rows: Sequence[int]) -> tuple[int, ...]:
-    """The parents of rows of a symmetric matrix that is factored from its last row to its first, −1 of roots.
+    """The parents of rows of a symmetric matrix that is factored from its last row to its first; −1 for roots.
 
-    The parent of a row is the last earlier row that is connected with it, from the start or because later rows were
-    eliminated.  All earlier rows that are connected with a row are its ancestors (Liu, *SIAM Journal on Matrix Analysis
-    and Applications* 11, 1990).
+    The parent of a row is the last earlier row that is connected with it, originally or after the elimination of later
+    rows.  All earlier rows that are connected with a row are its ancestors (Liu, *SIAM Journal on Matrix Analysis and
+    Applications* 11, 1990).
     """
     rows, parents = list(rows), [-1] * len(rows)
     for d in reversed(range(len(rows))):
@@ -81,7 +81,7 @@ def elimination_tree(rows: Sequence[int]) -> tuple[int, ...]:
 
 
 def _sum_of(rows: Sequence[int], which: int) -> int:
-    """The union of those of some rows whose bits are set."""
+    """The union of the rows selected by bits."""
     union = 0
     for k, row in enumerate(rows):
         union |= row if which >> k & 1 else 0
@@ -100,7 +100,7 @@ def _solved(derivation: Derivation, wrt: Sequence[int]) -> list[int]:
     for k in range(len(rows)):
         row = bits[n_q + n + k * (n + 1) : n_q + n + (k + 1) * (n + 1)]
         for i, entry in enumerate(row[:n]):
-            if rows[k].jacobian[i]:  # of Gᵀλ and of the row itself
+            if rows[k].jacobian[i]:  # terms of Gᵀλ and of the row itself
                 speeds[i] |= entry | row[n]
                 for other in row[:n]:
                     speeds[i] |= other
@@ -139,7 +139,7 @@ def _outputs(derivation: Derivation, of_rates: Sequence[int]) -> list[int]:
 
 
 def _below(g: Graph, nodes: Sequence[int], symbols: Sequence[int]) -> list[int]:
-    """Symbols, out of some, that stand below each node, as bits."""
+    """The given symbols below each node, as bits."""
     bits = {symbol: 1 << i for i, symbol in enumerate(symbols)}
     for i in g.below(nodes):
         own = bits.get(i, 0)

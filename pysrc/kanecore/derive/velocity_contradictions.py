@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Contradictory velocities and accelerations: a user set them, and positions and orientations give other ones.
+"""Contradictory velocities and accelerations: set by the user, but different from positions and orientations.
 
-Set values are used, whatever they are; so a mistake must be reported.  Published models purposely set values that hold
-at an instant alone, and these are no mistakes:
+Set values are always used, so a mistake must be reported.  Published models purposely set values that are true only at
+an instant, and these are no mistakes:
 
 - a velocity of zero: the contact point of a wheel;
-- v_C + ω × r from such a point C, with ω of a body: the centre of a wheel that rolls, and points located from it;
-- the velocity of a body's material point at a place through which the body moves: the point that touches;
-- a velocity that is the derivative of the position wherever the constraints hold, or that holds auxiliary speeds;
-- an angular velocity of a frame that was never turned, or in whose axes nothing is written: a ball whose attitude
-  nobody needs.
+- v_C + ω × r from such a point C, with ω of a body: the centre of a rolling wheel, and points located from it;
+- the velocity of a body's material point at a place through which the body moves: the touching point;
+- a velocity that is the derivative of the position at states on the constraints, or that has auxiliary speeds;
+- an angular velocity of a frame that was never turned, or with axes that no vector is written in: a ball without a
+defined attitude.
 
-All is decided by numbers, at random states that satisfy the constraints.
+Numbers at random states on the constraints decide.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ __all__ = ["Contradiction", "contradictions", "excused"]
 
 Array = npt.NDArray[np.float64]
 
-LONG = 100  # characters of a vector that is written out in a message
+LONG = 100  # largest number of characters of a vector that is written out in a message
 
 
 @dataclass(frozen=True)
 class SetAcceleration:
-    """An acceleration of a point, or an angular one of a frame in another, as the user set it."""
+    """An acceleration of a point, or an angular acceleration of a frame in another frame, as the user set it."""
 
     kind: str  # "point" or "frame"
     at: int
-    seen_from: int  # frame that it was set in
+    seen_from: int  # the frame in which it was set
     vector: Vector
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """Point or frame whose set velocity or acceleration contradicts its position or orientation."""
+    """Point or frame with a set velocity or acceleration that contradicts its position or orientation."""
 
     kind: str  # "point" or "frame"
     at: int
@@ -63,7 +63,7 @@ class Contradiction:
     derived: str
 
     def message(self, name: str) -> str:
-        """Message about the point or frame of that name."""
+        """Message about the point or frame with this name."""
         source = {
             "velocity": "its position gives",
             "angular velocity": "its orientation gives",
@@ -84,7 +84,7 @@ class Contradiction:
 
 
 def _read(d: Description, reading: Reading) -> tuple[Description, list[SetAcceleration]]:
-    """Set accelerations, on a duplicate of the description; auxiliary or unreadable ones are left out."""
+    """Set accelerations, on a duplicate of the description, without auxiliary or unreadable ones."""
     if not reading.set_accelerations or reading.read_again is None:
         return d, []
     d = duplicate(d)
@@ -112,7 +112,7 @@ def contradictions(
     Parameters
     ----------
     reading : Reading
-        The description, and the accelerations that were set.
+        The description, and the set accelerations.
     k : Kinematics
         Kinematics of the description, or of its duplicate.
     names : callable
@@ -128,13 +128,13 @@ def contradictions(
 
 
 def excused(description: Description, k: Kinematics) -> tuple[frozenset[int], frozenset[int]]:
-    """Points and frames whose set velocities differ from their positions and orientations on purpose."""
+    """Points and frames with set velocities that differ from their positions and orientations on purpose."""
     points = [i for i, p in enumerate(description.points) if k.source[i] == "set" and p.parent >= 0]
     frames = [i for i, f in enumerate(description.frames) if f.oriented and not k.omega_fits[i]]
     if not (points or frames):
         return frozenset(), frozenset()
     search = _Search(description, points, frames, [], dict)
-    if not search.states:  # the audit compares velocities with positions at states of its own
+    if not search.states:  # the audit compares velocities with positions at its own states
         return frozenset(), frozenset(frames)
     slips = {(slip.kind, slip.at) for slip in search.contradictions}
     return (
@@ -144,7 +144,7 @@ def excused(description: Description, k: Kinematics) -> tuple[frozenset[int], fr
 
 
 class _Search:
-    """Comparison of set velocities with those that follow, at states on the constraints."""
+    """Comparison of set velocities with derived ones, at states on the constraints."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class _Search:
         self._auxiliary = set(freed.auxiliary)
         self._freed = freed
         self.contradictions: list[Contradiction] = []
-        # values that agree without the constraints on positions agree with them; random loops seldom close
+        # values that agree off the constraints on positions agree on them as well; random loops seldom close
         self.states = [] if accelerations else moving_states(self.k)
         if self.states and self._agree(points, frames):
             return
@@ -174,7 +174,7 @@ class _Search:
             self._of_accelerations(accelerations)
 
     def _agree(self, points: Sequence[int], frames: Sequence[int]) -> bool:
-        """Test whether everything agrees with positions and orientations; possible exceptions do not."""
+        """Test whether all velocities agree with positions and orientations; possible exceptions do not."""
         self._of_frames(frames)
         return not self.contradictions and not any(map(self.differs, points))
 
@@ -185,12 +185,12 @@ class _Search:
 
     @staticmethod
     def _equal(a: Array, b: Array, size: Any = 0.0) -> bool:
-        """Compare at all states where both are numbers; values of branches that are not taken do not count."""
+        """Compare at all states where both are finite; values of unused branches do not count."""
         scale = np.maximum(np.max(np.abs([a, b]), axis=(0, 2)), size)
         return not np.any(np.max(np.abs(a - b), axis=1) > EQUAL * scale)
 
     def _is_freed(self, vector: Vector) -> bool:
-        """Test whether a vector holds auxiliary speeds."""
+        """Test whether a vector has auxiliary speeds."""
         return not self._auxiliary.isdisjoint(self.g.below([i for _, v in vector for i in v]))
 
     def _add(self, kind: str, at: int, quantity: str, written: Vector, derived: Vector) -> None:
@@ -229,7 +229,7 @@ class _Search:
             self._add("point", i, "velocity", given, ((k.home[i], k.carried(i)[0]),))
 
     def differs(self, i: int) -> bool:
-        """Test whether a point's velocity differs from that of its position; False if it holds auxiliary speeds."""
+        """Test whether a velocity is not the derivative of the position; False if it has auxiliary speeds."""
         if self._is_freed(self._freed.points[i].velocity or ()):
             return False
         carried, summands = self.k.carried(i)
@@ -237,12 +237,12 @@ class _Search:
         return not self._equal(self._numbers(self.k.velocity[i]), self._numbers(carried), size)
 
     def _unexplained(self, differing: Sequence[int]) -> list[int]:
-        """Points that are neither contacts, nor move with a contact, nor touch another body."""
+        """Points that are no contacts, do not move with a contact, and do not touch another body."""
         d, motion = self.d, _Motion(self.k, self._numbers)
         own = {i: [b.frame for b in d.bodies if b.point == i and b.frame >= 0] for i in differing}
         at_rest = [i for i in differing if self._is_at_rest(i, motion.velocity[i])]
         fixed = [*(i for i, p in enumerate(d.points) if p.velocity == ()), *at_rest]
-        contacts = [i for i in fixed if d.points[i].parent >= 0]  # at rest at places that move
+        contacts = [i for i in fixed if d.points[i].parent >= 0]  # at rest at moving places
         moving = [i for i in differing if i not in at_rest]
 
         def rolls(i: int) -> bool:
@@ -253,19 +253,19 @@ class _Search:
             return any(self._is_carried(motion, i, point, f) for point, f in ways)
 
         while rolling := [i for i in moving if rolls(i)]:
-            contacts += rolling  # points that move with a contact may carry others
+            contacts += rolling  # points that move with a contact may carry further points
             moving = [i for i in moving if i not in rolling]
         centres = {b.point for b in d.bodies}
         bodies = [b for b in d.bodies if b.frame >= 0]
 
         def touches(i: int) -> bool:
-            """Test whether a point moves at present as one of a body, whatever the body does."""
+            """Test whether a point has the velocity of a body's material point, for all motions of the body."""
             return i not in centres and any(self._is_carried(motion, i, b.point, b.frame) for b in bodies)
 
         return [i for i in moving if not touches(i)]
 
     def _is_carried(self, motion: _Motion, i: int, carrier: int, frame: int) -> bool:
-        """Test whether v_i = v_C + ω × r: C is the carrier, ω a body's, r the position of point i from C."""
+        """Test whether v_i = v_C + ω × r, with the carrier C, ω of a body, and r the position of point i from C."""
         if i == carrier or motion.root[i] != motion.root[carrier]:
             return False
         omega, places = motion.omega[frame], [motion.position[i], motion.position[carrier]]
@@ -288,13 +288,13 @@ class _Search:
                 continue
             turned = k.turning(g, i)
             if not all(self._equal_scalars(a, b) for a, b in k.square(g, i)):
-                continue  # no rotation at random states: a quaternion that is prescribed
+                continue  # a prescribed quaternion is no rotation at random states
             given = k.relative_omega(g, i)
             if not self._equal(self._numbers(given), self._numbers(turned)):
                 self._add("frame", i, "angular velocity", ((i, given),), ((i, turned),))
 
     def _matters(self, i: int) -> bool:
-        """Test whether anything is written in the axes of a frame, or of one that is oriented from it.
+        """Test whether a vector or tensor is written in the axes of a frame, or of a frame oriented from it.
 
         The inertia of a ball does not count: it is the same in all axes.
         """
@@ -311,7 +311,7 @@ class _Search:
         return not used.isdisjoint(below)
 
     def _equal_scalars(self, a: int, b: int) -> bool:
-        """Test whether two entries of rotation matrices are equal: pure numbers, of size one."""
+        """Test whether two entries of rotation matrices are equal; they are pure numbers of size one."""
         return all(abs(s(a) - s(b)) <= EQUAL for s in self.states)
 
     # ------------------------------------------------------------- accelerations
@@ -330,7 +330,7 @@ class _Search:
                 self._add(given.kind, i, what, given.vector, ((frame, vector),))
 
     def _alpha(self, derived: Accelerations, i: int, seen_from: int) -> Components:
-        """The angular acceleration of a frame in another: N d(ω)/dt − ω_other × ω, with ω of the one in the other."""
+        """The angular acceleration of a frame in another: N d(ω)/dt − ω_other × ω, with ω of the frame in the other."""
         k, g = self.k, self.g
         omega_other = k.resolve(k.omega[seen_from], seen_from, i)
         omega = add(g, k.omega[i], neg(g, omega_other))
@@ -339,7 +339,7 @@ class _Search:
 
 
 class _Motion:
-    """Numbers of all points and bodies in inertial axes, (states, 3) each; ``root`` is where a point's tree begins."""
+    """Vectors of all points and bodies in inertial axes, (states, 3) each; ``root`` is the root of a point's tree."""
 
     def __init__(self, k: Kinematics, numbers: Callable[[Components], Array]) -> None:
         d = k.description

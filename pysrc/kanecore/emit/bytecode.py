@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bytecode of a model, for the interpreter in the extension, which takes the place of C if there is no compiler.
+"""Bytecode of a model, for the interpreter in the extension, which replaces C if there is no compiler.
 
-The code holds the same operations as the C text, with the same multiply-adds, the same solvers and the same table.  So
+The code has the same operations as the C text, with the same multiply-adds, the same solvers and the same table.  So
 its results are bit-identical to the results of the C.  ``kanecore/src/interpreter/kc_interpreter.h`` defines the
 numbers.
 
-A value has a register of its own.  Negations cost nothing: a product, a sum and a multiply-add are one of ±a b ± c,
-with 1 and −0 in place of a missing factor or summand.  The interpreter loses time whenever the operation changes, so
-equal operations are gathered: the operation with most computable steps comes next.
+Each value has its own register.  Negations cost nothing: products, sums and multiply-adds are all ±a b ± c, with 1 and
+−0 in place of a missing factor or summand.  The interpreter loses time whenever the operation changes, so equal
+operations are gathered: the operation with most computable steps comes next.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from .library_tables import OUTSIDE, names, numbers, sizes, splines
 __all__ = ["FIRST", "OPERATIONS", "code"]
 
 FIRST = 1
-"""The place in c of the first parameter: before it stands the address of the code."""
+"""The place in c of the first parameter, after the address of the code."""
 
 OPERATIONS = (
     *("fma", "fms", "fnma", "fnms", "sincos", "half_power"),
     *(op for op, row in rows.items() if row.coded),
     *("call", "apply", "pivot", "limit", "end"),
 )
-"""The operations of the machine, by whose numbers code names them."""
+"""The operations of the interpreter, in the order of their numbers in code."""
 
 _NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 _READ = {"t": 0, "x": 1, "p": 1, "r": 2, "c": 3, "w": 4}  # arrays; `prepare` reads p in place of x
@@ -70,14 +70,14 @@ _WRITTEN = {"w": 4, "out": 5}
 _NO_ARRAY = 6
 _NEGATIVE = 1 << 31
 _MINUS_ZERO, _ONE = Operand(-0.0), Operand(1.0)
-# whether the product and the summand of ±a b ± c are negative
+# by (product is negative, summand is negative) of ±a b ± c
 _FUSED = {FMA: (False, False), FMS: (False, True), FNMA: (True, False), FNMS: (True, True)}
 _OUTSIDE = ("KC_EXTRAPOLATED", "KC_NOWHERE", "KC_PERIODIC")  # as in spline.h
-_LONGEST = 0xFFFF  # run of one operation; registers are fewer than this as well
+_LONGEST = 0xFFFF  # longest run of one operation, and limit of the number of registers
 
 
 def code(library: Library, *, with_facts: bool = True) -> Code:
-    """The code of a group of kernels, with names and facts of the model, or without."""
+    """The code of a group of kernels, with or without names and facts of the model."""
     of_kernel, made = library.of_kernel, list(library.functions.by_name.values())
     if library.counting is not None:
         made = [*library.functions.by_name.values(), library.counting]
@@ -89,7 +89,7 @@ def code(library: Library, *, with_facts: bool = True) -> Code:
     write = _Writer({spline: i for i, spline in enumerate(tables)}, place, library)
     n_q = library.sizes["n_q"]
     before = place.get("compute_qdot", -1) if n_q else -1
-    contents = library.contents("0")  # the extension knows how much scratch ways take
+    contents = library.contents("0")  # the extension knows the scratch of solvers
     return Code(
         operations=OPERATIONS,
         sizes={name: int(x) for name, x in sizes(contents).items()},
@@ -108,7 +108,7 @@ def code(library: Library, *, with_facts: bool = True) -> Code:
 
 
 def _preparing(library: Library) -> Straight:
-    """Program that writes all of c: addresses as they are, parameters, constants made of these, the count of rows."""
+    """Program that writes all of c: addresses, parameters, prepared constants, the rank of G."""
     program = library.preparing
     n_p, first = len(library.d.parameters), FIRST + len(library.d.parameters)
     there = [Operand(Entry("c", i)) for i in range(FIRST)]
@@ -121,7 +121,7 @@ def _preparing(library: Library) -> Straight:
 
 
 class _Writer:
-    """Writes functions.
+    """Writer of functions.
 
     Parameters
     ----------
@@ -169,17 +169,17 @@ class _Writer:
 
 @dataclass
 class _Step:
-    """One operation: its number, the registers that it reads, other entries of its code, and its results."""
+    """One operation: its number, the registers that it reads, further entries of its code, and its results."""
 
     operation: int
     reads: tuple[Any, ...]
     targets: tuple[Any, ...] = ()
-    before: tuple[int, ...] = ()  # in the code, before the registers
+    before: tuple[int, ...] = ()  # entries of the code between number and registers
     behind: tuple[int, ...] = ()
 
 
 class _Part:
-    """A part of a program, in the order of the machine.
+    """A part of a program, in the order of the interpreter.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class _Part:
         self.splines = splines
         self.constants: dict[str, float] = {}
         self.loads: dict[str, list[Entry]] = {}
-        self.sources: dict[Any, Any] = {}  # of a value that is loaded, or of a number: its key
+        self.sources: dict[Any, Any] = {}  # key of each loaded value or number
         self.steps: list[_Step] = []
         self.guards: list[_Step] = []
         self.stores: list[Store] = []
@@ -218,7 +218,7 @@ class _Part:
         return text
 
     def _source(self, source: Value | Entry | float | str) -> Any:
-        """The key of the register of a source, which is loaded if need be."""
+        """The key of the register of a source, which is loaded if necessary."""
         if isinstance(source, Value):
             return self.sources.get(source, source)
         if isinstance(source, Entry):
@@ -229,7 +229,7 @@ class _Part:
         return self._constant(LAST_STEP if isinstance(source, str) else source)
 
     def _positive(self, operand: Operand) -> Any:
-        """Key of an operand; a negative one is negated by an operation of its own."""
+        """Key of an operand; a negated operand takes a separate operation."""
         if not operand.negative:
             return self._source(operand.source)
         key = ("-", self._source(operand.source))
@@ -240,7 +240,7 @@ class _Part:
 
     # ---------------------------------------------------------------- operations
     def _fused(self, target: Any, signs: tuple[bool, bool], operands: Sequence[Operand]) -> None:
-        """±a b ± c of three operands; ``signs``: whether the product and the summand are negative."""
+        """Write ±a b ± c of three operands; ``signs``: whether the product and the summand are negative."""
         a, b, c = operands
         product, summand = signs[0] ^ a.negative ^ b.negative, signs[1] ^ c.negative
         reads = (self._source(a.source), self._source(b.source), self._source(c.source))
@@ -322,7 +322,7 @@ class _Part:
         )
 
     def _runs(self, there: Mapping[Any, int]) -> Iterable[list[_Step]]:
-        """Steps in runs of equal operations; each step comes after the steps whose results it reads."""
+        """Steps in runs of equal operations; each step follows the steps with the results that it reads."""
         ready: dict[int, deque[_Step]] = {}
         waiting: list[int] = []
         readers: dict[Any, list[int]] = {}

@@ -40,25 +40,25 @@ __all__ = ["C", "Single", "Singles", "part_names"]
 
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
 _SIGNS = {op: row.c for op, row in OPERATIONS.items() if row.c and not row.c.isidentifier()}
-_INLINE = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}  # of the runtime, for every real type
+_INLINE = {FMA: "KC_FMA", FMS: "KC_FMS", FNMA: "KC_FNMA", FNMS: "KC_FNMS"}  # headers of the runtime for every real type
 _INLINE |= {op: row.c for op, row in OPERATIONS.items() if row.c.startswith("kc_")}
 
 
 class C(Target):
     """C99 on doubles.
 
-    Programs call functions that :attr:`headers` of ``runtime/`` define.  The function of a program returns 0, or a
-    fault (``arithmetic.h``).
+    Programs call functions of the :attr:`headers` in ``runtime/``.  The function of a program returns 0, or a fault
+    (``arithmetic.h``).
     """
 
-    number = "double"  # a number in the arrays of a kernel
-    real = "double"  # one of a program: a number of one state, or of each of several
-    time = "t"  # a kernel's, which is a double
+    number = "double"  # type of a number in the arrays of a kernel
+    real = "double"  # type in a program: a number of one state, or a number for each of several states
+    time = "t"  # a kernel's time, which is a double
     flags: tuple[str, ...] = ()  # of the table
     each_lane = ""  # factor of the length of an array, so that each state has one
     outcome = "int"  # the type that the function of a program returns
     in_c: Mapping[str, float] = IN_C  # tolerances
-    side_by_side = True  # whether headers define packs, in which directions of one place stand side by side
+    side_by_side = True  # whether headers define packs of directions at the same state
     several = True  # whether headers define the sines and cosines of 4 and 8 angles in one call
     epsilon, last_step = EPSILON, LAST_STEP
     headers: tuple[str, ...] = (
@@ -83,7 +83,7 @@ class C(Target):
         return f"-{text}" if negative else text
 
     def constant(self, value: float) -> str:
-        """A number among operands."""
+        """Text of a number as an operand."""
         return self.literal(value)
 
     def value(self, value: Value) -> str:
@@ -92,7 +92,7 @@ class C(Target):
         return f"{of[0]}{number}" if of else f"z{number}"
 
     def numbers(self, values: Iterable[float]) -> str:
-        """Entries of an array; NaN for those that are not given."""
+        """Entries of an array; NaN for missing values."""
         return ", ".join("KC_NAN" if math.isnan(value) else self.literal(value) for value in values)
 
     def _signed(self, operand: Operand) -> str:
@@ -101,7 +101,7 @@ class C(Target):
         return f"({text})" if text.startswith("-") else text
 
     def table(self, data: Data) -> str:
-        """The name of the table of a spline (:mod:`.library_tables`): the same for the same data."""
+        """The name of the table of a spline (:mod:`.library_tables`), the same for the same data."""
         return f"spline_{data.digest[:16]}"
 
     def library(self, op: str) -> str:
@@ -116,7 +116,7 @@ class C(Target):
         )
 
     def stored(self, kind: str, function: str) -> str:
-        """Function as the table holds it: there all are functions of doubles."""
+        """Function as an entry of the table, in which all are functions of doubles."""
         return function
 
     # -------------------------------------------------------------- statements
@@ -194,7 +194,7 @@ class C(Target):
         return self.end_unless(f"{self.operand(instruction.excess)} <= {self.literal(0.0)}", "KC_NOT_HERE")
 
     def end_unless(self, condition: str, fault: str) -> str:
-        """End the program with a fault, also where the condition is false because a number is NaN."""
+        """End the program with a fault unless the condition is true; it is false for NaN."""
         return f"if (KC_UNLIKELY(!({condition}))) return {fault};"
 
     def load(self, instruction: Load) -> str:
@@ -211,7 +211,7 @@ class C(Target):
 
     @property
     def arguments(self) -> str:
-        """Declared arguments from which a kernel reads."""
+        """Declared arguments that a kernel reads."""
         return f"{self.real} t, const {self.real} *x, const {self.real} *r, const {self.real} *c"
 
     @property
@@ -231,7 +231,7 @@ class C(Target):
         return "".join(texts) + self._function(name, self.in_turn(calls))
 
     def in_turn(self, calls: Sequence[str]) -> list[str]:
-        """Statements that make some calls, up to the first that ends with a fault."""
+        """Statements that make some calls, up to the first fault."""
         return ["int fault;", *(f"if (KC_UNLIKELY((fault = {call}) != 0)) return fault;" for call in calls)]
 
     def _function(self, name: str, lines: Sequence[str], kind: str = "static") -> str:
@@ -255,9 +255,9 @@ class Singles:
     in_c: Mapping[str, float] = of_floats(epsilon)
 
     def literal(self, value: float) -> str:
-        """The nearest float, which must be one."""
+        """Literal of the nearest float, which must be finite."""
         if not abs(value) <= _LARGEST_FLOAT:
-            raise ModelError(f"{value!r} is a constant of the equations, and no float: leave out real='float'")
+            raise ModelError(f"{value!r} is a constant too large for a float: leave out real='float'")
         return f"{float(np.float32(value))!r}f"
 
     def stored(self, kind: str, function: str) -> str:
@@ -277,7 +277,7 @@ class Single(Singles, C):
 
 
 def part_names(name: str, parts: Parts) -> list[str]:
-    """The functions that a program of several parts becomes."""
+    """Names of the functions of a program in several parts."""
     return [f"{name}_{number}" for number in range(1, len(parts.parts) + 1)]
 
 

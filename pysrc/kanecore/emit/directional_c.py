@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""C for directional derivatives along several directions at one place: numbers of the place, packs for the directions.
+"""C for directional derivatives along several directions at one state: numbers at the state, packs for directions.
 
 A directional derivative is linear in its direction: packs are added, multiplied with numbers, and compared with zero.
 """
@@ -37,21 +37,21 @@ from .c_target import C
 __all__ = ["DIRECTIONS", "Along"]
 
 DIRECTIONS = "d"
-"""The array of the directions, of packs."""
+"""The array of packs of directions."""
 
 _OF_PACKS = {FMA: "KC_FMA_ALONG", FMS: "KC_FMS_ALONG", FNMA: "KC_FNMA_ALONG", FNMS: "KC_FNMS_ALONG"}
 _OF_PLACE = (SineCosine, SineCosines, Apply, Call, Pivot, Limit)
 
 
 class Along(C):
-    """C with the functions of ``directions.h``, beside the headers of `C`.
+    """C with the functions of ``directions.h``, in addition to the headers of `C`.
 
-    One object writes one function: it remembers which values are packs.
+    An object writes one function, as it remembers which values are packs.
 
     Parameters
     ----------
     directions : range, optional
-        Places in the scratch that stand for those of ``d``.
+        Places in the scratch that correspond to the entries of ``d``.
     """
 
     passed = "t, x, r, c, d, w, out"
@@ -95,7 +95,7 @@ class Along(C):
         return text if self._is_pack(operand) else f"KC_ALONG({text})"
 
     def _of_one_type(self, operand: Operand) -> str:
-        """A pack as a choice takes it: both must have one type, and directions stand anywhere in memory."""
+        """Pack for a choice: both alternatives need the same type, and directions may be unaligned in memory."""
         text = self._as_pack(operand)
         return f"(kc_pack)({text})" if isinstance(operand.source, Entry) and self._is_pack(operand) else text
 
@@ -116,7 +116,7 @@ class Along(C):
             return self.choice(f"{self.operand(operands[0])} != 0.0", one, other)
         one, other = map(self._as_pack, operands)
         text = f"{one} {OPERATIONS[operation].c} {f'({other})' if other.startswith('-') else other}"
-        # with 0, which meets no infinity in a direction
+        # comparison with 0; directions have no infinities
         return text if operation is not Op.EQ else f"KC_PICK_ALONG({text}, KC_ALONG(1.0), KC_ALONG(0.0))"
 
     def load(self, instruction: Load) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code for the expressions of events: models that have them as outputs."""
+"""Code for the expressions of events: models with these expressions as outputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def differentiated(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
 
 
 class _Variables:
-    """Variables in expressions of a model: t, x, p and r of a builder."""
+    """Variables in expressions of a model: t, x, p and r, by a builder."""
 
     def __init__(self, dyn: Evaluator, b: Builder) -> None:
         self._dyn, self._time = dyn, b.time
@@ -78,7 +78,7 @@ def _builder(dyn: Evaluator) -> tuple[Builder, _Variables]:
 
 
 def _machine(dyn: Evaluator, b: Builder) -> Evaluator:
-    """Model of a builder; only its outputs matter."""
+    """Model of a builder, used only for its outputs."""
     zero = b.constant(0)
     b.solved([zero] * dyn.n_u)
     groups = Groups(b.description(), first=FIRST)

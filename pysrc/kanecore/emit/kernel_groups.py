@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """C text of a group of kernels, or of a whole model.
 
-The text depends on the description alone: the same model gives the same bytes in any process on any machine.
+The text depends only on the description: the same model gives the same bytes in any process on any machine.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .simd_lanes import LaneLibrary, Lanes, SingleLanes
 __all__ = ["REALS", "Groups", "emit_group", "emit_library", "emit_prebuilt", "emit_some", "lanes_of", "whole"]
 
 REALS: dict[str, tuple[C, Lanes]] = {"double": (C(), Lanes()), "float": (Single(), SingleLanes())}
-"""The ways to write programs for each type of numbers: for one state, and for several."""
+"""The targets for each type of numbers: for one state, and for several states."""
 
 
 class Groups:
-    """The groups of kernels of one model, each as a library of its own.
+    """The groups of kernels of a model, each as a separate library.
 
-    All share the prepared constants of the core group, so that one block serves every kernel; a group computes further
-    constants itself.  The core group is derived once: each group continues from a copy.
+    All share the prepared constants of the core group, so that one block of parameters serves every kernel; a group
+    computes further constants itself.  The core group is derived once: each group continues from a copy.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Groups:
     first : int
         The place in c of the first parameter.
     defaults : mapping of name to float, optional
-        Values that the parameters have at first.
+        Initial values of the parameters.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Groups:
         return derivation, _of_core(derivation)
 
     def library(self, group: str, *, lanes: bool = False) -> Library:
-        """``"core"``, ``"forces"``, ..., of `kanecore.kernels`; or the same for several states side by side."""
+        """Library of a group, ``"core"``, ``"forces"``, ...; for one state or several."""
         derivation, core = self._core
         return _of_group(derivation.copy(), core, group, lanes, self._real, self._first, self._defaults)
 
@@ -109,7 +109,7 @@ def whole(
     kernels: Sequence[str] | None = None,
     real: str = "double",
 ) -> Library:
-    """Library of all kernels of a description; with some ``kernels`` alone, or with floats."""
+    """Library of all kernels of a description, or of some ``kernels``, with doubles or floats."""
     derivation = _derive(description, None)
     names = [name for group in GROUPS for name in GROUPS[group] if derivation.has(name)]
     programs = _programs(derivation, names if kernels is None else [name for name in names if name in kernels])
@@ -117,7 +117,7 @@ def whole(
 
 
 def emit_some(description: Description, parameters: Mapping[str, float], groups: Sequence[str]) -> Emitted:
-    """Emit some groups in one library, the core among them; the others of `Groups` go with it."""
+    """Emit some groups, with the core, in one library; `Groups` gives the other libraries."""
     derivation = _derive(description, None)
     core = _of_core(derivation)
     names = [name for group in groups if group != "core" for name in GROUPS[group] if derivation.has(name)]
@@ -126,7 +126,7 @@ def emit_some(description: Description, parameters: Mapping[str, float], groups:
 
 
 def emit_prebuilt(description: Description, parameters: Mapping[str, float] | None = None) -> tuple[Emitted, Emitted]:
-    """The text of all kernels, and that of the core group for several states."""
+    """The text of all kernels, and the text of the core group for several states."""
     library = whole(description, parameters)
     return library.emitted(), lanes_of(library).emitted()
 
@@ -138,7 +138,7 @@ def lanes_of(library: Library, real: str = "double") -> LaneLibrary:
 
 
 def _derive(description: Description, baked: Mapping[str, float] | None) -> Derivation:
-    """Derivation on a graph of its own: earlier derivations would change the numbers of the nodes."""
+    """Derivation on a new graph, as earlier derivations would change the numbers of the nodes."""
     return Derivation(bake(description, baked) if baked else duplicate(description))
 
 
@@ -147,7 +147,7 @@ def _of_core(derivation: Derivation) -> dict[str, Derived]:
 
 
 def _programs(derivation: Derivation, names: Iterable[str]) -> dict[str, Derived]:
-    """Nodes of some kernels' programs; for u̇ that is solved at run time, the nodes that fill its equations."""
+    """Nodes of some kernels' programs; if u̇ is solved for at run time, the nodes that fill its equations."""
     result = {}
     for name in names:
         solved = derivation.at_run_time(name)

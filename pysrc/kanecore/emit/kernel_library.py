@@ -42,34 +42,34 @@ _RUNTIME = Path(__file__).with_name("runtime")
 
 @dataclass(frozen=True)
 class Emitted:
-    """C text, and how many operations each of its kernels takes, by kind."""
+    """C text, and the number of operations of each kernel, by kind."""
 
     text: str
     operations: dict[str, dict[str, int]]
 
 
 class Library:
-    """Content of one C text, or of the code of one group (:mod:`.bytecode`).
+    """Content of a C text, or of the code of a group (:mod:`.bytecode`).
 
     Parameters
     ----------
     derivation : Derivation
     preparing : mapping
-        The kernels for which ``prepare`` computes constants: those of the core group, or all.
+        The kernels for which ``prepare`` computes constants: the core group's, or all.
     kernels : mapping
-        The kernels that the library holds.
+        The kernels of the library.
     group : str
-        Their group, "all", or several groups with the core among them.
+        The group of the kernels, "all", or several groups with the core.
     defaults : mapping of name to float
         Values of parameters.
     target : C, optional
-        How programs are written: default, on doubles.
+        Target of programs; default: C on doubles.
     first : int
         The place in c of the first parameter.
     """
 
     in_lanes = False
-    also: tuple[str, ...] = ()  # headers of the runtime for text that is appended
+    also: tuple[str, ...] = ()  # headers of the runtime for appended text
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class Library:
         return self.first + len(self.d.parameters) + N_ADDRESSES * len(self.d.functions)
 
     def _prepared(self, kernels: Mapping[str, Derived]) -> dict[int, Operand]:
-        """Places in c of nodes that depend on parameters alone and are used by others that do not, in graph order."""
+        """Places in c of nodes that depend only on parameters and are used by nodes that do not, in graph order."""
         g = self.g
         constants: set[int] = set()
         for kernel in kernels.values():
@@ -124,7 +124,7 @@ class Library:
                 if g.depends[i] & ~PARAMETER:
                     constants.update(k for k in g.operands(i) if g.depends[k] == PARAMETER)
             constants.update(i for i in roots if g.depends[i] == PARAMETER)
-        # a negation costs nothing where it is used
+        # a negation costs nothing at its use
         constants = {g.nodes[i][1] if g.nodes[i][0] is Op.NEG else i for i in constants}
         first = self._first_prepared
         slots = [i for i in sorted(constants) if g.nodes[i][0] is not Op.SYM]
@@ -133,14 +133,14 @@ class Library:
     # --------------------------------------------------------------- functions
     @cached_property
     def functions(self) -> Functions:
-        """Functions of the library, all of them once `of_kernel` has made them."""
+        """Functions of the library, complete after `of_kernel`."""
         return Functions(self.derivation, {**self.symbols, **self.prepared}, self.n_prepared - 1, self.in_lanes)
 
     @cached_property
     def of_kernel(self) -> dict[str, Function]:
-        """Functions that compute the kernels with elements; the function of ``rhs`` computes u̇, then ż.
+        """Functions that compute the nonempty kernels; the function of ``rhs`` computes u̇, then ż.
 
-        Where loads depend on reactions the functions name the fault of these; lanes leave such states to the functions.
+        If loads depend on reactions, the functions report the fault of these; lanes leave such states to the functions.
         """
         functions, of_rhs = self.functions, {}
         if "udot" in self.kernels:
@@ -155,12 +155,12 @@ class Library:
 
     @cached_property
     def counting(self) -> Solved | None:
-        """Function by which ``prepare`` counts the rows of G; None if it does not."""
+        """Function by which ``prepare`` counts the independent rows of G; None if it does not count."""
         return counting(self.functions) if self.prepares else None
 
     @cached_property
     def preparing(self) -> Program:
-        """Program of the values that depend on parameters alone."""
+        """Program of the values that depend only on parameters."""
         leaves = {node: Operand(Entry("p", i)) for i, node in enumerate(self.d.parameters)}
         return straight_line(self.g, Derived(tuple(self.prepared)), {**leaves, **self._addresses()}, 1)
 
@@ -171,13 +171,13 @@ class Library:
 
     @property
     def guess(self) -> list[float]:
-        """Coordinates and speeds near which rows are counted first; NaN for entries that are not given."""
+        """Coordinates and speeds near which rows are counted first; NaN for missing entries."""
         guess = dict(self.d.guess)
         return [guess.get(i, math.nan) for i in range(self.sizes["n_q"] + self.sizes["n_u"])]
 
     @property
     def n_work(self) -> str:
-        """Scratch that the kernels take: a constant expression of C."""
+        """Size of the scratch of the kernels, a constant expression of C."""
         made = self.functions.by_name
         return f"2 + {room(made, made)}"
 
@@ -198,7 +198,7 @@ class Library:
         return operations
 
     def contents(self, n_work: str) -> Contents:
-        """Content of the table; ``n_work``: how much scratch the kernels take."""
+        """Content of the table; ``n_work`` is the size of the kernels' scratch."""
         return Contents(
             derivation=self.derivation,
             group=self.group,
@@ -214,7 +214,7 @@ class Library:
 
     # -------------------------------------------------------------------- text
     def emitted(self) -> Emitted:
-        names = sorted(self.of_kernel, key=lambda name: name == "rhs")  # which calls one of the others
+        names = sorted(self.of_kernel, key=lambda name: name == "rhs")  # as it calls one of the others
         entries = [self._entry(name, self.entry_lines(name)) for name in names]
         counting, made = self.counting, self.functions.by_name
         prepare = self.preparation("prepare", self.counting_lines(self.counting)) if self.prepares else ""
@@ -231,7 +231,7 @@ class Library:
         return Emitted("".join(text), self.operations)
 
     def runtime(self, functions: Iterable[Function]) -> Iterator[str]:
-        """Headers of the runtime that functions need; those of the target's real numbers first."""
+        """Headers of the runtime that functions need; headers of the target's real numbers first."""
         for name in self.target.headers:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
         needed = headers(self.target, functions, self.also)
@@ -241,7 +241,7 @@ class Library:
             yield (_RUNTIME / name).read_text(encoding="utf-8") + "\n"
 
     def splines(self, functions: Iterable[Function]) -> Iterator[str]:
-        """Tables of the splines that functions, and the preparation, apply."""
+        """Tables of the splines in functions and in the preparation."""
         instructions: list[Instruction] = list(self.preparing.instructions) if self.prepares else []
         for each in functions:
             if isinstance(each, Straight):
@@ -275,7 +275,7 @@ class Library:
         return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
     def preparation(self, name: str, counting: Sequence[str] = ()) -> str:
-        """Function that computes the values that depend on parameters alone."""
+        """Function that computes the values that depend only on parameters."""
         n_p, target = len(self.d.parameters), self.target
         lines = [f"for (int i = 0; i < {n_p}; i++) c[i] = p[i];"] if n_p else []
         lines += [*target.statements([*self.preparing.instructions, *self.preparing_stores]), *counting]
@@ -299,7 +299,7 @@ class Library:
         ]
 
     def entry_lines(self, name: str) -> list[str]:
-        """Statements of a kernel; ``rhs`` computes u̇ first, then q̇, which precedes it in ``out``, if there is one."""
+        """Statements of a kernel; ``rhs`` computes u̇ first, then q̇ if any, although q̇ is first in ``out``."""
         function, first, behind = self.of_kernel[name], "out", []
         if name == "rhs" and (n_q := self.sizes["n_q"]):
             first, behind = f"out + {n_q}", [f"compute_qdot({self.target.time}, x, r, c, work + 2, out);"]
@@ -310,12 +310,12 @@ class Library:
         return [f"const int fault = {call};", fail, *(f"else {line}" for line in behind)]
 
     def _entry(self, name: str, lines: Sequence[str]) -> str:
-        """Function for the table, whose t is a double."""
+        """Function for the table, with t as a double."""
         text, number = "".join(f"    {line}\n" for line in lines), self.target.number
         arguments = f"const {number} *x, const {number} *r, const {number} *c, {number} *work, {number} *out"
         return f"static void kernel_{name}(double t, {arguments})\n{{\n{text}}}\n\n"
 
 
 def _comment(name: str) -> str:
-    """Name that is safe in a C comment."""
+    """Name in a form that is safe in a C comment."""
     return re.sub(r"[^A-Za-z0-9_.,+\-() ]", "?", name)

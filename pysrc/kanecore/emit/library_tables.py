@@ -2,7 +2,7 @@
 """Tables of a C text: ``kc_model`` and the splines.
 
 ``kc_model``, at the end of the text, holds sizes, names, defaults, facts, and the kernels.  Each spline that some
-programs need has a table, after the header of the runtime that evaluates splines.
+programs need has a table, after the runtime's header for splines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PER_LINE = 4  # numbers
 
 
 def splines(instructions: Iterable[Instruction]) -> list[Spline]:
-    """Splines that are applied, each once, in order of appearance."""
+    """Splines in use, each once, in order of appearance."""
     applied = (each.data for each in instructions if isinstance(each, Apply))
     return list(dict.fromkeys(data for data in applied if isinstance(data, Spline)))
 
@@ -75,15 +75,15 @@ class Contents:
     defaults : dict of name to float
         Values of parameters.
     n_prepared : int
-        How many prepared constants there are.
+        Number of prepared constants.
     n_work : str
-        How much scratch the kernels take: a constant expression of C.
+        Size of the kernels' scratch, a constant expression of C.
     entries : sequence of str
-        The kernels that the library holds.
+        The kernels of the library.
     prepares : bool
-        Whether it holds ``prepare``, as the first library of a model does.
+        Whether the library has ``prepare``, as the first library of a model.
     lanes : bool
-        Whether it holds ``lanes``, a ``kc_lanes``.
+        Whether the library has ``lanes``, a ``kc_lanes``.
     """
 
     derivation: Derivation
@@ -105,7 +105,7 @@ class Contents:
 
 
 def table(contents: Contents, target: C) -> str:
-    """Arrays, the table itself, and the only function that is exported."""
+    """Arrays, the table itself, and the only exported function."""
     lists = names(contents)
     arrays = "".join(_strings(name, values) for name, values in lists.items()) + _arrays(contents)
     flags = [*target.flags, *(["KC_QDOT_IS_U"] if contents.qdot_is_u else [])]
@@ -129,7 +129,7 @@ def table(contents: Contents, target: C) -> str:
 
 
 def names(contents: Contents) -> dict[str, Sequence[str]]:
-    """Lists of texts, by their members of the table."""
+    """Lists of texts, by member of the table."""
     d = contents.derivation.description
     return {
         "q_names": d.coordinate_names,
@@ -148,7 +148,7 @@ def names(contents: Contents) -> dict[str, Sequence[str]]:
 
 
 def sizes(contents: Contents) -> dict[str, int | str]:
-    """Numbers of things, by their members of the table."""
+    """Sizes, by member of the table."""
     of_all = sizes_of(contents.derivation)
     first = {name: of_all.pop(name) for name in ("n_q", "n_u", "n_p", "n_r")}
     del of_all["n_x"]
@@ -159,7 +159,7 @@ def sizes(contents: Contents) -> dict[str, int | str]:
 
 
 def numbers(contents: Contents) -> dict[str, Sequence[float]]:
-    """Defaults, NaN where the user must give a value; which inputs are rates; the places of unit quaternions."""
+    """Defaults, NaN if the user must give a value; rates of inputs; places of unit quaternions."""
     d = contents.derivation.description
     return {
         "p_default": [contents.defaults.get(name, math.nan) for name in d.parameter_names],
@@ -180,14 +180,14 @@ def _arrays(contents: Contents) -> str:
 
 
 def _info(contents: Contents) -> dict[str, Any]:
-    """Facts that no kernel needs, for Python; those of the model stand in its first table alone."""
+    """Facts for Python that no kernel needs; facts of the model are only in its first table."""
     d, derivation = contents.derivation.description, contents.derivation
-    # a kernel without elements is never looked up in its own group: the core group's table says why there is none
+    # an empty kernel is never looked up in its own group: the core group's table has the reason
     of_all = contents.group not in GROUPS or (contents.group == "core" and not d.bodies)
     names = KERNEL_GROUPS if of_all else GROUPS[contents.group]
     optional = {
         "missing": {name: why for name in names if (why := derivation.missing(name))},
-        "unread": unread(derivation, dict.fromkeys((*contents.kernels, *contents.entries))),  # some are in one alone
+        "unread": unread(derivation, dict.fromkeys((*contents.kernels, *contents.entries))),  # in some tables only
         "sparsity": patterns(derivation) if contents.group in ("derivatives", "all") else {},
         **(_of_model(derivation) if contents.prepares else {}),
     }
@@ -201,7 +201,7 @@ def _info(contents: Contents) -> dict[str, Any]:
 
 
 def _of_model(derivation: Derivation) -> dict[str, Any]:
-    """Facts of the model as a whole, by name; empty ones are left out of the table."""
+    """Facts of the model as a whole, by name; empty facts are left out of the table."""
     d = derivation.description
     configuration = [constraint.name for constraint in d.constraints if constraint.kind == "configuration"]
     numbered = [f"configuration constraint {i}" for i in range(len(configuration))]
@@ -221,25 +221,25 @@ def _of_model(derivation: Derivation) -> dict[str, Any]:
 
 
 def _coordinate_rates(d: Description) -> list[int]:
-    """Number of the speed that is the derivative of each coordinate, −1 if none is; empty if q̇ = u or none is."""
+    """For each coordinate the index of the speed that is its derivative, or −1; empty if q̇ = u, or if all are −1."""
     places = {node: i for i, node in enumerate(d.speeds)}
     rates = [places.get(node, -1) for node in d.rates]
     return [] if d.rates == d.speeds or set(rates) == {-1} else rates
 
 
 def string(text: str) -> str:
-    """C string literal: every byte but plain letters, digits and harmless signs is escaped, so that none ends it."""
+    """C string literal; bytes other than plain letters, digits and harmless signs are escaped."""
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode("utf-8"))
     return f'"{plain}"'
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in parts of moderate length: C99 guarantees 4,095 characters of a string literal."""
+    """A text in parts of moderate length, as C99 guarantees only 4,095 characters of a string literal."""
     return [text[i : i + WIDTH] for i in range(0, len(text), WIDTH)]
 
 
 def _strings(name: str, values: Sequence[str]) -> str:
-    """An array of texts, line by line where it is long."""
+    """An array of texts; a long one has a line for each text."""
     items = [*map(string, values), "0"]
     apart = ",\n    " if sum(map(len, items)) > WIDTH else ", "
     return f"static const char *const {name}[] = {{{apart.join(items)}}};\n"

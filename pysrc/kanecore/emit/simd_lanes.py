@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """C for several states at once (SIMD lanes): programs on packs of numbers, their kernels, and the ``kc_lanes`` table.
 
-Each lane holds one state.  Its results are bit-identical to those of a single call.
+Each lane has one state.  Its results are bit-identical to the results of a single call.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from kanecore.program.way_to_solve import BRIEF
 
 __all__ = ["LaneLibrary", "Lanes", "SingleLanes", "below", "in_lanes", "in_parts", "of_several"]
 
-_OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # of lane_numbers.h; other functions are called lane by lane
+_OF_PACKS = {Op.ABS: "kc_abs", Op.SQRT: "kc_sqrt"}  # functions of lane_numbers.h; others are called lane by lane
 
 
 class Lanes(C):
     """Several states at once, by the vector extensions of gcc and clang.
 
-    The function of a program returns a mask of the lanes that end without results, ``failed``; the others go on.
+    The function of a program returns the mask ``failed`` of lanes without results; other lanes go on.
     """
 
     real = "kc_real"
@@ -66,7 +66,7 @@ class Lanes(C):
 
 
 class SingleLanes(Singles, Lanes):
-    """Lanes of floats, twice as many at once."""
+    """Lanes of floats, twice as many as of doubles."""
 
     headers = ("prelude.h", "single.h", *Lanes.headers[2:])
 
@@ -76,18 +76,18 @@ class SingleLanes(Singles, Lanes):
 
 # ------------------------------------------------------------------------------------------------------- functions
 _OTHERS = ("otherwise", "doubt", "residuals")
-"""Members that are for states at which a short way does not hold: those are left to the scalar kernel."""
+"""Members for states at which a short method fails; such states are left to the scalar kernel."""
 
 _WAYS = (
     *("short_way", "after_motion", "motion", "balance"),
     *("linearization", "free_linearization", "reduced_linearization", "forest", "chain", "state_rows"),
     *("composites", "inverse", "product", "general_product", "free_product", "hessian", "factored_hessian"),
 )
-"""Those that the runtime has for several states."""
+"""Solvers that the runtime has for several states."""
 
 
 def of_several(functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Functions in the form that serves several states."""
+    """Functions in their form for several states."""
     return {name: _without_others(each) if isinstance(each, Solved) else each for name, each in functions.items()}
 
 
@@ -99,10 +99,10 @@ def _without_others(solved: Solved) -> Solved:
 
 
 def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
-    """Test whether a function can be written for several states: it calls no given function, and its solver can be.
+    """Test whether a function can be written for several states: without given functions, and with a solver in lanes.
 
-    Long programs along directions are left to one state, whose directions fill packs as well: those of several states
-    would not stay in the cache.
+    Long programs along directions are left to single states, since their directions fill packs as well: programs of
+    several states would outgrow the cache.
     """
     each = functions[name]
     if isinstance(each, Straight):
@@ -113,14 +113,14 @@ def in_lanes(name: str, functions: Mapping[str, Function]) -> bool:
 
 
 def below(name: str, functions: Mapping[str, Function]) -> Iterator[str]:
-    """A function, after all functions that it calls."""
+    """All functions that a function calls, then the function."""
     for called in functions[name].calls:
         yield from below(called, functions)
     yield name
 
 
 def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]:
-    """Names of the functions called in turn for a function: the parts of its program, if it has several."""
+    """Names of the functions that are called in turn for a function, the parts of its program."""
     if isinstance(function, Solved) and function.solver == "short_way":
         return in_parts(functions[str(function.members["shortly"])], functions)
     if isinstance(function, Straight) and len(function.parts.parts) > 1:
@@ -129,7 +129,7 @@ def in_parts(function: Function, functions: Mapping[str, Function]) -> list[str]
 
 
 class LaneLibrary(Library):
-    """C text with the kernels of a group for several states side by side, if they can be written so."""
+    """C text with the kernels of a group for several states side by side, as far as lanes allow."""
 
     in_lanes = True
     target: Lanes
@@ -157,11 +157,11 @@ class LaneLibrary(Library):
 
     @property
     def _prepares_lanes(self) -> bool:
-        """Test whether lanes prepare constants; counts of rows of G, and addresses, are left to kc_model."""
+        """Test whether lanes prepare constants; the rank of G, and addresses, are left to kc_model."""
         return self.prepares and not self.d.constraints and not self.d.functions
 
     def _lanes(self, name: str, function: Function) -> str:
-        """A kernel for several states: each part of a program for all blocks, while it is in the cache."""
+        """A kernel for several states: each part of a program runs for all blocks while it is in the cache."""
         n_q = self.sizes["n_q"] if name == "rhs" else 0
         calls = [(part, n_q) for part in in_parts(function, self.functions.by_name)]
         calls += [("compute_qdot", 0)] if n_q else []

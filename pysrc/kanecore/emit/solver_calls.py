@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Calls of the runtime's solvers in C: a structure of ``runtime/`` with its members, and the function that takes it."""
+"""Calls of the runtime's solvers in C: a structure of ``runtime/`` with its members, and the solver's function."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ HEADERS = {
     "composite_bodies.h": "spatial_vectors.h",
     "tree_derivatives.h": "spatial_vectors.h",
 }
-"""The headers of ``runtime/`` that ways need, in order, each with the one that it builds on."""
+"""The headers of ``runtime/`` for solvers, in order, each with the header that it builds on."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to solve, in the runtime.
+    """A solver of the runtime.
 
     Attributes
     ----------
     structure : str
-        The type that holds its members.
+        The type with its members.
     function : str
         Function that takes the structure, and solves.
     room : str
-        The macro that says how much scratch its arrays take.
+        The macro of the size of its arrays.
     headers : tuple of str
-        Headers that define these, and all that they call.
+        Headers that define structure, function and macro.
     members : mapping of str to str
         Members of the structure for every model that uses this solver.
     """
@@ -122,7 +122,7 @@ WAYS = {
 
 
 def headers(target: C, functions: Iterable[Function], also: Iterable[str] = ()) -> list[str]:
-    """Headers of the runtime that some functions need, with ``also`` and all that these build on, in order."""
+    """Headers of the runtime that some functions need, with ``also`` and all headers below, in order."""
     needed: set[str | None] = set()
     for header in (*also, *(header for each in functions for header in _own_headers(target, each))):
         below: str | None = header
@@ -133,7 +133,7 @@ def headers(target: C, functions: Iterable[Function], also: Iterable[str] = ()) 
 
 
 def _own_headers(target: C, function: Function) -> tuple[str, ...]:
-    """Headers with the functions that a function calls itself."""
+    """Headers with the runtime functions that a function calls directly."""
     if isinstance(function, Straight):
         packs = ("directions.h",) if target.side_by_side and function.directions is not None else ()
         return (*packs, *(("vector_loops.h",) if function.parts.clear else ()))
@@ -141,7 +141,7 @@ def _own_headers(target: C, function: Function) -> tuple[str, ...]:
 
 
 def function(target: C, function: Function, functions: Mapping[str, Function]) -> str:
-    """C text of a function.  The text of a solver ends with the size of its scratch, called functions included."""
+    """C text of a function.  The text of a solver ends with the size of its scratch, with that of called functions."""
     if isinstance(function, Straight):
         writer = Along(function.directions) if function.directions is not None and target.side_by_side else target
         return writer.function(function.name, function.parts)
@@ -155,7 +155,7 @@ def function(target: C, function: Function, functions: Mapping[str, Function]) -
 
 
 def structure(target: C, solved: Solved) -> list[str]:
-    """Statements that declare the structure ``s`` of a way."""
+    """Statements that declare the structure ``s`` of a solver."""
     arrays = {name: value for name, value in solved.members.items() if isinstance(value, tuple) and value}
     types = {"unit": "uint32_t"}  # as in kc_model
     lines = [
@@ -200,7 +200,7 @@ def _member(name: str, value: Member) -> str:
 
 
 def _after_motion(target: C, solved: Solved) -> list[str]:
-    """Statements that put the accelerations, then the multipliers, at the start of the scratch, and then use them."""
+    """Statements that compute accelerations and multipliers at the start of the scratch, and then use them."""
     n, taken = solved.sizes[0], sum(solved.sizes)
     calls = [f"{solved.members['udot']}(t, x, r, c, w + {taken}, w)"]
     if "multipliers" in solved.members:
@@ -209,7 +209,7 @@ def _after_motion(target: C, solved: Solved) -> list[str]:
 
 
 def _short_way(target: C, solved: Solved) -> list[str]:
-    """Short way, else the other, if there is one; if both lack a pivot, the short way names the speed."""
+    """Statements that try the short method, then the other; without pivots the short one names the speed."""
     shortly = f"{solved.members['shortly']}(t, x, r, c, w, out)"
     if "otherwise" not in solved.members:
         return [f"return {shortly};"]
@@ -222,12 +222,12 @@ def _short_way(target: C, solved: Solved) -> list[str]:
 
 
 _CALLING = {"after_motion": _after_motion, "short_way": _short_way}
-"""Ways that call other functions, and solve nothing themselves."""
+"""Kinds of functions that call other functions, and solve nothing themselves."""
 
 
 # ---------------------------------------------------------------------------------------------------- scratch
 def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
-    """Scratch that serves each of some functions: a constant expression, of the widest."""
+    """Size of scratch for any of some functions, a constant expression: the largest of their sizes."""
     widths, rooms = [0], list[str]()
     for name in dict.fromkeys(names):
         each = functions.get(name)
@@ -242,7 +242,7 @@ def room(names: Iterable[str], functions: Mapping[str, Function]) -> str:
 
 
 def _most(sizes: Sequence[str]) -> str:
-    """The largest of some sizes, by halves: the macro repeats what it is given, so a chain would double each time."""
+    """The largest of some sizes, by halves: the macro repeats its arguments, so a chain would double each time."""
     if len(sizes) == 1:
         return sizes[0]
     half = len(sizes) // 2
@@ -254,9 +254,9 @@ def _room_name(name: str) -> str:
 
 
 def _own_room(solved: Solved, functions: Mapping[str, Function]) -> str:
-    """Constant for the scratch of one function: its arrays, followed by the scratch of the functions that it calls.
+    """Constant for the scratch of a function: its arrays, then the scratch of the functions that it calls.
 
-    Other ways to the result take all of it.
+    Alternatives to the function use the whole scratch.
     """
     instead = [name for name in map(solved.members.get, ("otherwise", "shortly")) if name is not None]
     behind = room((name for name in solved.calls if name not in instead), functions)

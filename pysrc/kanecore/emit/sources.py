@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sources of C text beside the description: if they are unchanged, nothing is derived again."""
+"""Sources of C text other than the description: if they are unchanged, nothing is derived again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sources() -> str:
 
 @functools.cache
 def version() -> str:
-    """Version of the package, as the C says it."""
+    """Version of the package in C text."""
     try:
         return metadata.version("kanecore")
     except metadata.PackageNotFoundError:  # while setup.py builds the gallery

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interface of a target, for which programs are written: its real numbers, operations and functions.
+"""Interface of a target language of programs: its real numbers, operations and functions.
 
 A program is the same for all targets.  Solvers, the table and the prelude are C's
 (:mod:`kanecore.emit.solver_calls`, :mod:`kanecore.emit.kernel_library`), and take any real type that C has.
@@ -31,9 +31,9 @@ __all__ = ["Target"]
 
 
 class Target(ABC):
-    """One language, with one type of real numbers.
+    """A language with a type of real numbers.
 
-    There is one method for each instruction, which writes it as a statement.
+    For each instruction there is a method that writes it as a statement.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Target(ABC):
 
     @abstractmethod
     def literal(self, value: float) -> str:
-        """A number of the type: the one nearest to a double."""
+        """Literal of the number of the type nearest to a double."""
 
     @abstractmethod
     def operand(self, operand: Operand) -> str:
@@ -61,7 +61,7 @@ class Target(ABC):
     def sine_cosine(self, instruction: SineCosine) -> str: ...
 
     def sine_cosines(self, instruction: SineCosines) -> str:
-        """Sines and cosines, one after the other, unless the language has several in one call."""
+        """Sines and cosines, one after the other unless the language has several in one call."""
         return "\n    ".join(map(self.sine_cosine, instruction.pairs))
 
     @abstractmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Size of the scratch that functions take, as a number: the values of the macros of the runtime."""
+"""Size of the functions' scratch, as a number: the values of the macros of the runtime."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _MEMBERS = re.compile(r"(kc_\w+) ([^;(*]*);")
 
 
-MOST_LANES = 8  # directions side by side
+MOST_LANES = 8  # largest number of directions side by side
 
 
 def widest(functions: Mapping[str, Function]) -> int:
-    """Scratch, in numbers, that serves each of some functions, which call one another."""
+    """Size of scratch for any of some functions, which call each other; in numbers."""
     return max(taken(functions).values(), default=0)
 
 
 def taken(functions: Mapping[str, Function]) -> dict[str, int]:
-    """Scratch, in numbers, that each function takes; its own follows that of the functions it calls."""
+    """Size of each function's scratch, in numbers, with that of the functions it calls."""
     result: dict[str, int] = {}
     for name, function in functions.items():
         if isinstance(function, Straight):
@@ -66,7 +66,7 @@ def _eights(n: int) -> int:
 
 
 def _numbers_of(structure: str) -> int:
-    """Size of a structure of nothing but numbers."""
+    """Size of a structure with numbers only."""
     if structure == "kc_real":
         return 1
     n = 0
@@ -79,7 +79,7 @@ def _numbers_of(structure: str) -> int:
 
 @cache
 def _structures() -> dict[str, list[tuple[str, str]]]:
-    """The members of each, by type."""
+    """The members of each structure, by type."""
     text = "".join(
         (_RUNTIME / name).read_text(encoding="utf-8") for name in ("spatial_vectors.h", "tree_derivatives.h")
     )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions in C that a model calls by their addresses.
 
-An address belongs to a process.  So the graph and the C text know only that there is such a function (`External`).  Its
-address stands among the prepared constants of a compiled model.
+An address belongs to a process, so the graph and the C text have only the existence of the function (`External`).  The
+address is one of the prepared constants of a compiled model.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kanecore.errors import ModelError
 __all__ = ["N_ADDRESSES", "CFunction", "External"]
 
 DERIVATIVES = ("f", "df", "d2f", "d3f")
-N_ADDRESSES = len(DERIVATIVES)  # of one function, zeros for those that are not there
-EXACT = 2**53  # below this a double holds every whole number
+N_ADDRESSES = len(DERIVATIVES)  # addresses of one function, zeros for missing derivatives
+EXACT = 2**53  # a double represents every whole number below this
 
 
 class CFunction:
@@ -27,21 +27,23 @@ class CFunction:
     Parameters
     ----------
     f, df, d2f : int or ctypes function
-        The addresses of f, f' and f''; of numba's ``cfunc`` the member ``address``, of cffi
+        The addresses of f, f' and f''; for numba's ``cfunc`` the member ``address``, for cffi
         ``int(ffi.cast("uintptr_t", ffi.addressof(lib, "f")))``.
     d3f : int or ctypes function, optional
-        Function f''', which `linearize` needs where accelerations hold f'', as those of a point at f(x).
+        Function f''', which `linearize` needs if accelerations depend on f'', as for a point at f(x).
 
     Raises
     ------
     TypeError
-        No address, or a ctypes function of other arguments.
+        No address, or a ctypes function with other arguments.
     ValueError
         An address that no function can have.
 
-    Notes ----- The code is called as it is, from any thread, so it must be safe there; an exception of Python cannot
-    leave it.  A CFunction keeps the objects that it was given; if it was given a number, the caller must keep the code.
-    A model with such a function does not pickle.
+    Notes
+    -----
+    The code is called directly, from any thread, so it must be thread-safe; an exception of Python cannot leave it.  A
+    CFunction keeps its ctypes objects alive; for a number, the caller must keep the code.  A model with such a function
+    cannot be pickled.
 
     Examples
     --------
@@ -71,17 +73,17 @@ class CFunction:
 
     @property
     def extent(self) -> str:
-        """Derivatives that are given, in words."""
+        """The given derivatives, in words."""
         return "C functions f, f', f'', f'''" if self.addresses[-1] else "C functions f, f', f''"
 
     @property
     def highest(self) -> int:
-        """Order of the last derivative that is given."""
+        """Order of the highest given derivative."""
         return sum(map(bool, self.addresses)) - 1
 
 
 def _address(name: str, function: Any) -> int:
-    if hasattr(function, "argtypes"):  # one of ctypes
+    if hasattr(function, "argtypes"):  # a ctypes function
         if function.argtypes is not None and tuple(function.argtypes) != (ctypes.c_double,):
             raise TypeError(f"{name} takes {function.argtypes}; it must be a function double f(double)")
         function = ctypes.cast(function, ctypes.c_void_p).value or 0
@@ -97,7 +99,7 @@ def _address(name: str, function: Any) -> int:
 class External:
     """Facts of a C function while a model is derived: derivatives exist up to some order.
 
-    Functions are told apart by their names.
+    Functions are distinguished by their names.
     """
 
     highest: int
@@ -113,19 +115,19 @@ class External:
         return f"C function with derivatives to order {self.highest}"
 
     def lacks(self, name: str, orders: Sequence[int]) -> str:
-        """Reason why a derivative of the function of that name cannot be computed; empty if it can."""
+        """Reason why a derivative of the function cannot be computed; empty if it can be."""
         if max(orders) <= self.highest:
             return ""
         advice = "d3f, kc.CFunction(f, df, d2f, d3f)"
         if max(orders) >= N_ADDRESSES:
             advice = "the data, kc.Spline, whose fourth derivative is zero; a kc.CFunction has none beyond d3f"
         return (
-            f"it holds the derivative of order {max(orders)} of {name}, and functions gives those to order "
+            f"it needs the derivative of order {max(orders)} of {name}, and functions gives derivatives up to order "
             f"{self.highest}: give {advice}"
         )
 
     def vanishes(self, orders: Sequence[int]) -> bool:
-        """Test whether a derivative is zero everywhere: of a C function none is known to be."""
+        """Test whether a derivative is zero everywhere, which is unknown for a C function."""
         return False
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any]) -> NoReturn:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cubic splines through data: for the graph, for C, and for the cubics of `kanecore.Signal`.
 
-A spline is held by its knots and, at each knot, its value and slope; with two arguments also by ∂²f/∂x∂y.  Between two
-knots it is the cubic of Hermite's form.
+The data of a spline are its knots and, at each knot, its value and slope; with two arguments also ∂²f/∂x∂y.  Between
+two knots it is a cubic in Hermite's form.
 """
 
 from __future__ import annotations
@@ -22,53 +22,53 @@ Array = npt.NDArray[np.float64]
 Extrapolate = bool | Literal["periodic"]
 Ends = Literal["not-a-knot", "periodic"]
 
-HIGHEST = 3  # the order of the last derivative that is not zero
+HIGHEST = 3  # the order of the highest nonzero derivative
 AXES = "xy"
 
 
 class Spline:
     """A function f(x) or f(x, y) that is given by data, for ``functions=`` of `kanecore.Model`.
 
-    Between two knots it is a cubic, f = f₀ + s (f₀' + s (a₂ + s a₃)) with s = x − x₀, and f'' is continuous.  The first
-    two cubics are one, and so are the last two (not-a-knot; de Boor, *A Practical Guide to Splines*, 1978, chapter IV).
-    It equals SciPy's ``CubicSpline(x, y)`` to rounding, and with two arguments the tensor product of these,
-    ``RectBivariateSpline(x, y, z)``.  Three values give a parabola, two a line.
+    Between two knots f is a cubic, f = f₀ + s (f₀' + s (a₂ + s a₃)) with s = x − x₀, and f'' is continuous.  The first
+    two cubics are the same, and so are the last two (not-a-knot; de Boor, *A Practical Guide to Splines*, 1978, chapter
+    IV).  The spline equals SciPy's ``CubicSpline(x, y)`` to rounding, and with two arguments the tensor product
+    ``RectBivariateSpline(x, y, z)``.  Three values give a parabola, two values a line.
 
     Parameters
     ----------
     x : array_like, (n,)
-        Knots, rising; two at least.
+        Increasing knots, at least two.
     y : array_like, (n,) or (m,)
         The values f(x), or with ``z`` the knots along the second argument.
     z : array_like, (n, m), optional
         The values f(x, y).
     extrapolate : bool or "periodic", optional
-        Values of f outside its knots.  True: those of the first and last cubics.  False: it has no value, and kernels
-        raise NonFiniteError.  "periodic": the same again, with the distance of the outermost knots as its period.
-        Default: True, "periodic" for ``bc_type="periodic"``.
+        Values of f outside its knots.  True: values of the first and last cubics.  False: f has no value, and kernels
+        raise NonFiniteError. "periodic": f repeats with the distance of the outermost knots as its period.  Default:
+        True, or "periodic" for ``bc_type="periodic"``.
     bc_type : {"not-a-knot", "periodic"}
-        "periodic": the last value is the first one, and so are f' and f'' there, as of a cam.  With "not-a-knot" a
-        function that is continued periodically may jump.
+        "periodic": f, f' and f'' at the last knot equal those at the first, as for a cam.  With "not-a-knot" a periodic
+        continuation may jump.
 
     Raises
     ------
     ValueError
-        Knots that do not rise, shapes that do not match, anything not finite, no such ``extrapolate`` or ``bc_type``;
-        a first and a last value that differ where ``bc_type`` is "periodic".
+        Knots do not increase; shapes do not match; a number is not finite; an unknown ``extrapolate`` or ``bc_type``;
+        first and last value differ although ``bc_type`` is "periodic".
 
     Attributes
     ----------
     knots : tuple of ndarray
-        Along each argument.
+        The knots along each argument.
     hermite : ndarray
         The function and its slope at the knots, (n, 2); with two arguments (n, m, 2, 2), the third index by ∂/∂x, the
         last by ∂/∂y.
     digest : str
-        A name that splines share only if they are equal.
+        A digest: the same for equal splines only.
 
     Notes
     -----
-    A spline is immutable; two are equal if their data are.  f''' is constant between two knots.  At a knot it is that
+    A spline is immutable; splines with equal data are equal. f''' is constant between two knots.  At a knot it is that
     of the piece that begins there.
 
     Examples
@@ -144,12 +144,12 @@ class Spline:
     # ------------------------------------------------------------------- facts
     @property
     def n_arguments(self) -> int:
-        """1 or 2."""
+        """Number of arguments, 1 or 2."""
         return len(self.knots)
 
     @property
     def known(self) -> bool:
-        """True: its values are known while a model is derived."""
+        """True, as its values are known while a model is derived."""
         return True
 
     @property
@@ -166,17 +166,17 @@ class Spline:
         *arguments : array_like
             One or two.
         nu : int, or two of them
-            How many times to differentiate; with two arguments by each of them, such as (1, 0).
+            Order of the derivative; with two arguments an order for each, such as (1, 0).
 
         Returns
         -------
         ndarray
-            NaN where f has no value.
+            The values; NaN where f has no value.
 
         Raises
         ------
         TypeError, ValueError
-            Another number of arguments or orders; an order that is no count.
+            Another number of arguments or orders; an order that is no whole number ≥ 0.
         """
         orders = tuple(nu) if isinstance(nu, Sequence) else (nu,) if self.n_arguments == 1 or nu else (0, 0)
         if len(arguments) != self.n_arguments or len(orders) != self.n_arguments:
@@ -192,7 +192,7 @@ class Spline:
             return np.asarray(evaluate(*places), dtype=np.float64)
 
     def lacks(self, name: str, orders: Sequence[int]) -> str:
-        """Empty: it has all derivatives."""
+        """Empty, since a spline has all derivatives."""
         return ""
 
     def vanishes(self, orders: Sequence[int]) -> bool:
@@ -200,7 +200,7 @@ class Spline:
         return max(orders) > HIGHEST
 
     def value(self, orders: Sequence[int], arguments: Sequence[Any], real: Callable[[Any], Any] = float) -> Any:
-        """A derivative at numbers of any kind; ``real`` makes one of a double."""
+        """A derivative at numbers of any type; ``real`` converts a double to this type."""
         if self.vanishes(orders):
             return real(0.0)
         block: Any = self.hermite
@@ -214,7 +214,7 @@ class Spline:
             low, high = (real(float(k)) for k in knots[piece : piece + 2])
             places.append((inside - low, high - low))
         corners = np.frompyfunc(lambda x: real(float(x)), 1, 1)(block)
-        if self.n_arguments == 2:  # along y, for f and ∂f/∂x at either x
+        if self.n_arguments == 2:  # along y, for f and ∂f/∂x at both x
             at = [[_cubic(corners[i, :, k], *places[1], orders[1]) for k in range(2)] for i in range(2)]
             corners = np.array(at, dtype=object)
         return _cubic(corners, *places[0], orders[0])
@@ -230,7 +230,7 @@ class Spline:
 
 
 def _cubic(ends: Any, s: Any, h: Any, order: int) -> Any:
-    """The derivative of a cubic at a distance s from the first of two knots, h apart; ends[knot] are f and f' there."""
+    """The derivative of a cubic at a distance s from the first of two knots, h apart; ends[knot] are f and f'."""
     (f0, g0), (f1, g1) = ends
     chord = (f1 - f0) / h
     bend = (g0 + g1 - 2 * chord) / h
@@ -263,13 +263,13 @@ def _finite(name: str, values: npt.ArrayLike) -> Array:
 def _check(knots: Sequence[Array], values: Array, name: str, bc_type: Ends) -> None:
     for axis, points in zip(AXES, knots, strict=False):
         if points.ndim != 1 or len(points) < 2:
-            raise ValueError(f"{axis} of a spline has shape {points.shape}; it holds two knots or more, (n,)")
+            raise ValueError(f"{axis} of a spline has shape {points.shape}; it must be (n,), two knots or more")
         rises = np.diff(points) > 0
         if not rises.all():
             at = int(np.argmin(rises))
             raise ValueError(
                 f"{axis} of a spline must rise; it does not from {axis}[{at}] = {points[at]} to "
-                f"{axis}[{at + 1}] = {points[at + 1]}: sort the data, and leave out what stands there twice"
+                f"{axis}[{at + 1}] = {points[at + 1]}: sort the data, and leave out repeated knots"
             )
     shape = tuple(map(len, knots))
     if values.shape != shape:
@@ -278,8 +278,8 @@ def _check(knots: Sequence[Array], values: Array, name: str, bc_type: Ends) -> N
         for place in range(len(knots)):
             if not np.array_equal(values.take(0, place), values.take(-1, place)):
                 raise ValueError(
-                    f"bc_type is 'periodic', and {name} is not the same at the first and the last {AXES[place]}: write "
-                    "the first value there once more"
+                    f"bc_type is 'periodic', and {name} differs at the first and the last {AXES[place]}: repeat the "
+                    "first value at the last"
                 )
 
 
@@ -289,7 +289,7 @@ def _frozen(array: Array) -> Array:
 
 
 def _with_slopes(knots: Array, values: Array, axis: int, ends: Ends) -> Array:
-    """Values, and derivatives that they hold already, with their slopes along one axis, as a further last index."""
+    """Values, and derivatives if any, with their slopes along one axis, as a further last index."""
     table = np.moveaxis(values, axis, 0)
     flat = table.reshape(len(knots), -1)
     own = (periodic_slopes if ends == "periodic" else slopes)(knots, flat).reshape(table.shape)
@@ -318,9 +318,9 @@ def slopes(knots: Array, table: Array) -> Array:
 
 
 def periodic_slopes(knots: Array, table: Array) -> Array:
-    """Slopes of splines whose first and second derivatives at the last knot are those at the first.
+    """Slopes of splines with the same first and second derivatives at the last and the first knot.
 
-    The system is cyclic; its solution is that of the tridiagonal system plus a multiple of the last unknown's effect.
+    The system is cyclic; its solution is the tridiagonal system's plus a multiple of the last unknown's effect.
     """
     h = np.diff(knots)[:, np.newaxis]
     d = np.diff(table, axis=0) / h
@@ -346,7 +346,7 @@ def periodic_slopes(knots: Array, table: Array) -> Array:
 
 
 def _tridiagonal(below: Array, diagonal: Array, above: Array, right: Array) -> Array:
-    """Solution of a tridiagonal system with positive pivots, by elimination: row i holds s[i-1], s[i], s[i+1]."""
+    """Solution of a tridiagonal system with positive pivots, by elimination; row i has s[i-1], s[i], s[i+1]."""
     diagonal, s = diagonal.copy(), right.copy()
     for i in range(1, len(s)):
         factor = below[i] / diagonal[i - 1]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Antiderivatives on the graph, of the few kinds of expressions that springs and fields are made of.
+"""Antiderivatives on the graph, of the few kinds of expressions that springs and fields have.
 
-These are sums of products of constants, a power or a function of some y, and dy/dx; quotients and products of sums are
-multiplied out to that form.  No other expression has an antiderivative here.
+An expression is a sum of products. A product has constants, a power or a function of some y, and dy/dx. Quotients and
+products of sums are first multiplied out to this form. Other expressions have no antiderivative here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .operations import OPERATIONS, log_of_size
 
 __all__ = ["Powers", "antiderivative", "factors", "product", "summands"]
 
-TERMS_MAX = 64  # products of sums are multiplied out as far as this
+TERMS_MAX = 64  # largest number of terms of products of sums that are multiplied out
 
 HALF = Fraction(1, 2)
 Powers = dict[int, Fraction]
@@ -26,7 +26,7 @@ def antiderivative(g: Graph, node: int, x: int) -> int | None:
     """Node whose derivative with respect to the symbol x is ``node``; None if no rule gives a finite one."""
     try:
         return _of_sum(g, node, x)
-    except (ArithmeticError, ValueError):  # constants fold to a value that is no number
+    except (ArithmeticError, ValueError):  # constants folded to infinity or NaN
         return None
 
 
@@ -100,7 +100,7 @@ def product(g: Graph, powers: Powers) -> int:
 
 
 def _of_product(g: Graph, powers: Powers, x: int, holders: set[int]) -> int | None:
-    """Antiderivative of a constant, or of a power or a function of y times dy/dx and constants; None of others."""
+    """Antiderivative of a constant, or of a constant times dy/dx times a power or function of y; or None."""
     constant = {i: power for i, power in powers.items() if i not in holders}
     moving = {i: power for i, power in powers.items() if i in holders}
     if not moving:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives on the graph: forward tangents and reverse accumulation.
 
-Both work node by node with structural zeros, so that a derivative costs a small multiple of the expression, however
-deeply it is shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 4).
+Both work node by node and skip structural zeros. A derivative costs a small multiple of the expression, however
+deeply its parts are shared (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., 2008, chapters 3 and 4).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Tangent", "accumulate", "derivatives", "is_affine", "partials"]
 
 
 def is_affine(g: Graph, nodes: Iterable[int], moves: Callable[[int], object]) -> bool:
-    """Test whether nodes are affine in some symbols, by structure; ``moves(node)``: the node depends on these."""
+    """Test by structure whether nodes are affine in some symbols; ``moves(node)``: it depends on these."""
     for i in g.below(nodes):
         if not moves(i):
             continue
@@ -115,14 +115,14 @@ def accumulate(
     Parameters
     ----------
     weights : sequence of (node y_i, weight w_i)
-        The weights may depend on anything; they are not differentiated.
+        The weights may depend on any symbol; they are not differentiated.
     wrt : sequence of nodes x
-        Taken as independent of each other.
+        The nodes x count as independent of each other.
     through : bits, optional
         Only nodes that depend on one of these levels carry a derivative (default: the levels of ``wrt``).
     limits : bool
-        Take 0·∞ for 0 where a power vanishes together with its factor, as in |v| v at v = 0.  This makes every root a
-        choice: it is meant for final results, from which no others are derived.
+        Take 0·∞ for 0 where a power vanishes together with its factor, as in |v| v at v = 0. Every root becomes a
+        choice, so use ``limits`` for final results only, which are not differentiated again.
 
     Notes
     -----
@@ -142,7 +142,7 @@ def accumulate(
         if i in targets or not w:
             continue
         if (choice := _branches(g, g.nodes[i])) is not None:
-            # each branch to its end before choosing: a weight of 0 would meet the NaN of the branch that is dead
+            # follow each branch to its end before choosing: a weight of 0 times the NaN of the unused branch is NaN
             condition, a, b = choice
             ends = (accumulate(g, [(k, w)], wrt, through, limits) for k in (a, b))
             for x, wa, wb in zip(wrt, *ends, strict=True):
@@ -153,17 +153,17 @@ def accumulate(
 
 
 def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -> list[int]:
-    """Derivatives ∂y_i/∂x_j of nodes, row by row: gradients of rows, or tangents along symbols where these are shorter.
+    """Derivatives ∂y_i/∂x_j of nodes, row by row: by gradients of rows or by tangents, whichever is shorter.
 
-    Gradients share common parts of the derivatives in a row, tangents common parts of a column.  The derivatives are
-    final results, as those of `accumulate` with ``limits``.
+    Gradients share the common parts of a row of derivatives. Tangents share those of a column. The derivatives are
+    final results, like those of `accumulate` with ``limits``.
 
     Parameters
     ----------
     nodes : sequence of nodes y
     wrt : sequence of symbols x
     most : int
-        Operations of gradients beyond which tangents are not looked at.
+        Tangents are tried only if the gradients have at most this number of operations.
 
     Returns
     -------
@@ -179,9 +179,9 @@ def derivatives(g: Graph, nodes: Sequence[int], wrt: Sequence[int], most: int) -
 
 
 def _have_limits(g: Graph, nodes: Sequence[int], wrt: Sequence[int]) -> bool:
-    """Test whether a power of the symbols may vanish together with its factor, which gradients alone know.
+    """Test whether a power of the symbols may vanish together with its factor; only gradients take that limit.
 
-    One that does nothing but divide is not asked: where it vanishes there is no value either.
+    Powers that are only divided by do not count: where such a power vanishes there is no value either.
     """
     moving, below = reduce(or_, (g.depends[x] for x in wrt), 0), g.below(nodes)
     powers = {i for i in below if g.nodes[i][0] in (Op.SQRT, Op.POW) and g.depends[i] & moving}
@@ -193,7 +193,7 @@ def _have_limits(g: Graph, nodes: Sequence[int], wrt: Sequence[int]) -> bool:
 
 
 class _Adjoints:
-    """Weights of nodes, which pass from each node to its operands; ``through`` and ``limits`` as above."""
+    """Weights of nodes, passed from each node to its operands; ``through`` and ``limits`` as in `accumulate`."""
 
     def __init__(self, g: Graph, through: int, limits: bool) -> None:
         self.graph, self._through, self._limits = g, through, limits
@@ -201,7 +201,7 @@ class _Adjoints:
         self._queue: list[int] = []
 
     def newest_first(self) -> Iterator[tuple[int, int]]:
-        """Nodes with all that newer ones gave them."""
+        """Nodes with their weights, newest first: a weight is complete once all newer nodes have passed theirs on."""
         while self._queue:
             i = -heapq.heappop(self._queue)
             yield i, self.weight[i]

@@ -45,7 +45,7 @@ def real(ctx: Any, value: Any) -> Any:
 
 
 def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> Any:
-    """Value of one node that is no symbol, from the values ``z`` of its operands."""
+    """Value of a node other than a symbol, from the values ``z`` of its operands."""
     op = node[0]
     if op is Op.CONST:
         return real(ctx, node[1])
@@ -64,8 +64,8 @@ def node_value(node: tuple[Any, ...], z: Mapping[int, Any], ctx: Any = math) -> 
 def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[str, int]:
     """Operations below ``roots``: ``{"add", "mul", "div", "sqrt", "total", "sincos", "functions", "neg"}``.
 
-    ``total`` is + − × ÷ √, one each.  A sine and a cosine of one argument are one ``sincos``; negations and functions
-    are counted apart.  What depends on constants alone is not counted, as it is folded when C is written; nor are
+    ``total`` counts + − × ÷ √. A sine and a cosine of the same argument are one ``sincos``; negations and functions
+    are counted separately. Operations on constants alone are not counted, as they are folded when C is written. Nor are
     ``known`` nodes.
     """
     n = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "total": 0, "sincos": 0, "functions": 0, "neg": 0}
@@ -90,5 +90,5 @@ def count(g: Graph, roots: Iterable[int], known: Collection[int] = ()) -> dict[s
 
 
 def count_in_call(g: Graph, roots: Iterable[int]) -> int:
-    """Number of operations + − × ÷ √ below ``roots`` in a call; those on parameters alone are prepared."""
+    """Number of operations + − × ÷ √ below ``roots`` in a call; operations on parameters alone are prepared before."""
     return sum(1 for i in g.below(roots) if g.depends[i] & ~PARAMETER and g.nodes[i][0] in _IN_TOTAL)

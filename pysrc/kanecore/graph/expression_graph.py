@@ -2,16 +2,16 @@
 """The expression graph: hash-consed scalars.
 
 A :class:`Graph` holds scalar expressions as nodes of a directed acyclic graph.  A node is a small integer i, which
-stands for the tuple ``graph.nodes[i]``: an operation and its operands.  All operands are older nodes, so that the order
-of the numbers is an order of evaluation.  Equal tuples are one node: no expression is computed twice.  A graph is the
-machine form of Autolev's Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
+is the index of the tuple ``graph.nodes[i]``: an operation and its operands. All operands are older nodes, so the order
+of the numbers is an order of evaluation.  Equal tuples are the same node, so no expression is computed twice. A graph
+does by machine what Autolev does by Z variables (Kane & Levinson, *Dynamics: Theory and Applications*, 1985).
 
-When a node is made, only cheap and safe rules are applied: constants fold, 0·x = 0, 1·x = x, x + 0 = x, x − x = 0,
-−(−x) = x.  Signs move outwards, where they cost nothing; operands of + and × are sorted. Nothing is expanded, factored
-or searched for.  Integers, rationals and π stay exact until C is written.  Constants that fold to a value that is not
-finite and real raise ArithmeticError or ValueError, as Python's own arithmetic does.
+A new node is simplified by cheap and safe rules only: constants fold, 0·x = 0, 1·x = x, x + 0 = x, x − x = 0,
+−(−x) = x.  Signs move outwards, where they cost nothing. Operands of + and × are sorted. Nothing is expanded or
+factored.  Integers, rationals and π stay exact until C is written. If constants fold to a value that is not finite and
+real, ArithmeticError or ValueError is raised, as by Python's own arithmetic.
 
-In addition to the named operations there are functions that a model is given as data (:class:`Given`).
+Besides the named operations there are functions given to the model as data (:class:`Given`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Data(Protocol):
     def n_arguments(self) -> int: ...
     @property
     def known(self) -> bool:
-        """True if its values are known while a model is derived; otherwise they are parameters."""
+        """True if the values are known while a model is derived; False if they are parameters."""
 
     @property
     def extent(self) -> str:
@@ -57,20 +57,20 @@ class Data(Protocol):
 
     @property
     def digest(self) -> str:
-        """A name that data share only if they are equal."""
+        """A digest of the data: equal for equal data only."""
 
     def lacks(self, name: str, orders: tuple[int, ...]) -> str:
-        """Reason why a derivative of a function of some name cannot be computed; empty if it can."""
+        """Reason why a derivative of the function cannot be computed; empty if it can be."""
 
     def vanishes(self, orders: tuple[int, ...]) -> bool:
         """Test whether the derivative of these orders is zero everywhere."""
 
     def value(self, orders: tuple[int, ...], arguments: Sequence[Any], real: Callable[[Any], Any]) -> Any:
-        """A derivative at numbers of any kind; ``real`` makes one of a double."""
+        """A derivative at numbers of any type; ``real`` converts a double to this type."""
 
 
 class Given(NamedTuple):
-    """Operation of a function that is given by data: its derivative of some order by each argument.
+    """Operation: a derivative of a function given by data, of some order in each argument.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Given(NamedTuple):
         Name of the function in the model.
     data : Data
     orders : tuple of int
-        How many times it is differentiated, by each argument.
+        Number of differentiations by each argument.
     """
 
     name: str
@@ -86,20 +86,21 @@ class Given(NamedTuple):
     orders: tuple[int, ...]
 
     def __repr__(self) -> str:
-        """Text by which descriptions are compared: it is equal only if the data are."""
+        """Text that identifies the function in comparisons of descriptions; equal for equal data only."""
         return f"Given({self.name!r}, {self.data.digest}, {self.orders})"
 
     def slope(self, place: int) -> Given:
-        """The derivative by the argument of that number."""
+        """The derivative by the argument with the given index."""
         return self._replace(orders=tuple(k + (i == place) for i, k in enumerate(self.orders)))
 
 
-# Dependences of a node, as bits: the emitter computes each level once where it is stable.
+# Bits of what a node depends on. The emitter computes the nodes of a level once for as long as its symbols do not
+# change.
 PARAMETER, TIME, COORDINATE, SPEED, INPUT, ACCELERATION, STATE = 1, 2, 4, 8, 16, 32, 64
 
 
 def _exact(value: Number) -> Number:
-    """Equal number of the simplest type, so that 1, 1.0 and Fraction(1) are one node."""
+    """The number in its simplest type, so that 1, 1.0 and Fraction(1) are the same node."""
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else value
     if isinstance(value, float):
@@ -118,10 +119,11 @@ class Graph:
     nodes : list of tuple
         ``(op, operand, ...)``; ``(Op.CONST, value)``; ``(Op.SYM, key)`` with any hashable key.
     depends : list of int
-        Per node, the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION | STATE`` of all symbols
-        below it.
+        For each node the bits ``PARAMETER | TIME | COORDINATE | SPEED | INPUT | ACCELERATION | STATE`` of all symbols
+        below.
     unit : list of tuple
-        Symbols the sum of whose squares is 1 wherever it matters: random states (:mod:`.random_samples`) are chosen so.
+        Tuples of symbols with the sum of squares 1, such as unit quaternions. Random states (:mod:`.random_samples`)
+        satisfy it.
     """
 
     def __init__(self) -> None:
@@ -134,7 +136,7 @@ class Graph:
         self.pi = self._make((Op.PI,), 0)
 
     def clone(self) -> Graph:
-        """A copy that may grow apart from this graph; every node keeps its number."""
+        """An independent copy; every node keeps its number."""
         twin = Graph.__new__(Graph)
         twin.nodes, twin.depends, twin._index = self.nodes[:], self.depends[:], dict(self._index)
         twin.unit = self.unit[:]
@@ -142,11 +144,11 @@ class Graph:
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
-        """A copy of whatever holds a graph holds a clone: nodes are immutable, and shared."""
+        """A deep copy is a clone, which shares the immutable nodes."""
         return memo.setdefault(id(self), self.clone())  # type: ignore[no-any-return]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore interned operations: they are compared by ``is``, and pickle makes strings of its own."""
+        """Restore interned operations: they are compared by ``is``, and unpickled strings are other objects."""
         self.__dict__.update(state)
         self.nodes = [(sys.intern(op) if isinstance(op, str) else op, *operands) for op, *operands in self.nodes]
 
@@ -164,11 +166,11 @@ class Graph:
         return self._make((Op.CONST, _exact(value)), 0)
 
     def symbol(self, key: Any, depends: int) -> int:
-        """The node of a symbol; ``depends`` is one of the level bits and is fixed by the first call."""
+        """The node of a symbol; ``depends``, one of the level bits, is fixed by the first call."""
         return self._make((Op.SYM, key), depends)
 
     def repeat(self, node: tuple[Any, ...], depends: int) -> int:
-        """Copy a node of another graph, with nodes of this one as operands: without folding."""
+        """Copy a node of another graph onto operands of this graph, without folding."""
         return self._make(node, depends)
 
     def last_step(self) -> int:
@@ -287,9 +289,9 @@ class Graph:
         return self._make((Op.SQRT, a), self.depends[a]) if size is None else size
 
     def _root_of_square(self, a: int) -> int | None:
-        """The root |x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None for other nodes.
+        """The root of a square: |x| of x², |x| |y| of x² y², |x| / |y| of x² / y²; None for other nodes.
 
-        √(x²) itself would form 0/0 where it is differentiated at x = 0.
+        The derivative of √(x²) itself would be 0/0 at x = 0.
         """
         op, *args = self.nodes[a]
         if op is not Op.MUL and op is not Op.DIV:
@@ -304,7 +306,7 @@ class Graph:
     def power(self, base: int, exponent: Number) -> int:
         """``base**exponent``; integer exponents become products and quotients, ½ a square root.
 
-        Other half-integers stay powers until they are evaluated, since x √x has a derivative where √x has none.
+        Powers x^(k + ½) stay powers until they are evaluated, since x √x has a derivative at 0 and √x has none.
         """
         if exponent * 2 == int(exponent * 2):
             exponent = Fraction(int(exponent * 2), 2)
@@ -334,7 +336,7 @@ class Graph:
         return self._make((Op.POW, base, self.constant(exponent)), self.depends[base])
 
     def half_integer(self, i: int) -> tuple[int, int] | None:
-        """(x, k) of a power x^(k + ½) = xᵏ √x, which is evaluated as a product; else None."""
+        """(x, k) of a power x^(k + ½), which is evaluated as xᵏ √x; None for other nodes."""
         node = self.nodes[i]
         exponent = self.value(node[2]) if node[0] is Op.POW else None
         if not isinstance(exponent, Fraction) or exponent.denominator != 2:
@@ -413,7 +415,7 @@ class Graph:
         return () if node[0] is Op.CONST or node[0] is Op.SYM else node[1:]
 
     def below(self, roots: Iterable[int], stop: Mapping[int, Any] | None = None) -> list[int]:
-        """All nodes that ``roots`` need, themselves included, in order of evaluation; not looking below ``stop``."""
+        """All nodes that ``roots`` need, with the roots, in order of evaluation; without nodes below ``stop``."""
         nodes = self.nodes
         seen: set[int] = set()
         stack = list(roots)
@@ -430,7 +432,7 @@ class Graph:
         return sorted(seen)
 
     def above(self, i: int) -> set[int]:
-        """All nodes that hold node ``i``, itself included."""
+        """All nodes with node ``i`` below them, and node ``i``."""
         holders = {i}
         for k in range(i + 1, len(self.nodes)):
             if not holders.isdisjoint(self.operands(k)):
@@ -471,7 +473,7 @@ class Graph:
         return self.call(op, args[0])
 
     def copy(self, source: Graph, roots: Sequence[int], replace: Mapping[int, int]) -> list[int]:
-        """Bring ``roots`` of ``source`` into this graph, with the nodes in ``replace`` put in place of some."""
+        """Copy ``roots`` of ``source`` into this graph; ``replace`` gives nodes to use in place of some."""
         image = dict(replace)
         for i in source.below(roots, stop=image):
             if i in image:

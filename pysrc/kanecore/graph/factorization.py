@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""LᵀDL factorization by structure, and the equations solved with it."""
+"""LᵀDL factorization by structure, and linear equations solved by it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .expression_graph import Graph
 __all__ = ["factorized_columns", "factorized_solve", "inverted", "products"]
 
 
-def products(before: Sequence[int]) -> int:
-    """Number of products of a factorization, by the row that carries each one, or −1: entries of others are zero."""
-    carriers: list[int] = []
-    for i in before:
-        carriers.append(carriers[i] + 1 if i >= 0 else 0)
-    return sum(n * (n + 3) // 2 for n in carriers)
+def products(parents: Sequence[int]) -> int:
+    """Number of products of a factorization, from the parent of each row, −1 for none."""
+    ancestors: list[int] = []
+    for i in parents:
+        ancestors.append(ancestors[i] + 1 if i >= 0 else 0)
+    return sum(n * (n + 3) // 2 for n in ancestors)
 
 
 def factorized_solve(
     g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """Solve ``matrix @ x = right`` for one right side; x, and the pivots, as `factorized_columns`."""
+    """Solve ``matrix @ x = right`` for one right side; return x, and the pivots of `factorized_columns`."""
     columns, pivots = factorized_columns(g, matrix, [right])
     return columns[0], pivots
 
@@ -33,14 +33,15 @@ def factorized_columns(
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
     """Solve ``matrix @ x = right`` for several right sides and one symmetric positive definite matrix.
 
-    M = LᵀDL from the last row to the first, which keeps the zeros that branches leave (Featherstone 2008, section 6.5).
+    M = LᵀDL is formed from the last row to the first, which keeps the zeros of branched trees (Featherstone 2008,
+    section 6.5).
 
     Returns
     -------
     columns : list of list of nodes
         The x of each right side.
     pivots : list of (D_ii, M_ii)
-        M is singular to rounding where D_ii > 64 n ε M_ii does not hold for some i.
+        M is singular to rounding unless D_ii > 64 n ε M_ii for all i.
     """
     n = len(matrix)
     a = [list(row) for row in matrix]
@@ -75,7 +76,7 @@ def factorized_columns(
 
 
 def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]], int]:
-    """The inverse of a symmetric positive definite matrix, row by row; its pivots; and whether it is in doubt.
+    """The inverse of a symmetric positive definite matrix, row by row, with its pivots and a test of its condition.
 
     Returns
     -------
@@ -83,8 +84,8 @@ def inverted(g: Graph, matrix: Sequence[Sequence[int]]) -> tuple[list[int], list
     pivots : list of (D_ii, M_ii)
         As for `factorized_columns`.
     doubt : node
-        Positive where the condition of the matrix S, whose rows and columns are scaled to a diagonal of ones, may be
-        larger than 1 / (`CERTAIN` `RANK`): its largest eigenvalue is at most n, and its least one at least 1 / tr S⁻¹.
+        Positive where the condition may exceed 1 / (`CERTAIN` `RANK`). It is that of the matrix S, scaled to ones on
+        the diagonal: the largest eigenvalue of S is at most n, and the smallest at least 1 / tr S⁻¹.
     """
     n = len(matrix)
     inverse, pivots = [[0] * n for _ in range(n)], list[tuple[int, int]]()

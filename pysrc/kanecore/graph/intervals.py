@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Interval arithmetic (Moore, *Interval Analysis*, 1966): the least and the greatest value of a result.
 
-The bounds are meant for choices, and are not rounded outwards.
+The bounds serve choices between algorithms, and are not rounded outwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def anything(*_: Interval) -> Interval:
 
 
 def within(low: float, high: float) -> Callable[..., Interval]:
-    """The rule of an operation whose result lies in one interval, whatever the operands."""
+    """The rule of an operation with results in the same interval for all operands."""
     return lambda *_: (low, high)
 
 
@@ -48,7 +48,7 @@ def quotient(a: Interval, b: Interval) -> Interval:
 
 
 def power(base: Interval, exponent: Interval) -> Interval:
-    """Interval of a power of a base ≥ 0, since others have none; ALL unless the exponent is one positive number."""
+    """Interval of a power with base ≥ 0, as a real power needs; ALL unless the exponent is one positive number."""
     if not exponent[0] == exponent[1] > 0.0:
         return ALL
     return _raised(base[0], exponent[0]), _raised(base[1], exponent[0])

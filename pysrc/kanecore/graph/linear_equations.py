@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear equations on the graph, solved by structure.
 
-Straight-line code cannot look at numbers to choose its pivots.  So rows with one unknown come first.  Then come
-constant pivots, sparsest row and column first (Markowitz), that are not small beside their rows at any state, with any
-parameters.  The other equations fall into coupled blocks.  Each is solved by Cramer's rule or, where it is large, by
-orthogonal columns.  Neither needs a choice, and both fail only where the block is truly singular.
+Straight-line code cannot choose pivots by their numbers. So rows with one unknown are solved first. Next are constant
+pivots, sparsest row and column first (Markowitz), if they are not small beside their rows at any state and with any
+parameters. The remaining equations form coupled blocks. A block is solved by Cramer's rule or, if it is large, by
+orthogonal columns. Neither needs a choice, and both fail only where the block is truly singular.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .random_samples import samples
 __all__ = ["Singular", "determinant", "matching", "solve", "solve_in_order"]
 
 CRAMER_MAX = 6  # n·2ⁿ products: 384 for 6
-LEADS = 0.25  # of its row's bound, the least pivot: it multiplies rounding of the others by four at most
-REFINED = 2  # steps of refinement of blocks without bounds: at entries of 1e12 one leaves some digits, two leave none
+LEADS = 0.25  # least pivot, as a share of its row's bound: rounding of the other entries grows by four at most
+REFINED = 2  # steps of refinement of blocks without bounds: at entries of 1e12 one step loses digits, two lose none
 
 
 class Singular(ArithmeticError):
-    """No unique solution; ``column`` is the number of an unknown that the equations do not determine."""
+    """There is no unique solution; ``column`` is the index of an unknown that the equations do not determine."""
 
     def __init__(self, column: int) -> None:
         super().__init__(column)
@@ -38,8 +38,8 @@ class Singular(ArithmeticError):
 def solve(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> list[int]:
     """The nodes x of ``matrix @ x = right``; raises :class:`Singular`.
 
-    Whether a pivot or block vanishes identically is judged at three random states at which all is finite; where there
-    are none it is taken not to.
+    Three random states with finite values decide whether a pivot or block vanishes identically. Without such states it
+    counts as nonzero.
     """
     elimination = _Elimination(g, matrix, right)
     while (pivot := elimination.best_pivot()) is not None:
@@ -56,9 +56,10 @@ def determinant(g: Graph, matrix: Sequence[Sequence[int]]) -> int:
 
 
 def solve_in_order(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[int]) -> tuple[list[int], int]:
-    """The nodes x of ``matrix @ x = right``, and the determinant, by Gauss's elimination with the diagonal's pivots.
+    """The nodes x of ``matrix @ x = right``, and the determinant, by Gaussian elimination with pivots on the diagonal.
 
-    A third of the operations of :func:`solve`, for iterations that correct themselves: pivots may be small.
+    It takes a third of the operations of :func:`solve`, but pivots may be small: use it in iterations that correct
+    themselves.
     """
     rows, x = [list(row) for row in matrix], list(right)
     n, product = len(rows), g.one
@@ -78,15 +79,15 @@ def solve_in_order(g: Graph, matrix: Sequence[Sequence[int]], right: Sequence[in
 
 
 class _Elimination:
-    """Linear equations that eliminate one unknown after the other.
+    """Linear equations in which one unknown after the other is eliminated.
 
     Attributes
     ----------
     rows : list of dict
-        The coefficients of each equation by column; zeros are not held.
+        The nonzero coefficients of each equation by column.
     right : list of nodes
     free_rows, free_columns : set of int
-        Equations that are not solved, and the unknowns that these hold.
+        Equations that are not solved yet, and their unknowns.
     pivots : list of (row, column)
         In the order of elimination.
     solution : dict
@@ -111,12 +112,12 @@ class _Elimination:
         return bool(self._states) and all(s.vanishes(node) for s in self._states)
 
     def best_pivot(self) -> tuple[int, int] | None:
-        """Row and column of the pivot that makes the fewest products; None if no pivot is safe."""
+        """Row and column of the pivot with the fewest products of elimination; None if no pivot is safe."""
         best = min(self._safe_pivots(), default=None)
         return None if best is None else best[1:]
 
     def _safe_pivots(self) -> Iterator[tuple[int, int, int]]:
-        """Number of products of elimination, row and column of each admissible pivot."""
+        """Number of products of elimination, row and column of each safe pivot."""
         uses = Counter(j for i in self.free_rows for j in self.rows[i])
         for i in sorted(self.free_rows):
             row = self.rows[i]
@@ -130,7 +131,7 @@ class _Elimination:
                     yield (len(row) - 1) * (uses[j] - 1), i, j
 
     def eliminate(self, i: int, j: int) -> None:
-        """Eliminate unknown j, for which equation i is solved, from the other equations."""
+        """Solve equation i for unknown j, and eliminate j from the other equations."""
         g, rows, right = self.graph, self.rows, self.right
         self.free_rows.discard(i)
         self.free_columns.discard(j)
@@ -140,7 +141,7 @@ class _Elimination:
             a = rows[k].pop(j, 0)
             if not a:
                 continue
-            if len(rows[i]) == 1:  # the unknown itself: it is divided once
+            if len(rows[i]) == 1:  # j itself: divided by its coefficient at the end
                 right[k] = g.sub(right[k], g.mul(a, g.div(right[i], pivot)))
                 continue
             factor = g.div(a, pivot)
@@ -154,7 +155,7 @@ class _Elimination:
             right[k] = g.sub(right[k], g.mul(factor, right[i]))
 
     def solve_blocks(self) -> None:
-        """Solve the equations without a safe pivot, which are coupled."""
+        """Solve the coupled equations, which have no safe pivot."""
         g, x = self.graph, self.solution
         for rows, columns in _blocks({i: sorted(self.rows[i]) for i in sorted(self.free_rows)}, self.free_columns):
             for i in rows:
@@ -179,12 +180,12 @@ class _Elimination:
 
 
 def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
-    """``{column: row}``: as many rows as possible, each with one of its columns to itself (augmenting paths)."""
+    """``{column: row}``, a largest matching of rows with their columns, by augmenting paths."""
     match: dict[int, int] = {}
     for start in rows:
         seen: set[int] = set()
-        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows, each with its columns to try
-        taken: list[int] = []  # the column that led from each row on the way to the next
+        way: list[tuple[int, Iterator[int]]] = [(start, iter(rows[start]))]  # rows with their columns still to try
+        taken: list[int] = []  # the column that leads from each row of the path to the next
         while way:
             column = next((j for j in way[-1][1] if j not in seen), None)
             if column is None:
@@ -203,7 +204,7 @@ def matching(rows: Mapping[int, Iterable[int]]) -> dict[int, int]:
 
 
 def _blocks(columns_of: Mapping[int, Sequence[int]], free_columns: set[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """Rows and columns of coupled blocks, in an order in which each needs only earlier ones."""
+    """Rows and columns of coupled blocks; each block needs earlier blocks only."""
     row_of = matching(columns_of)
     if len(row_of) < len(columns_of):
         raise Singular(min(free_columns - set(row_of)))
@@ -213,7 +214,7 @@ def _blocks(columns_of: Mapping[int, Sequence[int]], free_columns: set[int]) -> 
 
 
 def _components(needs: Mapping[int, Sequence[int]]) -> Iterator[list[int]]:
-    """Strongly connected components of "i needs k", each after the components that it needs (Tarjan 1972)."""
+    """Strongly connected components of the relation "i needs k", in an order of evaluation (Tarjan 1972)."""
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     unassigned: dict[int, None] = {}  # to a component, in the order of their indices
@@ -255,10 +256,10 @@ def _coupled(
 ) -> list[int] | None:
     """The solution of one coupled block; None if it is singular.
 
-    If an entry has no bound (a parameter, a coordinate), iterative refinement recovers the digits that its products
-    lose: b − a x is right to rounding row by row, whatever the scales of rows and columns (Higham, *Accuracy and
-    Stability of Numerical Algorithms*, 2nd ed. 2002, chapter 12).  Cramer's rule for two unknowns loses none (section
-    1.10.1).
+    If an entry has no bound, as a parameter or a coordinate, its products lose digits, which iterative refinement
+    recovers: b − a x is right to rounding row by row, whatever the scales of rows and columns (Higham, *Accuracy and
+    Stability of Numerical Algorithms*, 2nd ed. 2002, chapter 12).  Cramer's rule for two unknowns loses no digits
+    (section 1.10.1).
     """
     n = len(a)
     largest = [max(map(bound, row)) for row in a]
@@ -327,9 +328,9 @@ def _minors(g: Graph, rows: Sequence[Sequence[int]], n: int) -> dict[int, int]:
 def _orthogonal(g: Graph, a: list[list[int]], largest: list[float], vanishes: Vanishes) -> Solver | None:
     """Solution by a = Q R, orthogonal columns Q and ones on the diagonal of R, by the modified Gram–Schmidt process.
 
-    It takes no pivots and no square roots, and with the right-hand side as one more column it is backward stable
-    (Björck, *Numerical Methods for Least Squares Problems*, 1996, section 2.4.3).  Scales of columns have no part in
-    that; rows are brought to one size, by a power of two where they have a bound, else by their norm at run time.
+    The process needs no pivots and no square roots. With the right-hand side as one more column it is backward stable
+    (Björck, *Numerical Methods for Least Squares Problems*, 1996, section 2.4.3).  Scales of columns do not matter.
+    Rows are scaled to one size: by a power of two where they have a bound, else by their norm at run time.
     """
     n = len(a)
     factors = [

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Magnitudes of nodes: bounds at any state, and the magnitude of the terms of a sum.
 
-Linear solution (:mod:`.linear_equations`) chooses pivots by the bounds, which hold for any state and any parameters.
-Numbers at one state, or with some parameters, cannot tell how small a pivot becomes elsewhere.
+The solver of linear equations (:mod:`.linear_equations`) chooses pivots by the bounds, which are valid for any state
+and any parameters. Numbers at one state, or with some parameters, do not show how small a pivot becomes elsewhere.
 
 The magnitude of the terms decides whether a sum that cancels is zero: a residual of a constraint, or a coefficient of a
-row that is lost.
+dependent row.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = ["Bounds", "magnitude", "sums", "terms"]
 class Bounds:
     """Bounds of nodes by interval arithmetic (:mod:`.intervals`), for all parameters and states.
 
-    ``Bounds(g)(i)`` is the least number, as far as the rules know, that |node i| never exceeds: infinity for a
-    parameter or a coordinate, 1 for a sine or a component of a unit quaternion, 3 for ``1 + 2 cos q``.  The bounds are
-    meant for choices, and are not rounded outwards.  ``symbols`` is the largest magnitude of symbols.
+    ``Bounds(g)(i)`` is the least upper bound of |node i| that the rules find: infinity for a parameter or a coordinate,
+    1 for a sine or a component of a unit quaternion, 3 for ``1 + 2 cos q``. The bounds serve choices between
+    algorithms, and are not rounded outwards.  ``symbols`` is the largest magnitude of symbols.
     """
 
     def __init__(self, g: Graph, symbols: float = math.inf) -> None:
@@ -46,7 +46,7 @@ class Bounds:
         for k in self.graph.below([i], stop=intervals):
             if k not in intervals:
                 low, high = self._of(k)
-                # ∞ − ∞ and the like: no bound is known
+                # ∞ − ∞ or similar: no bound is known
                 intervals[k] = (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
         return intervals[i]
 
@@ -61,11 +61,11 @@ class Bounds:
         return OPERATIONS[op].bounds(*(self._interval[k] for k in args)) if op in OPERATIONS else ALL
 
 
-LARGEST_COSINE = 2.0  # the sum of two terms, c₁ c₂ − s₁ s₂, in magnitude
+LARGEST_COSINE = 2.0  # bound of |c₁ c₂| + |s₁ s₂|, the two terms of a cosine of a sum
 
 
 def sums(g: Graph, row: Sequence[int]) -> list[int]:
-    """Magnitude of the terms of each coefficient of a row; zeros if one of them is a number."""
+    """Magnitude of the terms of each coefficient of a row; all zeros if a coefficient is a number."""
     if any(x and not g.depends[x] for x in row):
         return [0] * len(row)
     known = dict[int, int]()
@@ -73,11 +73,11 @@ def sums(g: Graph, row: Sequence[int]) -> list[int]:
 
 
 def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
-    """A bound of a node: sums of magnitudes, products of them, 1 for a sine.
+    """A bound of the node, from sums and products of magnitudes; 1 for a sine.
 
-    Sums of sines and cosines alone are taken for direction cosines: however many frames turn in each other, these are
-    at most 1, and their bounds would double with each frame.  Not so where a term is larger, as a length by its number
-    is, in a small unit.
+    Sums of sines and cosines alone count as direction cosines, which are at most 1. Without this rule their bounds
+    would double with each frame of a chain. The rule does not apply if a term is larger, as the number of a length in a
+    small unit.
     """
     for i in g.below([root], stop=known):
         op, *args = g.nodes[i]
@@ -102,17 +102,17 @@ def magnitude(g: Graph, root: int, known: dict[int, int]) -> int:
 
 
 def terms(g: Graph, root: int, tolerance: float) -> int:
-    """Sum of the magnitudes of a node's terms; products with sines and cosines count with their largest value.
+    """Sum of the magnitudes of a node's terms; sines and cosines in products count as 1.
 
-    Sums within the terms of a sum count with their value, such as the distance of two points far from the origin; for
-    those that vanish, such as that of two points that a loop joins, rounding is counted, so that ``tolerance``
-    times the size covers it.  A function is as large as its argument makes it.
+    A sum within a term, such as the distance of two points far from the origin, counts with its value. If that value
+    vanishes, as the distance of two points that a loop joins, its rounding counts, so that ``tolerance`` times the
+    result covers it. For a function the terms of its argument count, to first order.
     """
     return _terms(g, root, False, 8 * EPSILON / tolerance, {})
 
 
 def _terms(g: Graph, root: int, nested: bool, share: float, known: dict[tuple[int, bool], int]) -> int:
-    """Magnitude of the terms of a node, within a sum (``nested``) or not; each sum once, since many may hold it."""
+    """Magnitude of the terms of a node, within a sum (``nested``) or not; kept, since many nodes may share a sum."""
     if (root, nested) in known:
         return known[root, nested]
     total, pending, summands = 0, [root], []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The operations of the graph, a row each: value, derivative, bounds, and names in SymPy, C and CasADi.
 
-A new operation is a row of `Op`.  `kanecore.build.generated_sources` writes it for the interpreter; a function that the
-C library does not have is written in ``emit/runtime/`` for emitted C, for packs in ``lane_numbers.h`` there.
+A new operation is a row of `Op`. `kanecore.build.generated_sources` writes it for the interpreter. A function that the
+C library lacks is written in ``emit/runtime/`` for emitted C, and in ``lane_numbers.h`` there for SIMD lanes.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ def _no_partials(g: Graph, i: int, *operands: int) -> Partials:
 
 @dataclass(frozen=True)
 class Operation:
-    """What an operation means to each reader.
+    """An operation: its value, bounds, derivatives, and its names in other languages.
 
     Attributes
     ----------
     name : str
     n_operands : int
     value : callable, optional
-        The value of the operands' values.  Default: the function of this name of ``math``, or of another context.
+        The value, from the values of the operands. Default: the function of this name in ``math``, or in another
+        context.
     whole : bool
-        The value is a whole number, perhaps of another type than those of the operands.
+        The value is a whole number, perhaps of another type than the operands.
     at_zero : int, optional
         f(0), where it is an exact number.
     parity : int
@@ -50,23 +51,23 @@ class Operation:
     partials : callable
         ``partials(g, i, *operands)`` gives (operand, node of ∂(node i)/∂operand) of all operands with a derivative.
     branches : callable, optional
-        ``branches(g, *operands)`` gives the nodes (condition, value where it holds, value elsewhere) of a choice.
+        ``branches(g, *operands)`` gives the nodes (condition, value if it is true, value otherwise) of a choice.
     branching : bool
         The value jumps or has a kink somewhere, which random states may miss.
     antiderivative : callable, optional
         ``antiderivative(g, a)`` gives the node of ∫ f(a) da.
     steepness : callable, optional
-        ``steepness(ctx, a, v)`` gives f'(a), but for its sign, from the argument's value and the value.
+        ``steepness(ctx, a, v)`` gives |f'(a)|, or −|f'(a)|, from the argument a and the value v.
     hides : bool
-        The value may be so small, or so near a limit, that doubles at random states do not tell: 1 − tanh 60.
+        The value may be so small, or so near a limit, that doubles at random states cannot decide: 1 − tanh 60.
     counted : str
         The name under which `kanecore.graph.evaluation.count` counts it.
     sympy, casadi : str
-        The function of SymPy and of CasADi; empty where ``value`` takes their objects, as Python's operators do.
+        The function of SymPy and of CasADi; empty if ``value`` accepts their objects, as Python's operators do.
     c : str
-        The operator or the function of C; empty where an operation is no expression of its own there.
+        The operator or the function of C; empty if the operation is not an expression of C.
     coded : bool
-        The interpreter has it as an operation of its own, in the order of the rows.
+        The interpreter has this operation; its operations are in the order of the rows.
     """
 
     name: str
@@ -94,7 +95,7 @@ OPERATIONS: dict[Any, Operation] = {}
 
 
 def _row(name: str, n_operands: int, **meaning: Any) -> str:
-    """Add a row; return the name, one object for all that are equal, since operations are compared by ``is``."""
+    """Add a row; return its interned name, since operations are compared by ``is``."""
     name = sys.intern(name)
     OPERATIONS[name] = Operation(name, n_operands, **meaning)
     return name
@@ -114,7 +115,7 @@ def _comparison(name: str, value: Callable[..., Any], sympy: str, c: str) -> str
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    """A power; Python's own ** of floats would go on with complex numbers."""
+    """A power of real numbers; Python's own ** of floats may give a complex number."""
     return math.pow(base, exponent) if type(base) is type(exponent) is float else base**exponent
 
 
@@ -123,7 +124,7 @@ def _partials_of_product(g: Graph, i: int, a: int, b: int) -> Partials:
 
 
 def _odd_power(g: Graph, x: int, y: int) -> Partials:
-    """The partial of x |x|ᵉ, (e + 1) |x|ᵉ: by factors it would be 0·∞ at x = 0 where e < 1; [] of other products."""
+    """The partial (e + 1) |x|ᵉ of x |x|ᵉ, by factors 0·∞ at x = 0 for e < 1; [] of other products."""
     op, *args = g.nodes[y]
     if (op is not Op.SQRT and op is not Op.POW) or g.nodes[args[0]] != (Op.ABS, x):
         return []
@@ -162,11 +163,11 @@ def log_of_size(g: Graph, y: int) -> int:
 
 
 class Op:
-    """Operations; the value comes first in a node's tuple."""
+    """Names of the operations, the first entries of nodes' tuples."""
 
     CONST, SYM = "const", "sym"
     PI = _row("pi", 0, bounds=within(math.pi, math.pi))
-    # the tolerance of that name: a number of its own for each real type
+    # the tolerance `LAST_STEP`, which depends on the real type
     LAST_STEP = _row("last_step", 0, bounds=within(LAST_STEP, LAST_STEP))
 
     ADD = _row(
@@ -216,7 +217,7 @@ class Op:
         counted="sqrt",
     )
 
-    # the condition, the value where it is not zero, and the value where it is
+    # the condition, the value if it is not zero, and the value if it is zero
     SELECT = _row(
         *("select", 3),
         value=lambda condition, a, b: a if condition else b,

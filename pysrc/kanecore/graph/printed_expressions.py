@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expressions as they are printed: in their short forms, written out or with intermediate variables.
+"""Expressions for printing: in their short forms, written out or with intermediate variables.
 
-Each is compared with its node at random states, in 90 digits, before it is shown.  Those of programs,
-:func:`concise`, are compared by who asks for them.
+Each expression is compared with its node at random states, in 90 digits, before it is shown. Callers of
+:func:`concise`, the forms for programs, compare them themselves.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from .written_forms import Form, Meaning, cost_of, number, power, summed, times
 
 __all__ = ["concise", "printed", "short_forms", "with_intermediates", "written_out"]
 
-EFFORT = 8_000  # terms, of all expressions together, of sums that are written in all ways; later sums in one way
+EFFORT = 8_000  # terms, in all expressions together, of sums for which all forms are tried; later sums get one form
 SHARES = 2  # each expression may take the remaining effort divided by this
-MOST = 40  # terms of a sum that is tried in other forms, though it grows thereby
-NODES = 1000  # below all expressions; larger expressions are written as they are computed
-PART = 16  # terms of a part of a larger expression that is written in its short form
-LONG = 2000  # operations of an expression that is not written out in parts
-FEW = 400  # nodes below expressions whose intermediate variables are looked for in their short forms
-PLAIN = 50  # operations of expressions in which they are looked for nowhere else
+MOST = 40  # terms of a sum that is tried in forms that multiply it out
+NODES = 1000  # nodes below all expressions; larger expressions are written as they are computed
+PART = 16  # terms of a part of a larger expression, if the part is written in its short form
+LONG = 2000  # operations of an expression that is written out as a whole
+FEW = 400  # nodes below expressions with intermediate variables from their short forms
+PLAIN = 50  # operations of expressions with intermediate variables from their short forms only
 NAMED = 1000  # nodes below expressions with intermediate variables that are written in short forms
 WRITABLE = 1_000_000  # operations of expressions that are written out as they are computed
-ROUNDS = 4  # in which intermediate variables that are used once are written out
-STATES, SAME = 2, 1e-50  # at which a form is compared, and how far it may be off: rounding in 90 digits
+ROUNDS = 4  # rounds in which intermediate variables that are used once are written out
+STATES, SAME = 2, 1e-50  # samples at which a form is compared, and its largest error: rounding in 90 digits
 
 WAVES = (SINE, COSINE, "tan")
 TRUTH = tuple(op for op, row in OPERATIONS.items() if row.whole and row.n_operands == 2)
 
 
 def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> list[Any]:
-    """SymPy's expressions of the roots: their short forms, or as they are computed where these are too long.
+    """SymPy's expressions of the roots: their short forms, or the forms that are computed if short forms are too long.
 
     Raises
     ------
     ModelError
-        Written out they would have more than a million operations, as those of steps of Newton's method.
+        Written out, the expressions would have more than a million operations, as steps of Newton's method do.
     """
     found = short_forms(graph, roots, symbols)
     if all(each is not None for each in found):
@@ -55,8 +55,8 @@ def printed(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) -> l
     operations = written_out(graph, roots)
     if operations > WRITABLE:
         raise ModelError(
-            f"written out, these expressions would have {operations:.0e} operations: take intermediate variables, as "
-            "of model.symbolic('rhs') and model.latex()"
+            f"written out, these expressions would have {operations:.0e} operations: use intermediate variables, as in "
+            "model.symbolic('rhs') and model.latex()"
         )
     _, computed = to_sympy(graph, roots, symbols, nested=True)
     return [e if s is None else s for s, e in zip(found, computed, strict=True)]
@@ -68,12 +68,12 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
     Parameters
     ----------
     symbols : mapping
-        As :func:`~.sympy_bridge.to_sympy` takes.
+        As for :func:`~.sympy_bridge.to_sympy`.
 
     Warns
     -----
     KanecoreWarning
-        A short form that has another value than its root, which is an error of this package; it is None then.
+        A short form differs in value from its root, which is an error of this package; None is returned for it.
     """
     if len(graph.below(roots)) > NODES:
         return [None] * len(roots)
@@ -82,14 +82,14 @@ def short_forms(graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]) 
 
 
 def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[int] | None:
-    """Nodes of the short forms of the roots, which are not compared yet; None where one is too long.
+    """Nodes of the short forms of the roots, not compared yet; None for a form that is too long.
 
     Parameters
     ----------
     effort : int
-        Terms of sums that are written in all ways.
+        Number of terms of sums for which all forms are tried.
     most : int
-        The most terms of all roots together, multiplied out; with more nothing is written.
+        Largest number of terms of all roots together, multiplied out; with more, no short form is written.
     """
     forms = _Forms(graph, effort)
     sums: dict[int, Sum] = {}
@@ -106,11 +106,11 @@ def concise(graph: Graph, roots: Sequence[int], effort: int, most: int) -> list[
 def with_intermediates(
     graph: Graph, roots: Sequence[int], symbols: Mapping[Any, Any]
 ) -> tuple[list[tuple[Any, Any]], list[Any]]:
-    """Intermediate variables z1, z2, ..., with SymPy's expressions of them and of the roots.
+    """Intermediate variables z1, z2, ..., and SymPy's expressions of these variables and of the roots.
 
-    An intermediate variable is a function, or takes two operations at least, and is used twice at least.  All
-    expressions are in their short forms, and the variables are numbered as they are read.  Very long ones are those
-    that are computed.
+    An intermediate variable is a function, or has at least two operations, and is used at least twice. All expressions
+    are in their short forms, but very long ones in the forms that are computed. The variables are numbered in order of
+    reading.
     """
     size = len(graph.below(roots))
     listed = _of_short_forms(graph, roots) if size <= FEW else None
@@ -120,7 +120,7 @@ def with_intermediates(
 
 
 def written_out(graph: Graph, roots: Sequence[int]) -> int:
-    """Number of operations of the roots as they are computed, if each is written out."""
+    """Number of operations of the computed forms of the roots, each written out."""
     size: dict[int, int] = {}
     for i in graph.below(roots):
         operands = graph.operands(i)
@@ -129,12 +129,12 @@ def written_out(graph: Graph, roots: Sequence[int]) -> int:
 
 
 class _Forms:
-    """Short forms of the nodes of a graph; None for what is too long, or wrong.
+    """Short forms of the nodes of a graph; None for a form that is too long, or wrong.
 
     Parameters
     ----------
     effort : int
-        Terms of sums that are written in all ways.
+        Number of terms of sums for which all forms are tried.
     named : collection of nodes
         Nodes that are symbols in others.
     """
@@ -168,9 +168,9 @@ class _Forms:
         return all(_agree(a, b) for a, b in values)
 
     def _with_unit_norm(self, root: int, form: Form | None) -> Form | None:
-        """The form with 1 for the norm of unit quaternions, if it takes half the operations; the given one otherwise.
+        """The form with 1 for the norm of unit quaternions if it takes half the operations; otherwise the form itself.
 
-        Off the sphere, where quaternions are no attitudes, it has other values and derivatives.
+        If the norm is not 1, where a quaternion is no attitude, the form has other values and derivatives.
         """
         for sums in self._normal:
             terms = sums.definition(root)
@@ -192,7 +192,7 @@ class _Forms:
             yield form
 
     def written(self, terms: Sum) -> Form:
-        """The short form of a sum, for a share of the effort that is left."""
+        """The short form of a sum, by a share of the remaining effort."""
         writer = self.writer
         share = writer.effort = max(0, self._effort // SHARES)
         form = writer(terms)
@@ -200,7 +200,7 @@ class _Forms:
         return form
 
     def _as_computed(self, root: int) -> Form | None:
-        """The form in which a node is computed."""
+        """The form in which the node is computed."""
         graph, found = self.graph, self._computed
         inner = {k for i in graph.operands(root) for k in graph.below([i], dict.fromkeys(self._named))}
         for i in (*sorted(inner - found.keys()), root):
@@ -266,7 +266,7 @@ class _Listed:
     Attributes
     ----------
     definitions : dict of Form
-        Of each variable, by the number of its atom.
+        The form of each variable, by the number of its atom.
     results : list of Form
     """
 
@@ -288,7 +288,7 @@ class _Listed:
 
 
 def _in_order(definitions: Mapping[int, Form], results: Iterable[Form]) -> list[int]:
-    """Variables that the results need, each after those that it needs, as they are read."""
+    """Variables that the results need, in order of reading, each after the variables in its definition."""
     order: dict[int, None] = {}
 
     def read(form: Form) -> None:
@@ -339,7 +339,7 @@ class _Common:
         self._known: dict[int, int] = {}
         self._uses: Counter[int] = Counter()
         self._replaced: dict[int, Form] = {}
-        self._kept = list(forms)  # forms are known by their identity
+        self._kept = list(forms)  # forms are compared by identity
         seen: set[int] = set()
         for form in self._kept:
             self._count(form, seen)
@@ -354,7 +354,7 @@ class _Common:
             self._count(part, seen)
 
     def _parts(self, form: Form) -> tuple[Form, ...]:
-        """The parts of a form; angles are no parts, and products have none with a number."""
+        """The parts of a form, without angles; parts of a product have no factor that is a number."""
         if form.kind == "atom" and self._atoms[form.atom].kind in WAVES:
             return ()
         if form.kind == "product" and form.factor != 1 and len(form.parts) > 1:
@@ -367,7 +367,7 @@ class _Common:
         return found
 
     def _number(self, form: Form) -> int:
-        """The same number for forms that are equal but for the order of their parts."""
+        """A number that is the same for forms that differ only in the order of their parts."""
         found = self._known.get(id(form))
         if found is None:
             parts = tuple(sorted(map(self._number, form.parts)))
@@ -376,7 +376,7 @@ class _Common:
         return found
 
     def __call__(self, form: Form, whole: bool = True) -> Form:
-        """The form with variables for its parts, and for itself where it is not the whole."""
+        """The form with variables for its parts, and for itself if it is a part."""
         n = self._number(form)
         if whole or n not in self._replaced:
             found = self._with_variables(form)
@@ -427,7 +427,7 @@ def _holds_symbols(atoms: Atoms, form: Form) -> bool:
 
 
 def _of_nodes(graph: Graph, roots: Sequence[int]) -> _Listed | None:
-    """Variables for nodes that are used several times, in short forms."""
+    """Variables, in short forms, for nodes that are used several times."""
     named = _used_often(graph, roots)
     for _ in range(ROUNDS):
         forms = _Forms(graph, EFFORT // 8, named)
@@ -462,7 +462,7 @@ def _atoms_in(form: Form) -> Iterator[int]:
 
 
 def _used_often(graph: Graph, roots: Sequence[int]) -> set[int]:
-    """Operations that are used more than once, but for angles and conditions."""
+    """Operations that are used more than once, except angles and conditions."""
     users: dict[int, list[str]] = {}
     for i in graph.below(roots):
         for k in graph.operands(i):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random samples: values of nodes at random states, and bounds of their rounding errors.
 
-If structure does not decide, numbers do: :mod:`.zero_tests` asks by them whether expressions are equal, and
+If structure does not decide, numbers do: :mod:`.zero_tests` tests by them whether expressions are equal, and
 :mod:`.linear_equations` whether a pivot vanishes.
 """
 
@@ -27,20 +27,21 @@ __all__ = ["Sample", "samples"]
 TRIES = 60
 
 HIDING = {op for op, row in OPERATIONS.items() if row.hides}
-"""Functions that may be so small, or so near a limit, that doubles at random states do not tell: 1 − tanh 60."""
+"""Functions that may be so small, or so near a limit, that doubles at random states cannot decide: 1 − tanh 60."""
 
 PRECISE = mpmath.MPContext()
 PRECISE.prec = 300
 
 
 class Sample:
-    """One random state: every symbol gets a number that depends on its key and the seed only.
+    """A random state: every symbol gets a number that depends on its key and the seed only.
 
     Coordinates, speeds and inputs lie in ±(0.2 ... 1.2), parameters and time in 0.3 ... 1.7, away from the zeros and
-    the right angles at which expressions that differ happen to agree.  Symbols of ``Graph.unit`` are divided by their
-    norm.  ``values`` are those of nodes that are not drawn.
+    the right angles, where different expressions may agree by chance.  Symbols of ``Graph.unit`` are divided by their
+    norm. ``values`` gives the values of nodes that are not drawn.
 
-    A function that is given by data is replaced by an analytic one, drawn at random: so decisions hold for any data.
+    A function that is given by data is replaced by a random analytic function, so that decisions are valid for any
+    data.
     """
 
     def __init__(self, g: Graph, seed: int = 0, values: Mapping[int, float] | None = None, ctx: Any = math) -> None:
@@ -64,7 +65,7 @@ class Sample:
         return real(self._ctx, magnitude + 0.5 if positive else magnitude * sign)
 
     def __call__(self, i: int) -> Any:
-        """The value of a node; NaN where it has none at this state."""
+        """The value of a node; NaN if it has no value at this state."""
         if i not in self._value:
             for k in self.graph.below([i], stop=self._value):
                 self._evaluate(k)
@@ -86,22 +87,22 @@ class Sample:
         return node_value(node, self._value, self._ctx)
 
     def stand_in(self, function: Given, arguments: Sequence[Any]) -> Any:
-        """Derivative of two waves, Σ sin(ω·a + φ), in place of a function: those of one wave would be proportional."""
+        """Derivative of two waves Σ sin(ω·a + φ) for a function; those of one wave are proportional."""
         ctx, draw = self._ctx, random.Random(f"{self._seed}:{function.name}:{len(arguments)}")
         total = 0
         for _ in range(2):
             wave = [real(ctx, draw.uniform(0.3, 0.9)) for _ in arguments]
             angle = real(ctx, draw.uniform(0.0, 3.0)) + sum(w * a for w, a in zip(wave, arguments, strict=True))
             slope = math.prod((w**k for w, k in zip(wave, function.orders, strict=True)), start=real(ctx, 1))
-            # each derivative is a quarter of a turn ahead
+            # each derivative adds a quarter of a turn to the phase
             quarter = sum(function.orders) % 4
             total += slope * (1 - quarter // 2 * 2) * (ctx.cos if quarter % 2 else ctx.sin)(angle)
         return total
 
     def vanishes(self, i: int) -> bool:
-        """Test whether a node is zero here but for rounding, in any units.
+        """Test whether a node is zero to rounding at this state, in any units.
 
-        If doubles cannot tell, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
+        If doubles cannot decide, 90 digits do: exp(x − 30) is small, and 1 − tanh 60 is lost in doubles.
         """
         if abs(self(i)) > ROUNDING * self.rounding(i):
             return False
@@ -118,8 +119,8 @@ class Sample:
         """A bound, to first order, of the rounding error of a value.
 
         Running error analysis (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., 2002, section 3.3);
-        symbols are exact, but for those that were divided by a norm.  Whole numbers and fractions are exact too; other
-        numbers of a description count as rounded.
+        symbols are exact unless they were divided by a norm. Whole numbers and fractions are exact, too. Other numbers
+        of a description count as rounded.
         """
         if i not in self._error:
             self.follow(self.graph.below([i], stop=self._error))
@@ -153,7 +154,7 @@ class Sample:
                     error[k] = self._carried(op, args, [error[a] for a in args], v) + unit * v
 
     def _carried(self, op: str, args: Sequence[int], e: Sequence[Any], v: Any) -> Any:
-        """Error of the result of another operation than + − × due to the errors of its operands."""
+        """Error of the result of an operation other than + − ×, due to the errors of its operands."""
         a = [self._value[x] for x in args]
         if op is Op.NEG:
             return e[0]
@@ -177,7 +178,7 @@ class Sample:
 
 @functools.lru_cache(maxsize=10_000)
 def _drawn(seed: int, key: str) -> tuple[float, float]:
-    """Magnitude and sign of a symbol; kept, since many states share a seed, and seeding takes the most time."""
+    """Magnitude and sign of a symbol; kept, since many states share a seed, and seeding is slow."""
     draw = random.Random(f"{seed}:{key}")
     return draw.uniform(0.2, 1.2), draw.choice((-1.0, 1.0))
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Expressions with the fewest operations that are found: the form that a book prints.
+"""Short forms: expressions with the fewest operations found, as a book would print them.
 
-A :data:`~.trigonometric_sums.Sum` is written in many ways, and the shortest is kept.  Factors of all terms are drawn
+A :data:`~.trigonometric_sums.Sum` is written in many forms, and the shortest is kept. Factors of all terms are taken
 out.  The remaining terms are grouped by parameters, coordinates, speeds, waves or one factor; groups that are multiples
-of each other become one product of two sums.  Or their waves are written in powers of sines and cosines, of sums of
-angles or of each angle, with the squares of one wave replaced.  Polynomials of a few terms are factored.  The parts are
-written in the same ways.  Operations are counted as `sympy.count_ops` counts them.
+of each other become one product of two sums. Alternatively, waves are written in powers of sines and cosines, of sums
+of angles or of each angle, with the squares of one wave replaced. Polynomials of a few terms are factored. The parts
+are treated in the same way.  Operations are counted as `sympy.count_ops` counts them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ __all__ = ["Writer"]
 
 Polynomial = dict[Monomial, int]
 
-MULTIPLE = 1 / 512  # of an operation: cos² θ before cos 2θ, where both are as long
-HIGHEST = 6  # multiple of an angle that is written in powers of its sine and cosine
-FEW = 8  # terms of sums that are also written with the common divisor in each term
-FACTORING = 25  # terms of sums that take as long as the factors of a polynomial
-TRIAL = 10**6  # numbers at which polynomials are tried; a factor that values share by chance is below a thousandth
+MULTIPLE = 1 / 512  # of an operation, the cost of a multiple angle: cos² θ is preferred to cos 2θ of equal length
+HIGHEST = 6  # largest multiple of an angle that is written in powers of its sine and cosine
+FEW = 8  # largest number of terms of sums that are also tried with the common divisor in each term
+FACTORING = 25  # number of terms that cost as much effort as factoring a polynomial
+TRIAL = 10**6  # least number put into polynomials: values share a factor by chance in fewer than 1/1000 of cases
 
 
 class Writer:
@@ -54,7 +54,7 @@ class Writer:
     Attributes
     ----------
     effort : int
-        Terms of sums that are written in all ways; later ones are in one way.
+        Number of terms of sums for which all forms are tried; later sums get one form.
     """
 
     def __init__(self, atoms: Atoms) -> None:
@@ -88,7 +88,7 @@ class Writer:
         return summed(times(n, tuple(power(self.atom(k), e) for k, e in mono)) for mono, n in phase)
 
     def product(self, x: Any, mono: Monomial, others: Sequence[Form] = ()) -> Form:
-        """X · mono · others, as one product, with tan in place of sin / cos."""
+        """The product x · mono · others, with tan in place of sin / cos."""
         parts: list[Form] = []
         for other in others:
             if other.kind in ("number", "product"):
@@ -119,7 +119,7 @@ class Writer:
     # ------------------------------------------------------------------------------------------------- of sums
 
     def _shortest(self, a: Mapping[Any, Any], write: Callable[[Sum], Form]) -> Form:
-        """Whatever all terms share before the rest; a number also within."""
+        """Common factors of all terms times the rest; a number is also tried within the terms."""
         if not a:
             return number(0)
         mono, factor, rest = content(a)  # type: ignore[arg-type]
@@ -153,7 +153,7 @@ class Writer:
         return min(forms, key=cost_of)
 
     def _choices(self, a: Iterable[tuple[Monomial, str, Phase]], several: int) -> list[Set[int]]:
-        """Which atoms stand outside: those of one rank, all, or one that is in many terms."""
+        """Choices of atoms to take out: those of one rank, all, or one that is in many terms."""
         uses: dict[int, int] = {}
         for mono, *_ in a:
             for k, _ in mono:
@@ -170,7 +170,7 @@ class Writer:
         return choices
 
     def _apart(self, a: Iterable[tuple[Monomial, str, Phase]]) -> list[set[int]]:
-        """Parameters that never meet in a term, as the masses of several bodies."""
+        """Parameters that never share a term, as the masses of several bodies."""
         together: dict[int, set[int]] = {}
         for mono, *_ in a:
             parameters = [k for k, _ in mono if self.atoms[k].rank == 0]
@@ -240,7 +240,7 @@ class Writer:
         return {((self.atoms.wave(kind, phase), 1),): 1}
 
     def _of_multiple(self, kind: str, phase: Phase) -> Polynomial:
-        """(cos φ + i sin φ)ⁿ = cos nφ + i sin nφ."""
+        """Waves of nφ in powers of cos φ and sin φ: (cos φ + i sin φ)ⁿ = cos nφ + i sin nφ."""
         n = _divisor(phase)
         once = tuple((angle, ratio(k, n)) for angle, k in phase)
         sine, cosine = self.atoms.wave(SINE, once), self.atoms.wave(COSINE, once)
@@ -250,7 +250,7 @@ class Writer:
         }
 
     def _of_angles(self, kind: str, parts: Iterable[Phase]) -> Polynomial:
-        """By the theorems of addition."""
+        """Waves of sums of angles, by the addition theorems."""
         sine: Polynomial = {}
         cosine: Polynomial = {(): 1}
         for part in filter(None, parts):
@@ -303,7 +303,7 @@ class Writer:
         return min(forms, key=cost_of)
 
     def _complement(self, a: Sum) -> Iterator[Form]:
-        """1 − sin² θ is cos² θ, and 1 − cos² θ is sin² θ."""
+        """The square cos² θ of 1 − sin² θ, or sin² θ of 1 − cos² θ; none of other sums."""
         x = a.get(CONSTANT)
         for (mono, _, _), y in a.items():
             if len(mono) == 1 and mono[0][1] == 2 and x == -y:
@@ -312,7 +312,7 @@ class Writer:
                     yield self.product(x, ((self.atoms.wave(COSINE if kind == SINE else SINE, of), 2),))
 
     def _squares(self, a: Sum) -> Iterator[Form]:
-        """Σ x (b ± c)², with b² and c² among the terms and ± 2 b c between them."""
+        """Sums with squares collected: x (b ± c)² for terms x b², x c² and ± 2 x b c."""
         left = {mono: x for (mono, _, _), x in a.items()}
         roots = {tuple((k, n // 2) for k, n in mono): x for mono, x in left.items() if not any(n % 2 for _, n in mono)}
         squares: list[Form] = []
@@ -351,7 +351,7 @@ class Writer:
 def _factors(
     exponents: tuple[tuple[int, ...], ...], values: tuple[Any, ...]
 ) -> tuple[Any, list[tuple[list[tuple[tuple[int, ...], Any]], int]]]:
-    """The number, the terms of each factor, and the powers of factors: kernels of a model share many polynomials."""
+    """The number, the terms of each factor, and the powers of factors; kept, since kernels share many polynomials."""
     terms = {e: sm.Rational(x.numerator, x.denominator) for e, x in zip(exponents, values, strict=True)}
     number, factors = sm.Poly.from_dict(terms, *sm.symbols(f"x:{len(exponents[0])}")).factor_list()
     return ratio(int(number.p), int(number.q)), [
@@ -360,10 +360,10 @@ def _factors(
 
 
 def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Any]) -> bool:
-    """Test whether numbers in place of symbols show that a polynomial without common symbols has no factors.
+    """Test by numbers in place of symbols whether a polynomial without common symbols surely has no factors.
 
-    Of a polynomial a + b x in some x the factors are those that a and b share, which a number has as well; others are
-    looked for in x alone.
+    The factors of a polynomial a + b x are common factors of a and b, so numbers show them. Otherwise factors in x
+    alone are looked for.
     """
     draw = random.Random(len(exponents))
     at = [draw.randrange(TRIAL, 10 * TRIAL) for _ in exponents[0]]
@@ -384,7 +384,7 @@ def _irreducible(exponents: Sequence[tuple[int, ...]], values: Sequence[Any]) ->
 
 
 def _divisor(phase: Phase) -> int:
-    """The greatest whole number that all multiples of angles hold; 1 if it is large, as in sin 100 t."""
+    """The greatest common divisor of all multiples of angles; 1 if it is large, as in sin 100 t."""
     if any(n.denominator != 1 for _, n in phase):
         return 1
     found = math.gcd(*(n.numerator for _, n in phase))
@@ -400,7 +400,7 @@ def _multiplied(a: Polynomial, b: Polynomial) -> Polynomial:
 
 
 def _groups(a: Sum, outside: Set[int]) -> list[tuple[Sum, Sum]]:
-    """A = Σ outer · inner; where the inner sums of several are multiples of one, the outer is a sum."""
+    """Groups of a = Σ outer · inner; outer factors of proportional inner sums are added."""
     by_outer: dict[Monomial, Sum] = {}
     for (mono, kind, phase), x in a.items():
         outer = tuple([factor for factor in mono if factor[0] in outside])
@@ -414,7 +414,7 @@ def _groups(a: Sum, outside: Set[int]) -> list[tuple[Sum, Sum]]:
 
 
 def _in_coprime_numbers(a: Sum) -> tuple[Any, Sum]:
-    """The number that all terms share, and the remaining sum, whose least term is positive."""
+    """The common number of all terms, and the remaining sum; the sign makes its least term positive."""
     if len(a) == 1:
         [(term, x)] = a.items()
         return x, {term: 1}

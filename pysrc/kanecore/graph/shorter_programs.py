@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Short forms as programs: the forms that people read, where they are also the shorter ones to compute.
+"""Short forms as programs, where the forms for readers are also shorter to compute.
 
-A program is replaced where its short forms take fewer operations in a call, no sine or cosine of another angle and no
-more functions, and where at none of some random states any result differs, but for rounding, or the bound of its
-rounding error is more than :data:`WORSE` times that of the program.  The states are of five kinds: parameters of one
-size, parameters whose sizes differ by a million, and angles that nearly agree, with each other, with zero and with a
-quarter of a turn.
+A program is replaced by its short forms under these conditions: they take fewer operations in a call, no sine or cosine
+of a further angle, and no more functions. At random states all results agree to rounding, and the bound of their
+rounding errors is at most :data:`WORSE` times that of the program.  The states are of five kinds: parameters of one
+size; parameters of sizes that differ by a million; angles that nearly equal each other, zero, or a quarter of a turn.
 
-A program that has more terms, multiplied out, than it has operations is not written at all: hardly any becomes shorter.
-Forms that collect terms, as sin² + cos² = 1 and common factors do, lose nothing.  A form that multiplied out a
-difference cancels; the test finds it.
+A program that has more terms, multiplied out, than operations is not tried, since such programs hardly ever become
+shorter. Forms that collect terms, by sin² + cos² = 1 or by common factors, lose no digits. A form that multiplies out a
+difference may cancel; the states above show this.
 """
 
 from __future__ import annotations
@@ -27,30 +26,30 @@ from .zero_tests import BRANCHING
 
 __all__ = ["WORSE", "brought", "rounding_ratio", "shorter"]
 
-WORSE = 2.0  # factor of a rounding error that fewer operations may cost; the largest in the gallery is 1.6
-NODES = 250  # below a program; larger ones are recursions that share more than their written forms do
-EFFORT = 1000  # terms of sums that are written in all ways, which take 0.1 s at most
-STATES = 3  # of each kind
-DECADES = 3  # by which the size of parameters differs from 1, up and down
-NEAR = 1e-6  # radians between angles that nearly agree
+WORSE = 2.0  # largest factor by which rounding errors may grow; the gallery's largest is 1.6
+NODES = 250  # largest number of nodes of a program; larger ones are recursions, which share more than short forms
+EFFORT = 1000  # terms of sums for which all forms are tried, which takes at most 0.1 s
+STATES = 3  # states of each kind
+DECADES = 3  # decades by which the size of parameters differs from 1, up and down
+NEAR = 1e-6  # radians between nearly equal angles
 
 WAVES = (Op.SIN, Op.COS)
 COUNTED = (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.NEG, Op.SYM, *WAVES)
 
 
 def shorter(g: Graph, roots: Sequence[int], effort: int = EFFORT) -> list[int]:
-    """The roots, or their short forms where these are shorter to compute; see above.
+    """The roots, or their short forms if these are shorter to compute; conditions are in the docstring of the module.
 
     Parameters
     ----------
     effort : int
-        Terms of sums that are written in all ways.  Without any, three quarters of the operations are saved in a fifth
-        of the time.
+        Number of terms of sums for which all forms are tried. With 0, three quarters of the operations are saved in a
+        fifth of the time.
     """
     given, below = list(roots), g.below(roots)
     if len(below) > NODES or any(g.nodes[i][0] in BRANCHING for i in below):
         return given
-    trial = g.clone()  # what is not taken leaves no nodes behind
+    trial = g.clone()  # on a clone, so that a rejected form leaves no nodes in the graph
     forms = concise(trial, given, effort, most=count_in_call(g, given))
     if forms is None:
         return given
@@ -61,7 +60,7 @@ def shorter(g: Graph, roots: Sequence[int], effort: int = EFFORT) -> list[int]:
 
 
 def brought(g: Graph, clone: Graph, roots: Sequence[int]) -> list[int]:
-    """Nodes of a clone that grew, in the graph that it was cloned from."""
+    """Nodes of a clone that has grown, copied into the original graph."""
     return g.copy(clone, roots, {i: i for i in clone.below(roots) if i < len(g.nodes)})
 
 
@@ -72,7 +71,7 @@ def _is_shorter(g: Graph, found: Sequence[int], original: Sequence[int]) -> bool
 
 
 def _angles(g: Graph, roots: Sequence[int]) -> set[int]:
-    """Angles whose sines and cosines are computed in each call."""
+    """Angles with sines and cosines that are computed in each call."""
     nodes = (g.nodes[i] for i in g.below(roots) if g.depends[i] & ~PARAMETER)
     return {operands[0] for op, *operands in nodes if op in WAVES}
 
@@ -86,10 +85,10 @@ def _functions(g: Graph, roots: Sequence[int]) -> int:
 
 
 def rounding_ratio(g: Graph, found: Sequence[int], original: Sequence[int]) -> float:
-    """The largest ratio of the bounds of rounding errors of two programs, at all states; 0 where none is finite.
+    """The largest ratio of the bounds of rounding errors of two programs, over all states; 0 if no bound is finite.
 
-    Infinite, if results differ by more than rounding.  Bounds are running ones
-    (:meth:`.random_samples.Sample.rounding`), but at least the rounding of the result itself.
+    The ratio is infinite if results differ by more than rounding. Bounds are those of running error analysis
+    (:meth:`.random_samples.Sample.rounding`), and at least the rounding of the result itself.
     """
     worst, order = 0.0, g.below([*found, *original])
     for state in _states(g, order):
@@ -120,9 +119,9 @@ def _states(g: Graph, nodes: Sequence[int]) -> Iterator[Sample]:
 
 
 def _of_known_angles(g: Graph, roots: Sequence[int], known: Container[int]) -> list[int]:
-    """The roots with sines and cosines of sums and doubles of angles by the theorems of addition, but for known ones.
+    """The roots with sines and cosines of sums and doubles of angles by the addition theorems; known waves are kept.
 
-    A sum takes three operations for each, where a pair of sine and cosine takes thirty.
+    Each takes three operations, and a pair of sine and cosine thirty.
     """
     image: dict[int, int] = {}
     for i in g.below(roots):

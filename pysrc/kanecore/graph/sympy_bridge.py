@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Conversion between SymPy expressions and the graph, both ways.
 
-`FromSympy` reads what a user writes into a graph; `to_sympy` writes what `kanecore.Model.symbolic` shows.  Nothing else
-of the graph knows of SymPy.
+`FromSympy` reads a user's expressions into a graph; `to_sympy` writes the expressions of `kanecore.Model.symbolic`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__ = ["FromSympy", "as_printed", "new_symbols", "sympy_value", "to_sympy"]
 _UNARY: dict[Any, str] = {
     getattr(sm, row.sympy): op for op, row in OPERATIONS.items() if row.n_operands == 1 and row.sympy
 }
-# These are written by means of other functions, exactly.
+# These functions are written exactly by other functions.
 _REWRITTEN: dict[Any, Callable[..., Any]] = {
     sm.sec: lambda x: 1 / sm.cos(x),
     sm.csc: lambda x: 1 / sm.sin(x),
@@ -65,7 +64,7 @@ _COMPARE: dict[Any, tuple[str, bool]] = {
 
 
 class FromSympy:
-    """Reads SymPy expressions into a graph, each subexpression once.
+    """Reader of SymPy expressions into a graph; each subexpression is read once.
 
     Parameters
     ----------
@@ -75,12 +74,12 @@ class FromSympy:
     functions : mapping of SymPy function to Data, optional
         Undefined functions that are given by data.
     where : str
-        Place of what is read, for messages; `at` names another.
+        Place of the expressions, for messages; `at` changes it.
 
     Attributes
     ----------
     where : str
-        Place that is being read.
+        Place of the expression that is being read.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class FromSympy:
 
     @contextmanager
     def at(self, where: str) -> Iterator[None]:
-        """Name the place of the expressions that are read within, for messages."""
+        """Set the place of the expressions for messages, within a ``with`` block."""
         before, self.where = self.where, where
         try:
             yield
@@ -110,7 +109,7 @@ class FromSympy:
         if isinstance(expr, numbers.Real):
             expr = sm.sympify(expr)
         if not isinstance(expr, sm.Basic):
-            raise ModelError(f"{self.where} holds {_short(expr)}, which is no SymPy expression of a scalar")
+            raise ModelError(f"{self.where} has {_short(expr)}, which is no SymPy expression of a scalar")
         node = self._known.get(expr)
         if node is not None:
             return node
@@ -131,7 +130,7 @@ class FromSympy:
         if e.is_Atom and e.is_number:
             return self._number(e)
         if e.is_Add:
-            return g.sum(map(self, e.args))  # SymPy keeps arguments in an order of its own, the same in every process
+            return g.sum(map(self, e.args))  # SymPy's order of arguments is the same in every process
         if e.is_Mul:
             return self._product(e)
         if e.is_Pow:
@@ -154,9 +153,9 @@ class FromSympy:
             return self._piecewise(e)
         if e.func in _REWRITTEN:
             return self(_REWRITTEN[e.func](*e.args))
-        if e.func is sm.UnevaluatedExpr:  # in the inverse curves of SymPy's muscles
+        if e.func is sm.UnevaluatedExpr:  # for the inverse curves of SymPy's muscles
             return self(e.args[0])
-        if isinstance(e, sm.Function):  # one that defines itself, such as the curves of SymPy's muscles
+        if isinstance(e, sm.Function):  # a function that evaluates itself, such as the curves of SymPy's muscles
             written = e.doit(deep=False)
             if written.func is not e.func:
                 return self(written)
@@ -170,7 +169,7 @@ class FromSympy:
         return isinstance(e, AppliedUndef) and e.func in self._functions
 
     def _given(self, e: Any) -> int:
-        """Given function or one of its derivatives; SymPy writes ``Subs`` if an argument is no symbol."""
+        """A given function, or one of its derivatives; SymPy writes ``Subs`` if an argument is no symbol."""
         call, place = (e.expr, dict(zip(e.variables, e.point, strict=True))) if isinstance(e, sm.Subs) else (e, {})
         call, variables = (call.expr, call.variable_count) if isinstance(call, sm.Derivative) else (call, ())
         if isinstance(call, AppliedUndef) and not self._is_given(call):
@@ -190,10 +189,10 @@ class FromSympy:
         return self.graph.given(Given(name, data, orders), [self(argument.xreplace(place)) for argument in call.args])
 
     def _is_partial(self, e: Any, call: Any, variable: Any) -> bool:
-        """Test whether a derivative is by one argument, not by a variable that several arguments hold.
+        """Test whether a derivative is by one argument, and not by a variable that several arguments contain.
 
-        SymPy writes both in one way if a function of time stands in several arguments: its chain rule doubles the
-        derivative of f(x(t), x(t)).  Its second derivatives may leave symbols of its own in place of arguments.
+        SymPy writes both alike if several arguments contain the same function of time: its chain rule doubles the
+        derivative of f(x(t), x(t)). SymPy's second derivatives may have dummy symbols in place of arguments.
         """
         if variable not in call.args:
             return False
@@ -246,7 +245,7 @@ class FromSympy:
         *cases, (last, condition) = e.args
         if condition is not sm.true:
             raise ModelError(
-                f"{_short(e)} in {self.where} has no value where no condition holds: end it with (value, True)"
+                f"{_short(e)} in {self.where} has no value if all conditions are false: end it with (value, True)"
             )
         result = self(last)
         for value, condition in reversed(cases):
@@ -280,10 +279,10 @@ class FromSympy:
 
 
 def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Factors in groups, each multiplied first: xⁿ |x|ᵉ as |x|ⁿ⁺ᵉ, or, n being odd, as x and |x|ⁿ⁺ᵉ⁻¹.
+    """Factors with powers of x and |x| gathered: xⁿ |x|ᵉ as |x|ⁿ⁺ᵉ or, for odd n, as x and |x|ⁿ⁺ᵉ⁻¹.
 
-    |x| may be written as a power of x².  SymPy gathers powers of x, and those of |x|, but not one with the other; and
-    factor by factor their product has no derivative at x = 0 where e is no integer (see :func:`.calculus.partials`).
+    |x| may be written as a power of x². SymPy gathers powers of x, and powers of |x|, but not x with |x|. Factor by
+    factor, xⁿ |x|ᵉ has no derivative at x = 0 if e is no integer (see :func:`.calculus.partials`).
     """
     single = list(factors)
     groups: list[tuple[Any, ...]] = []
@@ -309,7 +308,7 @@ def _gathered(factors: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def _ratio(y: Any, x: Any) -> Any:
-    """The number y / x; None if it is not seen to be one."""
+    """The ratio y / x if it is a number; None if no rule shows that."""
     a, b = y.as_coefficients_dict(), x.as_coefficients_dict()
     if set(a) != set(b):
         return None
@@ -318,7 +317,7 @@ def _ratio(y: Any, x: Any) -> Any:
 
 
 def _holding(arguments: Sequence[Any], variable: Any) -> int:
-    """Number of arguments that hold a variable."""
+    """Number of arguments that contain a variable."""
     return sum(argument.has(variable) for argument in arguments)
 
 
@@ -328,14 +327,14 @@ def _short(e: Any) -> str:
 
 
 def as_printed(symbol: Any) -> str:
-    """LaTeX of a symbol, a function of time, its derivative, or a function: names that differ may print alike."""
+    """LaTeX of a symbol, a function of time, its derivative, or a function; different names may print alike."""
     from sympy.physics.vector import vlatex
 
     return str(vlatex(sm.Symbol(symbol.__name__) if isinstance(symbol, type) else symbol))
 
 
 def new_symbols(name: str, symbols: Iterable[Any]) -> Iterator[Any]:
-    """Symbols name1, name2, ..., of which none prints as one of the given ones does."""
+    """Symbols name1, name2, ...; none prints like one of the given symbols."""
     taken = set(map(as_printed, symbols))
     return (z for z in map(sm.Symbol, map(f"{name}{{}}".format, count(1))) if as_printed(z) not in taken)
 
@@ -350,15 +349,15 @@ def to_sympy(
     symbols : mapping
         Symbol key to SymPy symbol; ``("f", name)`` of a given function to SymPy's function.
     nested : bool
-        Write everything out.  Otherwise each operation that is used more than once, and is more than a signed symbol
-        or number, becomes an intermediate variable z1, z2, ...
+        Write all expressions out. Otherwise an operation that is used more than once becomes an intermediate variable
+        z1, z2, ..., unless it is a symbol or number with a sign.
 
     Returns
     -------
     intermediates : list of (symbol, expression)
-        In order of evaluation, after Autolev's Z list; empty if ``nested``.
+        In order of evaluation, like Autolev's Z list; empty if ``nested``.
     expressions : list
-        One per root.
+        The expression of each root.
     """
     order = g.below(roots)
     uses: dict[int, int] = {}
@@ -394,7 +393,7 @@ def sympy_value(node: tuple[Any, ...], value: Mapping[int, Any], symbols: Mappin
 
 
 def _applied(function: Any, orders: Sequence[int], arguments: Sequence[Any]) -> Any:
-    """SymPy's f, or a derivative: by the argument itself if that differs from the others."""
+    """SymPy's f, or a derivative; by the argument itself if no other argument equals it."""
     places, point = list(arguments), {}
     for i, argument in enumerate(arguments):
         plain = argument.is_Symbol or isinstance(argument, AppliedUndef)
@@ -410,7 +409,7 @@ _TRUTH = (Relational, BooleanFunction, BooleanAtom)
 
 
 def _truth(value: Any) -> Any:
-    """A number as a condition: true where it is not zero."""
+    """A number as a condition: true if it is not zero."""
     return value if isinstance(value, _TRUTH) else sm.Ne(value, 0)
 
 

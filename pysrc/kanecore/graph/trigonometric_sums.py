@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums of products of symbols and waves: the one form that expressions of mechanics have.
+"""Sums of products of symbols and waves, the unique form of most expressions of mechanics.
 
-Most expressions are polynomials in parameters, speeds and inputs, and in sines and cosines of sums of angles, maybe
-divided by others.  If products of sines and cosines are written as sums, as 2 sin a cos b = sin(a + b) + sin(a − b), a
-polynomial becomes
+Most expressions are polynomials, or quotients of polynomials, in parameters, speeds and inputs, and in sines and
+cosines of sums of angles. If products of sines and cosines are written as sums, by 2 sin a cos b = sin(a + b) + sin(a −
+b), a polynomial becomes
 
     Σ c · x₁^k₁ x₂^k₂ ... · cos(θ) or sin(θ),    θ = n₁ q₁ + n₂ q₂ + ...
 
-in one way only.  So sin² + cos² = 1 and the theorems of addition need no search, and the sum of zero is empty.
+in one way only. So sin² + cos² = 1 and the addition theorems need no search, and zero is the empty sum.
 Denominators are factors with negative exponents.  Other functions are atoms; their arguments are sums again.
 """
 
@@ -43,12 +43,12 @@ __all__ = [
 ]
 
 Monomial = tuple[tuple[int, int], ...]
-"""Numbers of atoms and their exponents, by the atom."""
+"""Indices of atoms with their exponents, sorted by index."""
 Phase = tuple[tuple[Monomial, Any], ...]
-"""The angle of a wave: products of atoms and how many times they are taken, the first a positive number."""
+"""The angle of a wave: products of atoms with their multiples; the first multiple is positive."""
 Term = tuple[Monomial, str, Phase]
 Sum = dict[Term, Any]
-"""Whole numbers or fractions by what they multiply; empty for zero."""
+"""Coefficients, whole numbers or fractions, by the term; empty for zero."""
 
 Exponentials = dict[tuple[int, ...], tuple[Any, Any]]
 """Real and imaginary parts of coefficients by the exponents of exponentials and atoms."""
@@ -58,7 +58,7 @@ Factor = tuple[Fraction, Fraction]
 COSINE, SINE = "cos", "sin"
 MOST = 160  # terms of a sum
 HIGHEST = 6  # powers of sums that are multiplied out
-FINEST = 64  # of denominators that a float is read with: 0.5 is 1/2, and 0.1 stays as it is
+FINEST = 64  # largest denominator with which a float is read: 0.5 is 1/2, and 0.1 stays as it is
 
 CONSTANT: Term = ((), COSINE, ())
 
@@ -84,7 +84,7 @@ class Atom(NamedTuple):
 
 
 def ratio(a: Any, b: int = 1) -> Any:
-    """A / b, as an int where it is whole: these are several times as fast as fractions."""
+    """The quotient a / b, as an int if it is whole: ints are several times as fast as fractions."""
     if isinstance(a, int):
         whole, rest = divmod(a, b)
         return Fraction(a, b) if rest else whole
@@ -93,7 +93,7 @@ def ratio(a: Any, b: int = 1) -> Any:
 
 
 def accumulate_term(total: dict[Any, Any], term: Any, value: Any) -> None:
-    """``total[term] += value``, without zeros."""
+    """Add ``value`` to ``total[term]``; zeros are removed."""
     value += total.get(term, 0)
     if value:
         total[term] = value
@@ -134,7 +134,7 @@ def _phase(a: Phase, b: Phase, sign: int) -> Phase:
 
 
 def wave(kind: str, phase: Phase) -> tuple[str, Phase, int]:
-    """The wave with the first multiple positive, and the sign before it; 0 for sin 0."""
+    """The wave with a positive first multiple, and its sign; 0 for sin 0."""
     if not phase:
         return COSINE, (), int(kind == COSINE)
     if phase[0][1] > 0:
@@ -163,14 +163,14 @@ def _times(a: Sum, b: Sum) -> Sum:
 
 
 def _whole(a: Sum) -> tuple[Sum, int]:
-    """A sum in whole numbers, and their common divisor: products of fractions take ten times as long."""
+    """A sum in whole numbers, and their common divisor; products of fractions would take ten times as long."""
     below = math.lcm(*(x.denominator for x in a.values()))
     return {term: x.numerator * (below // x.denominator) for term, x in a.items()}, below
 
 
 @lru_cache(maxsize=10_000)
 def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> tuple[tuple[str, Phase, int], ...]:
-    """Twice a product of two waves is a sum of two."""
+    """Twice the product of two waves, which is a sum of two waves."""
     kind = COSINE if kind_a == kind_b else SINE
     low, high = (1, -1) if kind_a == kind_b == SINE else (-1, 1) if kind_a == COSINE != kind_b else (1, 1)
     terms = (wave(kind, _phase(a, b, sign)) for sign in (-1, 1))
@@ -178,7 +178,7 @@ def _of_two(kind_a: str, a: Phase, kind_b: str, b: Phase) -> tuple[tuple[str, Ph
 
 
 def content(a: Sum) -> tuple[Monomial, Any, Sum]:
-    """Split a sum into the atoms and the number that all terms share, and the rest, in coprime whole numbers.
+    """Split a sum into the common atoms and number of all terms, and the rest in coprime whole numbers.
 
     The number is negative where most terms are.
     """
@@ -224,7 +224,7 @@ class Atoms:
         return self.all[k]
 
     def number(self, kind: str, content: Any, rank: int) -> int:
-        """The number of an atom, a new one where it has none."""
+        """The number of an atom; a new atom is added."""
         found = self._numbers.get((kind, content))
         if found is None:
             found = self._numbers[kind, content] = len(self.all)
@@ -244,17 +244,17 @@ class Sums:
     Parameters
     ----------
     kept : {"", "lengths", "squares"}
-        What is not multiplied out, but an atom: sums of three lengths or more, as l2 − l3 + d, or sums that are
-        squared, as that of m (v + a ω)².
+        Sums that are atoms, not multiplied out: sums of three lengths or more, as l2 − l3 + d, or sums that are
+        squared, as in m (v + a ω)².
     normal : bool
         Replace the square of the first of the Euler parameters e0, ..., e3 of a unit quaternion by 1 − e1² − e2² − e3².
     named : collection of nodes
-        Nodes that have names: they are symbols in others.
+        Nodes with names, which are symbols in the sums of other nodes.
 
     Attributes
     ----------
     keeps : bool
-        Whether something was kept.
+        Whether a sum was kept as an atom.
     """
 
     def __init__(
@@ -266,14 +266,14 @@ class Sums:
         self._sums: dict[int, Sum | None] = {}
 
     def __call__(self, root: int) -> Sum | None:
-        """The sum of a node; None where it, or one that it is made of, has too many terms or divides by zero."""
+        """The sum of a node; None if the sum, or a part of it, has too many terms or divides by zero."""
         for i in self.graph.below([root], self._sums):
             if i not in self._sums:
                 self._sums[i] = self._of_name(i) if i in self._named else self._of_node(i)
         return self._sums[root]
 
     def definition(self, root: int) -> Sum | None:
-        """The sum of a node that has a name, or of another one."""
+        """The sum of a node, written out even if the node has a name."""
         for i in self.graph.operands(root):
             self(i)
         return self._of_node(root)
@@ -354,7 +354,7 @@ class Sums:
     }
 
     def _lengths(self, a: Sum) -> Sum:
-        """One atom, if it is a sum of three lengths or more; of masses or inertias not, which others cancel."""
+        """A sum of three lengths or more as one atom; masses or inertias are no atoms, as they may cancel."""
         ranks = set()
         for mono, _, phase in a:
             if phase or len(mono) != 1 or mono[0][1] != 1:
@@ -383,7 +383,7 @@ class Sums:
         return {(_inverse(mono), COSINE, ()): ratio(1 / Fraction(factor))}
 
     def _wave(self, kind: str, angle: Sum) -> Sum | None:
-        """Sine or cosine of an angle that is made of symbols alone; a quarter turn is taken out of it."""
+        """Sine or cosine of an angle that consists of symbols; quarter turns are taken out of the angle."""
         phase: dict[Monomial, Any] = {}
         quarters = 0
         for (mono, _, of), n in angle.items():
@@ -405,7 +405,7 @@ class Sums:
         return self._cancelled(_replaced_squares(a, self._squares) if self._squares else a)
 
     def _cancelled(self, a: Sum) -> Sum:
-        """The sum with denominators cancelled where they divide their numerators without a remainder."""
+        """The sum with denominators cancelled if they divide their numerators without remainder."""
         by_denominator: dict[Monomial, Sum] = {}
         for (mono, kind, phase), x in a.items():
             below = tuple((k, n) for k, n in mono if n < 0 and self.atoms[k].kind in (SINE, COSINE, "sum"))
@@ -425,13 +425,13 @@ class Sums:
         return total
 
     def value(self, k: int) -> Sum:
-        """The sum that a wave, or a sum, is as an atom."""
+        """The sum of an atom that is a wave or a sum."""
         kind, of, _ = self.atoms[k]
         return dict(of) if kind == "sum" else {((), kind, of): 1}
 
 
 def _squares_of_first(graph: Graph, atoms: Atoms) -> dict[int, Sum]:
-    """The square of e0 by the others, for the number of its atom, of each unit quaternion."""
+    """The square of e0 by e1, e2, e3, by the number of the atom e0, of each unit quaternion."""
     found: dict[int, Sum] = {}
     for group in graph.unit:
         first, *others = (atoms.number("symbol", i, 1) for i in group)
@@ -454,7 +454,7 @@ def _replaced_squares(a: Sum, squares: Mapping[int, Sum]) -> Sum:
 
 
 def _divided(a: Sum, b: Sum) -> Sum | None:
-    """The quotient of a by b; None where something is left.
+    """The quotient of a by b; None if there is a remainder.
 
     With cos θ = (e^iθ + e^−iθ) / 2 both are polynomials in atoms and exponentials, also of negative powers.  They are
     divided by their leading terms, in the order of the exponents (D. Cox, J. Little, D. O'Shea, *Ideals, Varieties, and
@@ -474,10 +474,10 @@ def _divided(a: Sum, b: Sum) -> Sum | None:
 
 
 def _primitive_quotient(above: tuple[Exponentials, Factor], below: tuple[Exponentials, Factor]) -> Exponentials | None:
-    """The quotient of two polynomials, each a primitive one and its factor; None where something is left.
+    """The quotient of two polynomials, each a primitive polynomial and its factor; None if there is a remainder.
 
-    By Gauss's lemma the quotient of primitive polynomials in the Gaussian integers has such coefficients: no fractions
-    are needed on the way, and the first coefficient that is none tells that something is left.
+    By Gauss's lemma the quotient of primitive polynomials in the Gaussian integers has Gaussian integers as
+    coefficients: no fractions are needed, and the first other coefficient shows that there is a remainder.
     """
     (rest, (p, q)), (divisor, (u, v)) = above, below
     rest = dict(rest)
@@ -485,7 +485,7 @@ def _primitive_quotient(above: tuple[Exponentials, Factor], below: tuple[Exponen
     real, imaginary = divisor[lead]
     size = real * real + imaginary * imaginary
     others = [(exponents, x) for exponents, x in divisor.items() if exponents != lead]
-    waiting = [tuple(-n for n in exponents) for exponents in rest]  # those not yet divided, the largest first
+    waiting = [tuple(-n for n in exponents) for exponents in rest]  # terms not yet divided, the largest first
     heapify(waiting)
     quotient: Exponentials = {}
     for _ in range(4 * len(rest) + 8):
@@ -518,7 +518,7 @@ def _primitive_quotient(above: tuple[Exponentials, Factor], below: tuple[Exponen
 
 
 def _primitive(a: Exponentials) -> tuple[Exponentials, Factor]:
-    """Gaussian integers without a common divisor, and the factor that makes the polynomial of them."""
+    """Coefficients in Gaussian integers without a common divisor, and the factor that gives the polynomial."""
     denominator = math.lcm(*(n.denominator for x in a.values() for n in x))
     whole = {key: (int(x * denominator), int(y * denominator)) for key, (x, y) in a.items()}
     common = (0, 0)
@@ -549,7 +549,7 @@ PRIME, ROOT_OF_MINUS_ONE = 998244353, 86583718  # 119 · 2²³ + 1
 
 
 def _may_divide(above: Exponentials, below: Exponentials) -> bool:
-    """Test whether ``below`` may divide ``above``, with numbers modulo a prime for all variables but one."""
+    """Test whether ``below`` may divide ``above``: modulo a prime, with numbers for all variables except one."""
     draw = random.Random(len(above))
     places = range(len(next(iter(above))))
     spread = [_spread(below, i) for i in places]

@@ -37,13 +37,13 @@ def dot(g: Graph, a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def length(g: Graph, a: Sequence[int]) -> int:
-    """√(a·a), whose derivative at a = 0 is zero in all units, without a condition, which would double derivatives."""
+    """The length √(a·a), with derivative 0 at a = 0 in all units; a condition would double derivatives."""
     present = [x for x in a if x]
     if len(present) == 1:
         return g.call(Op.ABS, present[0])
     square = dot(g, present, present)
     sign = g.call(Op.SIGN, square)  # 0 or 1
-    at_zero = g.call(Op.ABS, g.sub(g.one, sign))  # a number of its own: sums of three terms are taken in any order
+    at_zero = g.call(Op.ABS, g.sub(g.one, sign))  # a separate node: sums of three terms are evaluated in any order
     return g.mul(sign, g.sqrt(g.add(square, at_zero)))
 
 

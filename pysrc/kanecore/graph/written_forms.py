@@ -2,7 +2,7 @@
 """Written forms of expressions, and the number of operations that a reader counts in each.
 
 A :class:`Form` is a tree of sums, products, powers, functions and symbols.  Operations are counted as
-`sympy.count_ops` counts them: a − b is one, as a / b is, and a minus sign before all.
+`sympy.count_ops` does: a − b is one operation, and so are a / b and a leading minus sign.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from .trigonometric_sums import Atom, Atoms
 
 __all__ = ["PARENTHESIS", "Form", "Meaning", "cost_of", "number", "power", "summed", "times"]
 
-PARENTHESIS, TERM = 1 / 256, 1.5 / 256  # of an operation: they decide between equal numbers of operations
+PARENTHESIS, TERM = 1 / 256, 1.5 / 256  # costs that decide between equal numbers of operations
 
 
 class Form:
-    """A way to write an expression.
+    """A written form of an expression.
 
     Attributes
     ----------
     kind : {"number", "atom", "power", "product", "sum"}
     factor : Fraction or int
-        The number; of a product, the one before it; the exponent of a power.
+        The value of a number, the numerical factor of a product, or the exponent of a power.
     atom : int
         Number of the symbol, function or sum in :class:`~.trigonometric_sums.Sums`.
     parts : tuple of Form
         Base, factors, terms or arguments.
     cost : float
-        Operations, and a little for each parenthesis.
+        Number of operations, plus a little for each parenthesis.
     """
 
     __slots__ = ("atom", "cost", "factor", "kind", "parts")
@@ -62,7 +62,7 @@ def power(base: Form, n: int) -> Form:
 
 
 def times(x: Any, factors: tuple[Form, ...]) -> Form:
-    """The product of a number and factors that are no products."""
+    """The product of a number and of factors, none of them a product."""
     if not factors:
         return number(x)
     if x < 0:  # −(a − b) is b − a, without a sign
@@ -127,9 +127,9 @@ class Meaning:
         self._graph, self._atoms = graph, atoms
 
     def sympy(self, form: Form, symbols: Mapping[Any, Any], named: Mapping[int, Any]) -> Any:
-        """SymPy's expression; a sum stays together where SymPy would multiply it by a number.
+        """SymPy's expression; a number times a sum is not multiplied out, as SymPy would do.
 
-        ``symbols`` are the user's by the keys of the graph, ``named`` those of some atoms.
+        ``symbols`` are the user's symbols by the keys of the graph; ``named`` are symbols of some atoms.
         """
         if form.kind == "number":
             return sm.Rational(form.factor)
@@ -160,7 +160,7 @@ class Meaning:
         return getattr(sm, kind)(*parts)
 
     def node(self, form: Form) -> int:
-        """The node of the graph.  Factors of parameters alone stand together: they are computed once for all calls."""
+        """The node of the graph; factors of parameters alone come first, computed once."""
         g = self._graph
         if form.kind == "number":
             return g.constant(form.factor)
@@ -199,7 +199,7 @@ class Meaning:
         return g.rebuild((of[0],), parts) if kind == "call" else g.call(getattr(Op, kind.upper()), parts[0])
 
     def value(self, form: Form, at: Sample, named: Mapping[int, Any]) -> Any:
-        """The number at a state; ``named`` are those of some atoms."""
+        """The value at a state; ``named`` are the values of some atoms."""
         if form.kind == "number":
             return real(PRECISE, form.factor)
         if form.atom in named:

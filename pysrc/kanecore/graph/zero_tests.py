@@ -36,16 +36,16 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 _OF_COSINES = 4 * EPSILON
-"""What rounding leaves of the product of two unit vectors at right angles, carried through several rotations."""
+"""Rounding error of the product of two orthogonal unit vectors after several rotations."""
 
-_SMALL = 1e-6  # of the largest length: rows of lengths are larger
-_LARGE = 1e6  # lengths in the smallest unit that descriptions are written in
+_SMALL = 1e-6  # share of the largest length; rows of lengths are larger
+_LARGE = 1e6  # largest length, in the smallest unit of descriptions
 
 BRANCHING = {op for op, row in OPERATIONS.items() if row.branching}
 
 
 def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
-    """Random states whose values decide whether analytic expressions are equal; none if there are branches.
+    """Random states at which values decide whether analytic expressions are equal; none if there are branches.
 
     Analytic functions that agree at random agree everywhere; for a branch, one state says nothing about others.
     """
@@ -55,16 +55,16 @@ def deciding(g: Graph, nodes: Sequence[int], number: int) -> list[Sample]:
 
 
 def vanish(g: Graph, nodes: Sequence[int]) -> bool:
-    """Test whether nodes are zero everywhere: at random states nothing is left of them but rounding."""
+    """Test whether nodes are zero everywhere: at random states their values are rounding errors."""
     states = deciding(g, nodes, 2)
     return bool(states) and all(s.vanishes(x) for s in states for x in nodes)
 
 
 def negligible(g: Graph, node: int, lengths: Collection[int]) -> bool:
-    """Test whether a node is no larger than the rounding of direction cosines, or of lengths, by its coefficients.
+    """Test by its coefficients whether a node is no larger than the rounding of direction cosines, or of lengths.
 
-    Coefficients count as they are where symbols are 1.  What the node means is not known: if it is a length, it is not
-    much smaller than the largest of ``lengths``.
+    Coefficients are compared with all symbols equal to 1. The unit of the node is unknown: if the node is a length, it
+    is not much smaller than the largest of ``lengths``.
     """
     bounds = Bounds(g, symbols=1.0)
     bound = bounds(node)
@@ -98,13 +98,13 @@ def adds_up(terms: Sequence[float], total: float = 0.0) -> bool:
 
 
 def same_sum(g: Graph, a: Sequence[int], b: Sequence[int]) -> bool:
-    """Test whether nodes add up to the same as others, at random states."""
+    """Test at random states whether two lists of nodes have the same sum."""
     states = deciding(g, [*a, *b], 2)
     return bool(states) and all(adds_up([*s.values(a), *(-x for x in s.values(b))]) for s in states)
 
 
 def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
-    """Test whether a row is a linear combination of some rows, at random states."""
+    """Test at random states whether a row is a linear combination of some rows."""
     if not rows:
         return False
     states = deciding(g, [x for r in (row, *rows) for x in r], 2)
@@ -112,7 +112,7 @@ def is_combination(g: Graph, row: Sequence[int], rows: Sequence[Sequence[int]]) 
 
 
 def combinations(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
-    """Numbers of the rows that are linear combinations of all others, at random states."""
+    """Indices of the rows that are linear combinations of all other rows, at random states."""
     states = [_numbers(s, rows) for s in deciding(g, [x for row in rows for x in row], 2)]
     if not states or any(_rank(*state) == len(rows) for state in states):
         return []
@@ -153,7 +153,7 @@ def _rank(values: Array, errors: Array) -> int:
 
 
 def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
-    """Numbers of the rows that are no combination of rows before them, at a random state, in any units."""
+    """Indices of the rows that are no combination of earlier rows, at a random state, in any units."""
     states = deciding(g, [x for row in rows for x in row], 1)
     if not states:
         return []
@@ -163,7 +163,7 @@ def first_independent(g: Graph, rows: Sequence[Sequence[int]]) -> list[int]:
     axes = np.zeros((0, matrix.shape[1]))
     for i, row in enumerate(matrix):
         rest = row - axes.T @ (axes @ row)
-        rest -= axes.T @ (axes @ rest)  # once more, against rounding
+        rest -= axes.T @ (axes @ rest)  # repeated, against rounding errors
         if np.linalg.norm(rest) > EQUAL * np.linalg.norm(row):
             found.append(i)
             axes = np.vstack([axes, rest / np.linalg.norm(rest)])
@@ -181,7 +181,7 @@ def is_regular(g: Graph, matrix: Sequence[Sequence[int]]) -> bool:
 
 
 def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
-    """Test whether R Rᵀ = 1 and det R = 1 at random states, as far as numbers in it may be rounded.
+    """Test at random states whether R Rᵀ = 1 and det R = 1, to the rounding of numbers in R.
 
     True if random states decide nothing, because there are branches.
     """
@@ -196,9 +196,9 @@ def is_rotation(g: Graph, rows: Sequence[Sequence[int]]) -> bool:
 
 
 def span(columns: npt.ArrayLike) -> tuple[Array, int]:
-    """Axes, as rows, and n: the first n axes span the directions of some columns.
+    """Orthonormal axes as rows, and n: the first n axes span the directions of some columns.
 
-    Columns of numbers at a random state; their lengths, which need not have one unit, do not matter.
+    The columns are numbers at a random state. Their lengths, in any units, do not matter.
     """
     matrix = np.asarray(columns, dtype=np.float64)
     size = np.max(np.abs(matrix), axis=0, initial=0.0)

@@ -41,7 +41,7 @@ class KanesForm:
         self._n_independent = len(derivation.description.speeds) - len(dependence)
 
     def _eliminated(self, values: Sequence[int]) -> list[int]:
-        """Remainder of quantities of all speeds when the dependent speeds are eliminated."""
+        """Quantities of the remaining speeds after elimination of the dependent speeds."""
         p = self._n_independent
         return [self._with_dependent(x, r, values[p:]) for r, x in enumerate(values[:p])]
 
@@ -67,7 +67,7 @@ class KanesForm:
 
     @cached_property
     def mass_matrix(self) -> list[list[int]]:
-        """M of F*_r = −(M u̇ + n): one row for each independent speed, one column for each speed."""
+        """M of F*_r = −(M u̇ + n), with a row for each independent speed and a column for each speed."""
         columns = [self._eliminated(column) for column in zip(*self.derivation.mass_matrix, strict=True)]
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -81,7 +81,7 @@ class KanesForm:
 
     @cached_property
     def forcing(self) -> list[int]:
-        """F_r + F*_r at u̇ = 0, in fewer operations than their sum."""
+        """F_r + F*_r at u̇ = 0, with fewer operations than the sum."""
         return self._eliminated(self.derivation.forcing)
 
     # ------------------------------------------------------------ auxiliary speeds
@@ -90,7 +90,7 @@ class KanesForm:
         return Kinematics(self.derivation.freed)
 
     def _of_auxiliary(self, wrenches: Wrenches, of_speeds: Sequence[int]) -> list[int]:
-        """The generalized forces of the auxiliary speeds, which vanish once the partial velocities are known."""
+        """The generalized forces of the auxiliary speeds, which are zero after partial velocities are formed."""
         g, d, p = self.derivation.graph, self.derivation.freed, self._n_independent
         forces = accumulate(g, wrenches.weights(), d.auxiliary, SPEED)
         forces = g.substitute(forces, dict.fromkeys(d.auxiliary, 0))

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The drop-in for SymPy's KanesMethod: the same equations in the same layout, derived on the graph.
+"""The replacement of SymPy's KanesMethod: the same equations in the same layout, derived on the graph.
 
-SymPy's class is written on a few private members; these are made here, each when it is first asked for, and all else is
-inherited.
+SymPy's class builds on a few private members.  These are made here, each on first use; all other members are inherited.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from kanecore.model import Model
 __all__ = ["KanesMethod"]
 
 _OF_BODIES = ("_described", "_form", "_fr", "_frstar", "_k_d", "_f_d", "_aux_eq")
-"""Results of bodies and loads, forgotten when others are given."""
+"""Results of bodies and loads, deleted when others are given."""
 
 
 class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
@@ -55,19 +54,20 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
     Attributes
     ----------
     model : Model
-        Model for `kanecore.compile`, with the bodies and loads that were given last.
+        Model for `kanecore.compile`, with the latest bodies and loads.
 
     Raises
     ------
     TypeError, ValueError, AttributeError
-        Arguments that SymPy refuses, by the same class: M and f before ``kanes_equations``, for instance.
+        Arguments or calls that SymPy refuses, with the same class of error: M and f before ``kanes_equations``, for
+        example.
     ModelError
         Bodies, points or loads cannot be read.
 
     Notes
     -----
-    Expressions are equal to SymPy's in value, not in form.  Loads that hold u̇ join M.  Auxiliary speeds are zero in M,
-    f, F_r and F*_r.
+    Expressions are equal to SymPy's in value, not in form.  Loads in u̇ add to M.  Auxiliary speeds are zero in M, f,
+    F_r and F*_r.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         self._is_formed = False
 
     def _check_counts(self, arguments: ListedArguments) -> None:
-        """Check SymPy's rules: as many equations as unknowns that they determine."""
+        """Check SymPy's rules on numbers of equations and unknowns."""
         a, constraints = arguments, arguments.constraints
         for equations, unknowns, what in (
             (a.kd_eqs, self.q, "kinematic differential equations and coordinates"),
@@ -133,7 +133,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- kinematics
     def _kinematical(self, rows: Rows) -> Any:
-        """A matrix of the kinematical equations without auxiliary speeds; empty if no equations were given."""
+        """A matrix of the kinematical equations without auxiliary speeds; empty without equations."""
         return self._rates.written(self._rates.without_auxiliary(rows)) if self._arguments.kd_eqs else Matrix()
 
     @cached_property
@@ -190,7 +190,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ------------------------------------------------------------------ dynamics
     def kanes_equations(self, bodies: Any = None, loads: Any = None) -> tuple[Any, Any]:
-        """Form Kane's equations F_r + F*_r = 0 of bodies and loads; default: those given before.
+        """Form Kane's equations F_r + F*_r = 0 of bodies and loads; default: the bodies and loads given before.
 
         Parameters
         ----------
@@ -203,11 +203,11 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
             Generalized forces of the independent speeds, then of the auxiliary ones.
         """
         bodies = self._bodylist if bodies is None else bodies
-        bodies = list(bodies) if isinstance(bodies, Iterator) else bodies  # an iterator is empty when it is read again
+        bodies = list(bodies) if isinstance(bodies, Iterator) else bodies  # an iterator is empty at the second reading
         loads = self._forcelist if loads is None else loads
         loads = None if loads == [] else loads
         self._check_given(bodies, loads)
-        described = self._as_written(list(bodies) or [_nothing(self._inertial)], loads)  # or nothing changes
+        described = self._as_written(list(bodies) or [_nothing(self._inertial)], loads)  # otherwise there is no change
         for name in _OF_BODIES:
             self.__dict__.pop(name, None)
         self._bodylist, self._forcelist, self._described, self._is_formed = bodies, loads, described, True
@@ -228,10 +228,10 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @property
     def model(self) -> Model:
-        """The model of the bodies and loads that are known.
+        """The model of the known bodies and loads.
 
-        Unknown forces that auxiliary speeds bring in evidence, and on which the motion depends, as N in friction μN,
-        are found with u̇: they are its ``reactions``.
+        Unknown forces of auxiliary speeds that affect the motion, as N in friction μN, are found with u̇: they are the
+        model's ``reactions``.
         """
         if not self._bodylist:
             return Model.of_arguments(replace(self._arguments, forcelist=self._forcelist))
@@ -244,7 +244,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         )
 
     def _as_written(self, bodies: Sequence[Any], loads: Any) -> tuple[Model, tuple[Any, ...]]:
-        """Model in which all unknown forces stay symbols, as in SymPy's F_r; and the forces that move it."""
+        """Model in which all unknown forces stay symbols, as in SymPy's F_r, and the forces that affect its motion."""
         return Model.as_written(replace(self._arguments, bodies=bodies, forcelist=loads))
 
     @cached_property
@@ -258,7 +258,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         return KanesForm(derivation, [derivation.graph.copy(rates.graph, row, {}) for row in rates.dependence])
 
     def _dynamic(self, rows: Rows) -> Any:
-        """Matrix that follows from bodies and loads."""
+        """A matrix from bodies and loads."""
         graph, names = self._form.derivation.graph, self._rates.names | self._described[0].whole[1]
         _, flat = to_sympy(graph, [x for row in rows for x in row], names, nested=True)
         return Matrix(len(rows), len(rows[0]), flat)
@@ -294,7 +294,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     @property
     def mass_matrix(self) -> Any:
-        """M of M u̇ = f: of the independent speeds, and of the constraints below."""
+        """M of M u̇ = f, with rows of the independent speeds, then of the constraints."""
         self._check_formed()
         return Matrix([self._k_d, self._k_dnh])
 
@@ -306,7 +306,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
 
     # ------------------------------------------------------------------- vectors
     def partial_velocity(self, vectors: Iterable[Any], speeds: Sequence[Any] | None = None) -> list[list[Any]]:
-        """Coefficients of the speeds in velocities or angular velocities, each in the axes in which it is written.
+        """Coefficients of the speeds in velocities or angular velocities, each in the axes in which it was written.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class KanesMethod(SymPyKanesMethod):  # type: ignore[misc]
         Returns
         -------
         list of list of Vector
-            For each vector one for each speed, as SymPy's ``partial_velocity`` has them.
+            For each vector a list of partial velocities by speed, as in SymPy's ``partial_velocity``.
 
         Raises
         ------
@@ -348,7 +348,7 @@ def _nothing(frame: Any) -> Any:
 
 
 def _solver(chosen: str | Solver) -> Solver | None:
-    """Solver that the user chose in place of the graph; None for the graph."""
+    """The solver chosen by the user; None for the graph."""
     if chosen == "LU":
         return None
     return chosen if callable(chosen) else partial(Matrix.solve, method=chosen)

@@ -3,7 +3,7 @@
 
     k_kq̇ q̇ + k_ku u + f_k = 0,    k_nh u + f_nh = 0,    k_dnh u̇ + f_dnh = 0,    ∂u_dependent/∂u_independent = A_rs.
 
-Each equation that was given has a row: derivatives of configuration constraints stand here only if the user gave them.
+Each of the user's equations has a row; derivatives of configuration constraints have rows only if the user gave them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from kanecore.graph.sympy_bridge import to_sympy
 __all__ = ["RateEquations", "Rows", "Solver"]
 
 Solver = Callable[[Any, Any], Any]
-"""x = solver(A, b) of A x = b, all matrices of SymPy; None: solved on the graph."""
+"""Solver x = solver(A, b) of A x = b with SymPy's matrices; None for the graph."""
 
 Rows = list[list[int]]
 
 
 class RateEquations:
-    """Equations that are linear in q̇, u and u̇, on a graph of their own.
+    """Equations that are linear in q̇, u and u̇, on a separate graph.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RateEquations:
     rates : list of nodes
         q̇ in q, u and t.
     velocity, acceleration : list of (coefficients, remainder)
-        Rows (k_nh, f_nh), which hold auxiliary speeds, and (k_dnh, f_dnh), in which these are zero.
+        Rows (k_nh, f_nh) with auxiliary speeds, and (k_dnh, f_dnh) with zero in place of these.
 
     Raises
     ------
@@ -85,7 +85,7 @@ class RateEquations:
         self.rates = [x for [x] in self._solution(self.k_kqdot, right, solver, names)] if equations else self._qdot
 
     def _solution(self, matrix: Rows, right: Rows, solver: Solver | None, unknowns: Sequence[str]) -> Rows:
-        """The solution x of matrix @ x = right, by rows; the names of the unknowns are for messages."""
+        """The solution x of matrix @ x = right, by rows; names of unknowns are for messages."""
         if solver is not None:
             answer = Matrix(solver(self.written(matrix), self.written(right)))
             answer = answer.reshape(len(right), len(right[0]))
@@ -119,14 +119,14 @@ class RateEquations:
             slopes = accumulate(g, [(node, g.one)], speeds, SPEED)
             if any(g.depends[a] & SPEED for a in slopes):
                 raise NonlinearError(
-                    f"{name} is not linear in the speeds, as KanesMethod needs it: kanecore.Model takes it as it is"
+                    f"{name} is not linear in the speeds, as KanesMethod needs: kanecore.Model accepts it"
                 )
             rows.append((slopes, g.substitute([node], dict.fromkeys(speeds, 0))[0]))
         return rows
 
     @cached_property
     def acceleration(self) -> list[tuple[list[int], int]]:
-        """The rows that the user gave, or the derivatives of those on velocities."""
+        """The user's rows, or the derivatives of the rows on velocities."""
         g, symbols = self.graph, self._symbols
         without_auxiliary = dict.fromkeys(self._auxiliary, 0)
         if self._given_acceleration:
@@ -160,7 +160,7 @@ class RateEquations:
     # ------------------------------------------------------------------- SymPy
     @property
     def names(self) -> dict[Any, Any]:
-        """SymPy's symbols by the keys of the graph, which are the same in every description."""
+        """SymPy's symbols by the keys of the graph; keys are the same in every description."""
         s, keys = self._symbols, self.graph.nodes
         symbols = {keys[s.time][1]: s.t}
         for nodes, names in (
@@ -177,7 +177,7 @@ class RateEquations:
         return symbols
 
     def written(self, rows: Rows) -> Any:
-        """A Matrix of SymPy; empty without rows."""
+        """SymPy's Matrix of some nodes; empty without rows."""
         _, flat = to_sympy(self.graph, [x for row in rows for x in row], self.names, nested=True)
         return Matrix(len(rows), len(rows[0]), flat) if rows else Matrix()
 
@@ -186,7 +186,7 @@ class RateEquations:
         return [self.graph.substitute(row, dict.fromkeys(self._auxiliary, 0)) for row in rows]
 
     def partial(self, components: Sequence[Any], speeds: Sequence[Any]) -> list[Any]:
-        """The derivatives of a column of SymPy's expressions by each of some speeds, q̇ replaced by its solution."""
+        """The derivatives of a column of SymPy's expressions by some speeds, with q̇ replaced by its solution."""
         g = self.graph
         nodes = [self._symbols.node(e, "a vector") for e in components]
         by = [Tangent(g, {self._symbols.node(u): g.one}).of for u in speeds]

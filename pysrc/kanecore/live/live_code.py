@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Code of one model for the player of a page: the bytecode of some kernels as words, which the player reads once.
+"""Code of a model for the player of a page: the bytecode of some kernels as words, which the player reads once.
 
 ``kanecore/player/kc_player.c`` reads the words: 32-bit numbers, and arrays, each after its length.  Arrays of doubles
-begin at multiples of eight bytes; all is little-endian.
+begin at multiples of eight bytes; words are little-endian.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from kanecore.program.garbage_collection import no_collection
 __all__ = ["KERNELS", "STIFF", "player", "words_of"]
 
 STIFF = ("linearize", "rhs_time_derivative")
-"""Kernels that methods for stiff systems ask for."""
+"""Kernels for methods for stiff systems."""
 
 KERNELS = (
     *("rhs", "qdot", "forward_dynamics", "project", "kinetic_energy", "potential_energy", "power", "positions"),
     *("orientations", "joint_positions", "partial_velocities", "partial_angular_velocities"),
     *("configuration_residual", "velocity_residual", "outputs", *STIFF, "zdot"),
 )
-"""Kernels of a page, by whose numbers the player calls them."""
+"""Kernels of a page, in the order of their numbers in the player."""
 
 _SIZES = (
     *("n_q", "n_u", "n_r", "n_p", "n_prepared", "n_points", "n_frames", "n_joints", "n_outputs"),
@@ -53,8 +53,8 @@ def player() -> bytes:
 
 @no_collection()
 def words_of(description: Description, stiff: bool) -> bytes:
-    """Code of a model's kernels for a page, with those of methods for stiff systems or without."""
-    wanted = ["udot"]  # of which, with qdot, rhs is made
+    """Code of a model's kernels for a page, with or without those for stiff systems."""
+    wanted = ["udot"]  # rhs = [qdot, this]
     wanted += [name for name in KERNELS if stiff or name not in STIFF]
     return _written(code(whole(description, first=FIRST, kernels=wanted), with_facts=False))
 
@@ -111,7 +111,7 @@ def _write_way(words: _Words, function: CodedFunction) -> None:
 
 
 class _Words:
-    """A list of 32-bit words that grows at its end."""
+    """A growing list of 32-bit words."""
 
     def __init__(self) -> None:
         self.written = bytearray()

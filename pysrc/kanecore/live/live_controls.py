@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Controls of a live page: sliders of parameters and inputs, keys, and which inputs are prescribed motions."""
+"""Controls of a live page: sliders of parameters and inputs, keys, and prescribed motions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["effects_of", "keys_of", "motions_of", "ranges_of", "units_of"]
 Array = npt.NDArray[np.float64]
 Range = tuple[float, float]
 
-WIDER = 0.2, 3.0  # a slider leads from this part of a value to this multiple
+WIDER = 0.2, 3.0  # a slider goes from this share of a value to this multiple
 ROUND = (1.0, 2.0, 5.0, 10.0)
 ARROWS = (("ArrowLeft", "ArrowRight"), ("ArrowDown", "ArrowUp"))
 
@@ -38,7 +38,7 @@ def units_of(units: Mapping[Any, Any] | None, names: tuple[str, ...]) -> dict[st
 
 
 def _name(key: Any, names: tuple[str, ...]) -> str:
-    """Name of a symbol or of a function of time, θ of θ(t)."""
+    """Name of a symbol or of a function of time, θ for θ(t)."""
     function = getattr(getattr(key, "func", None), "__name__", "")
     return function if not isinstance(key, str) and function in names else str(key)
 
@@ -53,7 +53,7 @@ def ranges_of(dyn: Any, description: Description, sliders: Any, p: Array, effect
     p : ndarray
         The parameters at the start.
     effects : ndarray, (n_r,)
-        Largest magnitude of each input that the page offers.
+        Largest magnitude of each input on the page.
     """
     names = (*dyn.parameter_names, *dyn.input_names)
     own = dict(zip(dyn.parameter_names, map(_range, p.tolist()), strict=True))
@@ -93,7 +93,7 @@ def _checked(name: str, ends: Any) -> Range:
 
 
 def _plausible(d: Description, values: Mapping[str, float], name: str, ends: Range) -> bool:
-    """Test that no end of a slider makes the inertia of a body one that no solid can have."""
+    """Test that both ends of a slider give physical inertias of all bodies."""
     if name not in values:
         return True
     before = {body for body, _ in impossible(d, values)}
@@ -101,7 +101,7 @@ def _plausible(d: Description, values: Mapping[str, float], name: str, ends: Ran
 
 
 def effects_of(dyn: Any, t: float, x: Array, r: Array, p: Array, pace: float) -> Array:
-    """Magnitudes of the inputs that change the motion as much as all that acts at the start does, or faster."""
+    """Magnitudes of the inputs that change the motion at least as much as all forces at the start."""
     sizes = np.maximum(2.0 * np.abs(r), 1.0)
     try:
         udot = dyn.udot(t, x, r=r, p=p)
@@ -113,7 +113,7 @@ def effects_of(dyn: Any, t: float, x: Array, r: Array, p: Array, pace: float) ->
             if effect > 0.0:
                 sizes[i] = max(2.0 * abs(r[i]), largest / effect)
     except KanecoreError:
-        pass  # singular beside the start: the ranges are a guess
+        pass  # singular near the start: the ranges are a guess
     return np.array([_rounded_up(size) for size in sizes])
 
 
@@ -123,7 +123,7 @@ def _rounded_up(size: float) -> float:
 
 
 def motions_of(dyn: Any, given_by_signals: set[int]) -> list[list[int]]:
-    """Prescribed motions that sliders move: the numbers of an input and of its rates."""
+    """Prescribed motions with sliders: the indices of an input and of its rates."""
     rates = dyn.input_rates
     result = []
     for i in range(dyn.n_r):
@@ -136,7 +136,7 @@ def motions_of(dyn: Any, given_by_signals: set[int]) -> list[list[int]]:
 
 
 def keys_of(dyn: Any, keys: Any, offered: list[int], ranges: Mapping[str, Range]) -> dict[str, tuple[int, float]]:
-    """The number of the input of each key, and the value that is added to it while the key is down."""
+    """The index of the input of each key, and the value that the key adds while it is down."""
     names = dyn.input_names
     result: dict[str, tuple[int, float]] = {}
     if keys is None:
@@ -157,7 +157,7 @@ def keys_of(dyn: Any, keys: Any, offered: list[int], ranges: Mapping[str, Range]
         if name not in names:
             raise unknown_name("input is called", name, names)
         if names.index(name) not in offered:
-            raise ValueError(f"keys[{key!r}] moves {name!r}, which a signal or a prescribed motion gives")
+            raise ValueError(f"keys[{key!r}] moves {name!r}, which is given by a signal or a prescribed motion")
         result[key] = (names.index(name), float(entry[1]))
     return result
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Events of a live page: expressions whose zeros end the motion or change the state, as further outputs of its code."""
+"""Events of a live page: expressions with zeros that end the motion or change the state, as further outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["with_events"]
 
 
 def with_events(dyn: Any, description: Description, events: Any) -> tuple[Description, list[dict[str, Any]]]:
-    """Description whose outputs are followed by the values of the events, then of the resets; and the events as data.
+    """Description with values of events, then of resets, after its outputs; and the events as data.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def with_events(dyn: Any, description: Description, events: Any) -> tuple[Descri
 
 
 def _reader(dyn: Any, d: Description) -> Callable[[Any], int]:
-    """Function that gives the node of an expression, or of the name of a coordinate, a speed or an output."""
+    """Function from an expression, or the name of a coordinate, a speed or an output, to its node."""
     nodes = {"state": d.x, "parameter": d.parameters, "input": d.inputs}
     outputs = dict(d.outputs)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page in which a model runs: one HTML file, which needs nothing but itself."""
+"""A page in which a model runs: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _PAGE, _STYLE = _FOLDER / "live.html", _FOLDER / "live.css"
 _SCRIPTS = ("machine.js", "motion.js", "plots.js", "controls.js", "hands.js", "sharing.js", "page.js")
 
 METHODS = {"euler": 1e-3, "rk4": 1e-3, "dopri5": 0.0, "dop853": 0.0, "auto": 0.0, "rosenbrock": 0.0}
-"""Methods of a page, with the step of those that do not choose it, in seconds of the page."""
+"""Methods of a page, with the step of fixed-step methods, in seconds of the page."""
 
 PLOTS = ("coordinates", "speeds", "states", "outputs", "inputs", "energies", "power", "residuals", "phase")
-PULL = 1.5  # Hz, of a body that swings on the mouse
+PULL = 1.5  # frequency in Hz of a body that is pulled by the mouse
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class LivePage:
     name : str
         Name of the model.
     data : dict
-        What the page shows: names, sliders, scene, start.
+        Data of the page: names, sliders, scene, start.
     code : bytes
         Code of the model, for the player.
     """
@@ -68,7 +68,7 @@ class LivePage:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page; ValueError unless the name ends in ``.html``."""
         if Path(path).suffix.lower() not in (".html", ".htm"):
-            raise ValueError(f"{os.fspath(path)!r} does not end in .html, which is what a live page is")
+            raise ValueError(f"{os.fspath(path)!r} does not end in .html, as a live page must")
         page = self.html()
         with whole_file(path) as place:
             place.write_text(page, encoding="utf-8")
@@ -88,7 +88,7 @@ class LivePage:
         }
         first, *rest = _PAGE.read_text(encoding="utf-8").split("{{")
         pieces = [first]
-        for piece in rest:  # one pass: what is put in is not looked at again
+        for piece in rest:  # one pass: inserted text is not searched again
             name, _, after = piece.partition("}}")
             pieces += [parts[name], after]
         return "".join(pieces)
@@ -153,7 +153,7 @@ def live_page(
     named = units_of(units, names)
     ranges = ranges_of(dyn, description, sliders, start.p, np.maximum(sizes, 2.0 * np.abs(start.r)))
     if follow is None and held is not None and not np.any(start.r):
-        follow = dyn.bodies[0]  # it falls
+        follow = dyn.bodies[0]  # the model falls
     if isinstance(trace, tuple) and not trace and len(dyn.bodies) == 1:
         trace = dyn.bodies
     view = start.view if view is None else view
@@ -188,11 +188,11 @@ def live_page(
 
 
 def _refuse_measured_rates(dyn: Any, description: Description) -> None:
-    """Raise ModelError where rates of states hold u̇, which a hand in the page changes."""
+    """Raise ModelError if rates of states depend on u̇, which the mouse changes in the page."""
     if any(description.graph.depends[rate] & ACCELERATION for rate in description.state_rates):
         raise ModelError(
-            f"{dyn.name!r} cannot run in a page: rates of its states ({', '.join(dyn.state_names)}) hold derivatives "
-            "of speeds or multipliers; simulate() integrates them, and sol.animate() shows a run"
+            f"{dyn.name!r} cannot run in a page: rates of its states ({', '.join(dyn.state_names)}) depend on "
+            "derivatives of speeds or multipliers; simulate() integrates them, and sol.animate() shows a run"
         )
 
 
@@ -210,7 +210,7 @@ def _sizes(dyn: Any) -> dict[str, int]:
 
 
 def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered: Iterable[int]) -> list[dict[str, Any]]:
-    """Name, value, and the range of the slider where there is one."""
+    """Name, value, and the range of the slider, if any."""
     rows: list[dict[str, Any]] = [
         {"name": name, "value": float(value)} for name, value in zip(names, values, strict=True)
     ]
@@ -221,7 +221,7 @@ def _rows(names: Iterable[str], values: Any, ranges: Mapping[str, Any], offered:
 
 
 def _plots(dyn: Any, plots: Any) -> list[Any]:
-    """Plots that a page shows at first: kinds, or lists of names of coordinates, speeds, states, outputs and inputs."""
+    """Initial plots of a page: kinds, or lists of names of coordinates, speeds, states, outputs and inputs."""
     if plots is None:
         return ["coordinates", "energies"]
     names = (*dyn.names.x, *dyn.output_names, *dyn.input_names)

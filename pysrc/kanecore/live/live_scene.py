@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The scene of a live page at the start, and the body of each thing that a hand can take."""
+"""The scene of a live page at the start, and the places at which the mouse can pull bodies."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["LiveScene"]
 
 Array = npt.NDArray[np.float64]
 
-LABELLED = 24  # places, with joints: more names would hide the mechanism
-SMALLEST = 1e-5  # of the size of the picture, to which points of shapes are written
+LABELLED = 24  # largest number of named places, with joints: more names would hide the mechanism
+SMALLEST = 1e-5  # resolution of points of shapes, relative to the size of the picture
 
 
 class LiveScene:
-    """Picture of a model at the start of a page.
+    """Scene of a model at the start of a page.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class LiveScene:
     x, r, p : ndarray
         State, inputs and parameters at the start.
     view
-        As of `CompiledModel.draw`.
+        As for `CompiledModel.draw`.
     trace : str or sequence of str
-        Points, bodies or joints whose way is drawn.
+        Points, bodies or joints with a drawn path.
     follow : str, optional
         Point, body or joint that stays in the middle.
     """
@@ -66,7 +66,7 @@ class LiveScene:
         }
 
     def _reach(self) -> list[Array]:
-        """In a plane, a square about the origin that the farthest place can be turned in."""
+        """For a plane motion, a square about the origin in which the farthest place can turn."""
         if not self.view.planar:
             return []
         farthest = float(np.max(np.linalg.norm(self.scene.places, axis=-1)))
@@ -74,7 +74,7 @@ class LiveScene:
         return [farthest * np.stack([right, -right, up, -up])]
 
     def _shapes(self) -> list[Any]:
-        """The body and points of each line, and the growth of these with the parameters that are sizes of the shape."""
+        """The body and points of each line, and the slopes of the points by parameters that are sizes of the shape."""
         lines = [(outline.body, line) for outline in self.scene.outlines for line in outline.lines]
         step = SMALLEST * self.scene.size
         result: list[list[Any]] = [[body, _rounded(line, step), []] for body, line in lines]
@@ -95,7 +95,7 @@ class LiveScene:
         return result
 
     def _handles(self, joints: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
-        """Places that a hand can take, each with the body that it moves."""
+        """Places at which the mouse can pull, each with its body."""
         scene = self.scene
         centres = [(place, body) for body, place in enumerate(scene.centres)]
         at_joints = [(place, child) for place, (_, child, *_) in zip(scene.joints, joints, strict=True) if child >= 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The start of a live page: the state, inputs and feedback that were asked for, or those that show a mechanism well."""
+"""The start of a live page: the user's state, inputs and feedback, or defaults that show a mechanism well."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["Feedback", "Start", "feedback_of", "holding", "started"]
 
 Array = npt.NDArray[np.float64]
 
-SECONDS = 4.0  # seconds of a page for the motion that the gallery shows
+SECONDS = 4.0  # seconds of a page for the motion in the gallery
 CLOSE = 2.0  # a pace within this factor of real time becomes real time
-AT_REST = 1e-6  # largest u̇ of a model that does not begin to fall
-HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of the law that holds a robot
+AT_REST = 1e-6  # largest u̇ of a model that does not start to fall
+HOLD = 2.0 * np.pi * 0.7, 0.7  # angular frequency, rad/s of the page, and damping ratio of a robot under its law
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """Law r = r0 − K (x − x̄), with x̄ ``about``; of a quaternion and its negative the one nearer to x counts."""
+    """Law r = r0 − K (x − x̄), with x̄ ``about``; quaternions of x̄ have the sign nearer to x."""
 
     gain: Array
     about: Array
@@ -43,11 +43,11 @@ class Start:
     x, p, r : ndarray
         State, on the constraints; parameters; inputs at the start.
     pace : float
-        Seconds of the motion in one of the page, at speed 1.
+        Seconds of the motion per second of the page, at speed 1.
     signals : dict of str to ndarray, or None
         ``knots`` (n), ``coefficients`` (n − 1, n_r, 4), and for each input in ``which`` whether it is a signal.
     view : optional
-        How the gallery looks at it.
+        View in the gallery.
     """
 
     t: float
@@ -60,7 +60,7 @@ class Start:
 
 
 def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
-    """Start for the arguments of `play`; ValueError as `simulate` raises it, ModelError for what a page cannot take."""
+    """Start for the arguments of `play`; ValueError as in `simulate`, ModelError for what a page cannot use."""
     _refuse_python(dyn, inputs)
     motion, values = dyn.libraries.shown_motion(), dyn.kernels.values("parameter")
     parameters = dict(zip(dyn.parameter_names, values.tolist(), strict=True))
@@ -88,7 +88,7 @@ def started(dyn: Any, t0: float, x0: Any, inputs: Any) -> Start:
         knots, coefficients = _going_on(dyn, knots, coefficients)
         signals = {"knots": knots, "coefficients": coefficients, "which": np.isin(np.arange(dyn.n_r), given)}
     r = problem.inputs(problem.t0, problem.x0)
-    dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with what is known of them
+    dyn.rhs(problem.t0, problem.x0, r=r, p=problem.p)  # singular starts are refused here, with the reason
     return Start(problem.t0, problem.x0, problem.p, r, pace, signals, view)
 
 
@@ -99,7 +99,7 @@ def _pace(pace: float) -> float:
 
 
 def _near(dyn: Any, t0: float, named: Mapping[str, float], inputs: Any) -> Array:
-    """State on the constraints near one that is named."""
+    """State on the constraints near a user's state."""
     x = dyn.state(dict(named))
     for places in dyn.unit:
         x[list(places)] /= np.linalg.norm(x[list(places)])
@@ -112,14 +112,14 @@ def _near(dyn: Any, t0: float, named: Mapping[str, float], inputs: Any) -> Array
 
 
 def _last(t0: float, inputs: Any) -> float:
-    """End of the signals; what comes after a page holds."""
+    """End of the signals; a page keeps the values after it."""
     signals = [inputs] if isinstance(inputs, Signal) else list(inputs.values()) if isinstance(inputs, Mapping) else []
     ends = [float(signal.knots[-1]) for signal in signals if isinstance(signal, Signal)]
     return max(min(ends), t0 + 1.0) if ends and min(ends) > t0 else t0 + 1.0
 
 
 def _going_on(dyn: Any, knots: Array, coefficients: Array) -> tuple[Array, Array]:
-    """Cubics with one more piece after the last: inputs are held, prescribed motions go on at their last rate."""
+    """Cubics with an additional last piece: constant inputs, and prescribed motions at their last rate."""
     last, h = coefficients[-1], knots[-1] - knots[-2]
     value, rate = last @ h ** np.arange(4), last[:, 1:] @ (np.arange(1, 4) * h ** np.arange(3))
     piece = np.zeros_like(last)
@@ -131,25 +131,25 @@ def _going_on(dyn: Any, knots: Array, coefficients: Array) -> tuple[Array, Array
 
 
 def _order(rates: Sequence[int], i: int) -> int:
-    """0 for a motion, 1 for its rate, 2 for the rate of that."""
+    """Order of an input as a derivative: 0 for a motion, 1 for its rate, 2 for its second rate."""
     return 1 + _order(rates, rates.index(i)) if i in rates else 0
 
 
 def _given_by_signals(dyn: Any, inputs: Any) -> list[int]:
-    """Inputs that signals give, with their rates."""
+    """Inputs by signals, with their rates."""
     if isinstance(inputs, Signal):
         return list(range(dyn.n_r))
     if not isinstance(inputs, Mapping):
         return []
     given = [i for i, value in dyn.names.by_number("input", inputs, "inputs").items() if isinstance(value, Signal)]
-    for i in given:  # which grows
+    for i in given:  # the list grows meanwhile
         if dyn.input_rates[i] >= 0 and dyn.input_rates[i] not in given:
             given.append(dyn.input_rates[i])
     return given
 
 
 def _refuse_python(dyn: Any, inputs: Any) -> None:
-    """ModelError for inputs that a function of this process gives."""
+    """Raise ModelError for inputs by a Python or C function."""
     each = inputs.items() if isinstance(inputs, Mapping) else [("inputs", inputs)]
     for name, value in each:
         called = callable(value) or hasattr(value, "argtypes") or hasattr(value, "address")
@@ -188,12 +188,12 @@ def feedback_of(dyn: Any, feedback: Any, start: Start) -> Feedback | None:
 
 
 def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, Feedback] | None:
-    """Start of a robot, or of another model that the gallery holds, and the law that holds it; None for others.
+    """Start of a robot, or of another model that the gallery stabilizes, with its law; None for other models.
 
     Parameters
     ----------
     pace : float
-        Seconds of the motion in one of the page.
+        Seconds of the motion per second of the page.
     sizes : ndarray, (n_r,)
         Magnitudes of the inputs.
     """
@@ -204,9 +204,9 @@ def holding(dyn: Any, start: Start, pace: float, sizes: Array) -> tuple[Start, F
 
 
 def _robot(dyn: Any, start: Start, pace: float) -> tuple[Start, Feedback] | None:
-    """With u̇ = a + B r at rest, and B of the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
+    """Law of a robot at rest: with u̇ = a + B r for the joints' rows, r = −B⁻¹ a and K = B⁻¹ [ω² 1, 2 ζ ω 1].
 
-    A robot has an input for each joint: for all speeds, or all but those of a base that moves freely.
+    A robot has an input for each joint: for all speeds, or for all except those of a free base.
     """
     joints = _joints(dyn)
     if not joints or dyn.n_constraints or max(dyn.input_rates, default=-1) >= 0:
@@ -232,7 +232,7 @@ def _robot(dyn: Any, start: Start, pace: float) -> tuple[Start, Feedback] | None
 
 
 def _joints(dyn: Any) -> list[tuple[int, int]]:
-    """Coordinate and speed of each joint that has an input: all of them, or by names such as those of URDF files."""
+    """Coordinate and speed of each joint with an input: all joints, or those with names as in URDF files."""
     if dyn.n_u == dyn.n_r and dyn.qdot_is_u:
         return [(i, i) for i in range(dyn.n_u)]
     q, u = ({name: i for i, name in enumerate(names)} for names in (dyn.coordinate_names, dyn.speed_names))
@@ -249,7 +249,7 @@ def _joints(dyn: Any) -> list[tuple[int, int]]:
 def _regulated(
     dyn: Any, start: Start, near: Mapping[str, float], pace: float, sizes: Array
 ) -> tuple[Start, Feedback] | None:
-    """Equilibrium near a state, and the gain that is least in ∫ |x|² + |u|² / ω² + |r / size|² dt beside it."""
+    """Equilibrium near a state, and the gain that minimizes ∫ |x|² + |u|² / ω² + |r / size|² dt near it."""
     try:
         state = _near(dyn, start.t, near, None) if near else start.x
         found = dyn.equilibrium(state, inputs=dyn.input_names, sizes=1.0, p=start.p)
@@ -273,6 +273,6 @@ def _least(A: Array, B: Array, Q: Array, R: Array) -> Array | None:
     values, vectors = np.linalg.eig(np.block([[A, -B @ inverse @ B.T], [-Q, -A.T]]))
     stable = vectors[:, values.real < 0.0]
     if stable.shape[1] != n or np.linalg.matrix_rank(stable[:n]) < n:
-        return None  # something unstable that no input moves
+        return None  # an unstable mode is uncontrollable
     S = np.real(stable[n:] @ np.linalg.inv(stable[:n]))
     return np.asarray(inverse @ B.T @ S)

@@ -39,53 +39,53 @@ def play(
 ) -> LivePage:
     """A page in which the model itself runs: one HTML file that needs no network and no other file.
 
-    It integrates the equations of motion in the browser, by the code of `simulate` in WebAssembly, and draws them.
-    Its reader plays, steps and resets the motion, moves parameters and inputs, drags bodies with the mouse, and
-    sees plots, energies, and how exact all is.  Parameters are the current ones.  The equations of the model are in
-    the page: who has it can read them.
+    The page integrates the equations of motion in the browser, by the code of `simulate` in WebAssembly, and draws the
+    motion.  Its reader plays, steps and resets the motion, changes parameters and inputs, drags bodies with the mouse,
+    and sees plots, energies and the accuracy.  Parameters are the current ones.  The equations of the model are in the
+    page, where anybody can read them.
 
     Parameters
     ----------
     x0 : array_like (n_x,), or mapping by name, optional
-        The state at the start, on the constraints as for `simulate`.  Default: a model of the gallery starts as its
-        page shows it, at a suitable speed, and robots are held where they start; others start at rest,
+        The state at the start, on the constraints as for `simulate`.  Default: a model of the gallery starts as on its
+        page, at a suitable speed; robots are kept in place by feedback; other models start at rest,
         ``dyn.consistent(t0, dyn.state())``.
     t0 : float
         Time at the start, s.
     sliders : names, or mapping of names to (low, high), optional
-        Parameters and inputs that get a slider; None in place of a range: from 0.2 to 3 times the value.  Default:
-        all but inertias that would become ones that no solid body has.
+        Parameters and inputs with sliders; None in place of a range: from 0.2 to 3 times the value.  Default: all
+        except inertias that would become unphysical.
     inputs : optional
-        Numbers and `kanecore.Signal`, as for `simulate`: what is a number gets a slider, prescribed motions with
-        consistent rates.  A signal ends where its table does, and is held from there on.
+        Numbers and `kanecore.Signal`, as for `simulate`: numbers get sliders, prescribed motions with consistent rates.
+        After its last time a signal keeps its value.
     units : mapping, optional
-        Units by name or symbol, as for `export_fmu`; they are shown.
+        Units by name or symbol, as for `export_fmu`, for display.
     speed : float
-        Seconds of the motion in one second.
+        Seconds of the motion per second.
     trace : str or SymPy's object, or a sequence of these
-        Points, bodies or joints whose way is drawn.
+        Points, bodies or joints with a drawn path.
     follow : str or SymPy's object, optional
         A point, body or joint that stays in the middle.
     view : optional
         As for `draw`.
     plots : sequence, optional
-        The plots at first: "coordinates", "speeds", "outputs", "inputs", "energies", "power", "residuals", "phase",
-        or lists of names.  Default: coordinates and energies.
+        The initial plots: "coordinates", "speeds", "outputs", "inputs", "energies", "power", "residuals", "phase", or
+        lists of names.  Default: coordinates and energies.
     method : {"dop853", "dopri5", "rk4", "euler", "auto", "rosenbrock"}
         As for `simulate`.  Fixed steps are of 1 ms at speed 1; the last two are for stiff models.
     rtol : float
         Relative and absolute tolerance.
     feedback : array_like, or (array_like, state), optional
-        K of r = inputs − K (x − x̄), about x0 or about another state: with a column for each state of
-        `linear_system`, or for each coordinate and speed.  Laws of the model itself run as they are.
+        K of r = inputs − K (x − x̄), about x0 or about another state: with a column for each state of `linear_system`,
+        or for each coordinate and speed.  The model's own feedback laws are kept.
     keys : mapping of str to (input, number), optional
-        What a key adds to an input while it is down: ``{"ArrowLeft": ("F", -5.0)}``.  Default: arrows for the
+        Value that a key adds to an input while it is down: ``{"ArrowLeft": ("F", -5.0)}``.  Default: arrow keys for the
         first two inputs.
     pull : float, optional
-        Frequency with which a body swings on the mouse, Hz of the page; 0: none can be pulled.  Default 1.5.
+        Frequency of a body that is pulled by the mouse, Hz of the page; 0: no pulling.  Default 1.5.
     events : Event, or a list of these, optional
-        As for `simulate`, of expressions: zeros that end the motion, or at which ``reset={speed: expression}``
-        changes the state, as an impact does.
+        As for `simulate`, by expressions: zeros end the motion, or ``reset={speed: expression}`` changes the state, as
+        at an impact.
 
     Returns
     -------
@@ -95,9 +95,9 @@ def play(
     Raises
     ------
     ModelError
-        Something does not run in a page: a function in Python or in C, a model whose description is not known.
+        A page cannot run a function in Python or in C, or a model without known description.
     ValueError, KeyError, TypeError
-        x0 is off the constraints; a parameter without value; unknown names, ranges, methods, plots, keys; K of
+        x0 is off the constraints; a parameter has no value; unknown names, ranges, methods, plots or keys; K has
         another shape.
 
     Examples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of a batch of runs: their starts, inputs and parameters, the rows to run again, and the error of failed ones."""
+"""Rows of a batch of runs: initial states, inputs and parameters, rows to run again, and errors of failed rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Place = tuple[Any, ...]  # of the leading axes
 
 @dataclass(frozen=True)
 class Rows:
-    """Starts, inputs of each step and parameters, whose leading axes broadcast to ``shape``."""
+    """Initial states, inputs of each step and parameters, with leading axes that broadcast to ``shape``."""
 
     dyn: Evaluator
     t0: float | Array  # Array: (...)
@@ -39,22 +39,22 @@ class Rows:
     c: Array  # (..., n_prepared)
 
     def wide(self, operand: Array, own: int) -> Array:
-        """Broadcast an operand with some axes of its own to all rows."""
+        """Broadcast an operand, with some trailing axes, to all rows."""
         return np.broadcast_to(operand, self.shape + operand.shape[operand.ndim - own :])
 
     def at(self, place: Place) -> Rows:
-        """Rows at a place of the leading axes: one, or those of a mask."""
+        """Rows at a place of the leading axes: one row, or the rows of a mask."""
         x, p, c = (self.wide(operand, 1)[place] for operand in (self.x, self.p, self.c))
         t0 = np.broadcast_to(self.t0, self.shape)[place] if np.ndim(self.t0) else self.t0
         return replace(self, t0=t0, shape=x.shape[:-1], x=x, r=self.wide(self.r, 2)[place], p=p, c=c)
 
     def start(self) -> ConstraintState:
-        """Constraints at the start of the one row that is left."""
+        """Constraints at the start of the single remaining row."""
         return ConstraintState(self.dyn, float(self.t0), self.x, self.r[0], self.p)
 
 
 def starts(rows: Rows) -> Array:
-    """Starts on unit spheres and constraints, (..., n_x); ValueError for the first one that is not near them."""
+    """Initial states projected to unit spheres and constraints, (..., n_x); ValueError for the first far state."""
     dyn, finite = rows.dyn, np.asarray(np.isfinite(rows.x).all(axis=-1))
     x = rows.x.copy()
     x[finite] = _normalized(dyn, rows.x, finite)
@@ -82,7 +82,7 @@ def starts(rows: Rows) -> Array:
 
 
 def _normalized(dyn: Evaluator, x: Array, finite: npt.NDArray[np.bool_]) -> Array:
-    """Finite states with unit quaternions of norm 1; ValueError that names a row if one is not."""
+    """Finite states with unit quaternions of norm 1; a ValueError names the first other row."""
     try:
         return normalized(dyn, x[finite], "x0")
     except ValueError:
@@ -92,23 +92,23 @@ def _normalized(dyn: Evaluator, x: Array, finite: npt.NDArray[np.bool_]) -> Arra
 
 
 def named(argument: str, place: Place) -> str:
-    """Name of one row of an argument."""
+    """Name of a row of an argument."""
     return f"{argument}[{', '.join(str(int(i)) for i in place)}]" if place else argument
 
 
 def count_again(
     rows: Rows, lost: npt.NDArray[np.intp], again: Callable[[int, Rows], Sequence[Array]], *results: Array
 ) -> None:
-    """Repeat rows whose G lost rank at their start, with the rank there, as `simulate` does.
+    """Repeat rows in which G lost rank at the start, with the rank there, as `simulate` does.
 
     Parameters
     ----------
     lost : ndarray of int
-        Numbers of these rows.
+        Indices of these rows.
     again : callable
-        ``again(number, row)`` runs one row, and returns its results, arrays of one entry.
+        ``again(number, row)`` runs a row, and returns its results, arrays of one entry.
     *results : ndarray
-        Where they go.
+        Arrays that receive the results.
     """
     for i in lost.tolist():
         one = rows.at(np.unravel_index(i, rows.shape))
@@ -124,16 +124,16 @@ def count_again(
 def failed_rows(
     rows: Rows, run: str, codes: npt.NDArray[np.uint8], said: Callable[[Place], str], rest: str, **held: Any
 ) -> IntegrationError:
-    """The error of the first row that failed, with the numbers of all of them.
+    """The error of the first failed row, with the indices of all failed rows.
 
     Parameters
     ----------
     run : str
-        Name of what a row is, such as "rollout".
+        Kind of run, such as "rollout".
     said : callable
-        ``said(place)`` tells how the row at a place of the leading axes ended.
+        ``said(place)`` says how the row at a place of the leading axes ended.
     rest : str
-        The state of the other rows, and where they are.
+        Phrase about the other rows and the place of their results.
     **held
         Attributes of the error.
     """

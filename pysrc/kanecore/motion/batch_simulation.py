@@ -35,19 +35,19 @@ Array = npt.NDArray[np.float64]
 
 
 class Trajectories(Samples):
-    """States over time of many runs, with leading axes.
+    """States over time of several runs, with leading axes.
 
     Attributes
     ----------
     t : ndarray, (N,)
-        Times, s: ``t_eval``; without it the ends of fixed steps, and of adaptive methods the start and the end.  Where
-        spans were given by row (..., N): ``t_eval``, or start and end of each.
+        Times, s: ``t_eval``; without it the ends of fixed steps, or for adaptive methods the start and the end.  With
+        spans by row (..., N): ``t_eval``, or start and end of each row.
     x, q, u, z : ndarray, (..., N, n_x), (..., N, n_q), (..., N, n_u), (..., N, n_z)
     r, outputs, energy : ndarray, (..., N, n_r), (..., N, n_outputs), (..., N)
     status : ndarray of int, (...)
-        0 for a row that reached the end, else the ``kc_status`` of kanecore.h; later values are NaN.
+        0 for a row that reached the end, otherwise the ``kc_status`` of kanecore.h; later values are NaN.
     t_end : ndarray, (...)
-        Time that each row reached.
+        Last time of each row.
     nfev, n_steps, n_rejected : ndarray of int, (...)
     success : bool
         Whether all rows reached the end.
@@ -135,7 +135,7 @@ def simulate_rows(
     threads: int,
     return_status: bool,
 ) -> Trajectories:
-    """Simulate all rows; raise IntegrationError if some failed, unless their status is to be returned."""
+    """Simulate all rows; raise IntegrationError if rows failed, unless their status is returned."""
     t0, t1 = spans
     interval = float(np.min(spans, initial=np.inf)), float(np.max(spans, initial=-np.inf))
     if not np.ndim(t0):
@@ -163,7 +163,7 @@ def simulate_rows(
     run = _integrate(rows, run_inputs, held, spans, t, control, out, threads)
     if held is not None:
         warn_of_other_rates_in_rows(replace(rows, dt=interval[1] - interval[0]), 1)
-    elif rows.x.size and (run_inputs.function is None or threads == 1):  # else neighbours in time are of other rows
+    elif rows.x.size and (run_inputs.function is None or threads == 1):  # else neighbours are of other rows
         warn_of_other_rates(dyn, run_inputs, interval, rows.x.reshape(-1, dyn.n_x)[0], p[(0,) * (p.ndim - 1)])
     values = _values(dyn, t, out, run_inputs, held, p, control.method)
     result = Trajectories(dyn, t, out, values, run, shape)
@@ -173,7 +173,7 @@ def simulate_rows(
 
 
 def _times(times: Array | None, control: Control, spans: tuple[Any, Any], knots: Array) -> Array:
-    """Times of the states: as given, else the ends of fixed steps, else the start and the end."""
+    """Times of the states: as given, or the ends of fixed steps, or the start and the end."""
     t0, t1 = spans
     if times is not None:
         return times
@@ -188,7 +188,7 @@ def _times(times: Array | None, control: Control, spans: tuple[Any, Any], knots:
         length = (end - start) * direction
         whole = np.floor(length / control.step * (1.0 + 8.0 * np.finfo(float).eps))
         count = int(whole) + bool(whole == 0 or length - whole * control.step > 1e-9 * control.step)
-        ends += [start + direction * control.step * i for i in range(1, count)] + [end]  # as kc_integrate.c goes
+        ends += [start + direction * control.step * i for i in range(1, count)] + [end]  # as kc_integrate.c steps
     return np.array(ends if t1 != t0 else [t0])
 
 
@@ -202,7 +202,7 @@ def _integrate(
     out: Array,
     threads: int,
 ) -> _motion.RowsRun:
-    """Integrate all rows; rows whose G loses rank at the start run again with the rank there."""
+    """Integrate all rows; rows in which G loses rank at the start run again with the rank there."""
     dyn, n = rows.dyn, int(np.prod(rows.shape))
     coefficients = None
     if held is not None:
@@ -247,7 +247,7 @@ def _results(run: _motion.RowsRun) -> tuple[npt.NDArray[Any], ...]:
 def _values(
     dyn: Evaluator, t: Array, x: Array, inputs: RunInputs, held: Array | None, p: Array, method: str
 ) -> dict[str, Callable[[], Any]]:
-    """Functions that compute inputs, outputs and energies when first asked; NaN after the end of a row."""
+    """Functions that compute inputs, outputs and energies on first use; NaN after the end of a row."""
     p = p[..., np.newaxis, :] if p.ndim > 1 else p
 
     def r() -> Array:
@@ -266,13 +266,13 @@ def _values(
 
 
 def _failure(rows: Rows, run: _motion.RowsRun, result: Trajectories) -> IntegrationError:
-    """The error of the first row that failed, with all of them."""
+    """The error of the first failed row, with all failed rows."""
 
     def said(place: tuple[Any, ...]) -> str:
         ended, number = (values.reshape(rows.shape)[place] for values in (run.ends, run.numbers))
         why = reason(rows.dyn, BY_NUMBER[int(result.status[place])], int(number))
         return f"ends at t = {float(ended)!r}: {why}"
 
-    rest = "states behind are NaN, error.trajectory holds all rows"
+    rest = "later states are NaN, error.trajectory has all rows"
     about = {"trajectory": result, "out": result.x, "status": result.status}
     return failed_rows(rows, "runs", run.codes, said, rest, **about)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Unilateral impacts with friction: which contacts close, and which of their rows stick or slide.
+"""Unilateral impacts with friction: choice of the contacts that close, and of the rows that stick or slide.
 
 With v⁺ = v⁻ + B M⁻¹ (I + BᵀΛ) of the rows B of all contacts, and ξ = v⁺ + e v⁻,
 
     0 ≤ Λ_n ⊥ ξ_n ≥ 0,        |Λ_t| ≤ μ Λ_n,        Λ_t = −μ Λ_n sign ξ_t where ξ_t is not zero
 
 (Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 8; Moreau's law of impact).  This is a
-linear complementarity problem.  It has few rows, so the modes are tried one by one: each contact is open, or closed
-with each of its friction rows sticking, or sliding one way or the other.  Modes with most contacts closed and sticking
-come first, and the first mode that satisfies all laws is taken.
+linear complementarity problem.  It has few rows, so the modes are tried one by one: each contact is open or closed, and
+each friction row of a closed contact sticks or slides in one of two directions.  Modes with most contacts closed and
+sticking are tried first, and the first mode that satisfies all laws is taken.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kanecore.tolerances import EQUAL, RANK
 __all__ = ["MOST_ROWS", "Friction", "decided"]
 
 Array = npt.NDArray[np.float64]
-Mode = tuple[tuple[bool, tuple[int, ...]], ...]  # of each contact: closed?, and 0, 1, −1 of its friction rows
+Mode = tuple[tuple[bool, tuple[int, ...]], ...]  # for each contact: is it closed, and 0, 1, −1 for its friction rows
 
 MOST_ROWS = 12
 """The most rows that are decided at once: 4 contacts with two directions of friction have 10,000 modes."""
@@ -38,9 +38,9 @@ class Friction:
     Attributes
     ----------
     normal : mapping of int to int
-        Row of the contact whose normal impulse limits each friction row.
+        Row of the contact with the normal impulse that limits each friction row.
     coefficient : mapping of int to float
-        μ of each friction row; infinite where it sticks.
+        μ of each friction row; infinite if it always sticks.
     """
 
     normal: Mapping[int, int]
@@ -53,7 +53,7 @@ class Friction:
 
 @dataclass(frozen=True)
 class Decision:
-    """Impulses Λ of all rows, (k,), and the numbers of rows that are equations; dependent rows share impulses."""
+    """Impulses Λ of all rows, (k,), and the indices of rows that are equations; dependent rows share impulses."""
 
     impulses: Array
     equations: list[int]
@@ -93,7 +93,7 @@ class _Problem:
     tangents: list[list[int]]
 
     def solved(self, mode: Mode) -> Decision | None:
-        """Impulses of one mode; None if they break a law."""
+        """Impulses of a mode; None if they violate a law."""
         equations, spread = list[int](), np.zeros((len(self.start), len(self.start)))
         for contact, rows, (closed, signs) in zip(self.contacts, self.tangents, mode, strict=True):
             if not closed:
@@ -116,7 +116,7 @@ class _Problem:
         for contact, rows, (closed, signs) in zip(self.contacts, self.tangents, mode, strict=True):
             if (impulses[contact] < -weak) if closed else (after[contact] < -slow):
                 return None
-            for row, sign in zip(rows, signs, strict=False):  # an open contact has none
+            for row, sign in zip(rows, signs, strict=False):  # an open contact has no impulse
                 limit = self.friction.coefficient[row] * max(impulses[contact], 0.0) if impulses[row] else 0.0
                 if sign * after[row] < -slow or (not sign and abs(impulses[row]) > limit + weak):
                     return None

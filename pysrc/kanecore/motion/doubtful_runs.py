@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Warnings of runs that reached their end and yet are in doubt: energy that is lost, and branching points."""
+"""Warnings of doubtful runs that reached their end: lost energy, and branching points."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["warn_of_branches", "warn_of_energy"]
 
 Array = npt.NDArray[np.float64]
 
-_SUDDEN = 100  # times the mean rate of the speeds: a rate that is reached only where motions meet, or something hits
-_WEAK = 1e-2  # of the largest value in a run of the smallest singular value that counts
-_LOOKS = 100  # states of a run that are looked at, in either case
+_SUDDEN = 100  # times the mean rate of the speeds: larger rates occur only where motions branch, or at impacts
+_WEAK = 1e-2  # smallest singular value that counts, relative to its largest value in a run
+_LOOKS = 100  # number of states of a run that are examined, in either case
 
 
 def warn_of_energy(problem: InitialValueProblem, trajectory: Trajectory, rtol: float) -> None:
-    """A KanecoreWarning where redundant rows took or gave energy: an error above √rtol of the largest kinetic energy.
+    """Warn if redundant rows changed the energy: by more than √rtol of the largest kinetic energy.
 
-    The rank of redundant rows is decided by numbers, and a row too many brakes a motion.  Nothing is said of runs whose
-    steps were not kept, and of models that have no energies.
+    The rank of redundant rows is decided by numbers, and a row too many brakes a motion.  There is no warning for runs
+    that did not keep their steps, and for models without energies.
     """
     if not problem.dyn.n_constraints > problem.rank:
         return
@@ -37,24 +37,24 @@ def warn_of_energy(problem: InitialValueProblem, trajectory: Trajectory, rtol: f
     if drift > math.sqrt(rtol):
         warn(
             f"the energy balance of {problem.dyn.name!r} misses by {drift:.2g} of the largest kinetic energy, far from "
-            f"rtol = {rtol:g}, in a run whose constraints are redundant: give a smaller rtol or another method "
+            f"rtol = {rtol:g}, in a run with redundant constraints: give a smaller rtol or another method "
             "(method='dop853'), and leave out the rows that dyn.check(x) names"
         )
 
 
 def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> None:
-    """A KanecoreWarning where speeds turn at once beside a row that almost says nothing: motions meet there.
+    """Warn if speeds change direction suddenly while a row nearly vanishes: two motions branch there.
 
-    At a branching point, such as the flat pose of a parallelogram, constraints leave two motions.  Beside it the
+    At a branching point, such as the flat pose of a parallelogram, constraints allow two motions.  Near it the
     equations magnify errors of the speeds along the other motion by the inverse of the distance, so that rounding may
-    decide which one a run follows.  A run that goes on smoothly is no matter.
+    decide which motion a run follows.  There is no warning for a run that goes on smoothly.
     """
     times, states = trajectory.run.steps, trajectory.run.states
     if not problem.rank or times is None or states is None or len(times) < 3:
         return
     length, units = np.abs(np.diff(times)), problem.state(problem.t0, problem.x0).speed_units
     change = np.linalg.norm(np.diff(states[:, problem.dyn.names.speeds], axis=0) / units, axis=1)
-    change[length == 0.0] = 0.0  # by an event
+    change[length == 0.0] = 0.0  # changed by an event
     sudden = np.flatnonzero(change * np.sum(length) > _SUDDEN * length * np.sum(change))
     if not len(sudden):
         return
@@ -69,9 +69,9 @@ def warn_of_branches(problem: InitialValueProblem, trajectory: Trajectory) -> No
             row = int(np.argmax(np.abs(of_rows[:, problem.rank - 1])))
             warn(
                 f"two motions of {problem.dyn.name!r} meet at t = {times[k]:.6g}, where "
-                f"{problem.dyn.constraint_names[row]!r} says nothing beside the other constraints: rounding decides "
-                "which one the run follows from there, and may decide otherwise with another rtol. A row that holds on "
-                "one of the motions alone, in its place or beside it, such as equal angles of a parallelogram, decides"
+                f"{problem.dyn.constraint_names[row]!r} depends on the other constraints: rounding decides which one "
+                "the run follows from there, and may decide otherwise with another rtol. Replace or add a row that is "
+                "true for one of the motions only, such as equal angles of a parallelogram"
             )
             return
 

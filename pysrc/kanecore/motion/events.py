@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Events of a run: functions of the state whose zeros are found, may end the run, or change the state.
+"""Events of a run: functions of the state with zeros that are found, and may end the run or change the state.
 
-Users write them as `Event`, whose expressions become code when a run begins (`kanecore.emit.expression_code`).
+Users write them as `Event`; expressions become code when a run begins (`kanecore.emit.expression_code`).
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ __all__ = ["Event", "Events", "Zero", "as_list"]
 
 
 class Event:
-    """A function g of time and state whose zeros `CompiledModel.simulate` looks for.
+    """A function g of time and state; `CompiledModel.simulate` looks for its zeros.
 
     Parameters
     ----------
     expr : expression, str, or function
         A SymPy expression of coordinates, speeds, parameters, inputs and time, which becomes code; the name of a
-        coordinate, a speed or an output of the model; a function ``g(t, x)`` of Python; or one in C,
-        ``double g(double t, const double *x)``, from ctypes or numba (``cfunc``).
+        coordinate, a speed or an output of the model; a Python function ``g(t, x)``; or a C function ``double g(double
+        t, const double *x)``, from ctypes or numba (``cfunc``).
     terminal : bool or int
-        Whether a zero ends the run; or how many do.
+        Whether a zero ends the run, or the number of zeros that end it.
     direction : {-1, 0, 1}
-        Look for zeros at which g falls in the order of the run, for all, or for those at which it grows.
+        Look for zeros at which g decreases (-1) along the run, for all (0), or for those at which g increases (1).
     reset : mapping or callable, optional
-        The state to go on from: expressions or numbers for some coordinates and speeds, by name or symbol, all of the
-        state before; or ``reset(t, x) -> x``.  It must satisfy the constraints: see `CompiledModel.impact`.
+        The state after a zero: expressions in the state before, or numbers, for some coordinates and speeds, by name or
+        symbol; or a function ``reset(t, x) -> x``.  The new state must satisfy the constraints: see
+        `CompiledModel.impact`.
 
     Examples
     --------
-    A ball of height z and speed w that keeps 0.8 of its speed: ``kc.Event(z, direction=-1, reset={w: -0.8*w})``.
+    A ball at height z that bounces with 0.8 of its speed w: ``kc.Event(z, direction=-1, reset={w: -0.8*w})``.
     """
 
     def __init__(self, expr: Any, terminal: bool | int = False, direction: int = 0, reset: Any = None) -> None:
@@ -63,9 +64,9 @@ class Event:
 
     @staticmethod
     def compiled(dyn: Evaluator, expressions: Sequence[Any]) -> Evaluator:
-        """Make a model with the x, r and p of another, whose outputs are some expressions.
+        """Make a model with the x, r and p of another, and expressions as outputs.
 
-        It moves nowhere.  It is code for the machine of the extension, which takes no compiler and no time.
+        The model has no motion.  It is code for the interpreter of the extension, and needs no compiler and no time.
         """
         from kanecore.emit.expression_code import compiled
 
@@ -83,32 +84,33 @@ Array = npt.NDArray[np.float64]
 
 _Reset = Callable[[float, Array], npt.ArrayLike]
 
-# So many changes of the state by one event, within so many units in the last place of t, are chatter, or bounces that
-# come ever faster.  Zeros that are less than 1e4 units apart may be taken for one.
+# This many changes of the state by an event, within this many units in the last place of t, are chatter, or bounces
+# that follow each other ever faster.  Zeros that are less than 1e4 units apart may count as one.
 _CHANGES, _UNITS = 4, 1e5
-# Pairs (n, part): n changes within that part of the longest time between two changes are chatter as well.  There the
-# event moves by rounding alone, as where coordinates of 1e3 round a small gap.  A time that is _AT_ONCE times shorter
-# than the time before it begins the count of the longest anew: it belongs to impulses after a time without any.
+# Pairs (n, part): n changes within this part of the longest time between two changes are chatter as well.  The event
+# then changes only by rounding, for example if coordinates of 1e3 round a small gap.  An interval that is _AT_ONCE
+# times shorter than the previous one restarts the search for the longest: it belongs to impulses after a time without
+# impulses.
 _OF_LONGEST = ((64, 1e-6), (4096, 1e-2))
 _AT_ONCE = 1e4
 
-_SINGLE = ("compiled", "address", "free_symbols")  # these tell an event, a C function, an expression from a list
+_SINGLE = ("compiled", "address", "free_symbols")  # attributes of single events, not of lists
 
 
 @dataclass(frozen=True)
 class WatchedEvent:
-    """One event: the object of the user, with the source of its value, and the effect of its zeros."""
+    """An event: the user's object, the source of its value, and the effect of its zeros."""
 
     user_event: Any
     source: tuple[str, Any]
-    terminal: int  # after how many zeros it ends the run; 0: never
+    terminal: int  # number of zeros that end the run; 0: never
     direction: int
     reset: _Reset | None
 
 
 @dataclass(frozen=True)
 class Zero:
-    """Zero of event number i: its time, the state there, and the state after a reset, if any."""
+    """A zero of event i: its time, the state there, and the state after a reset, if any."""
 
     i: int
     t: float
@@ -117,7 +119,7 @@ class Zero:
 
 
 class Events:
-    """The events of one run, and the zeros that were found.
+    """The events of a run, and the zeros found.
 
     Parameters
     ----------
@@ -170,15 +172,15 @@ class Events:
         return [np.array([zero.x for zero in zeros], dtype=np.float64).reshape(-1, n_x) for zeros in self.of_each()]
 
     def warn_where_crowded(self) -> None:
-        """Warn if a function swung faster within a step than its zeros were followed."""
+        """Warn if a function oscillated too fast within a step to find all its zeros."""
         if not np.isnan(self.watch.crowded):
             warn(
                 f"an event changes its sign so often in the step from t = {self.watch.crowded!r} that zeros may have "
-                "been missed: limit max_step to a few of its periods, or take a slower function of the state"
+                "been missed: limit max_step to a few of its periods, or use a slower function of the state"
             )
 
     def stops(self, i: int) -> bool:
-        """Test whether steps end on the zeros of an event."""
+        """Test whether steps end at the zeros of an event."""
         return bool(self._events[i].terminal or self._events[i].reset)
 
     def __len__(self) -> int:
@@ -205,7 +207,7 @@ class Events:
         return ends, changed
 
     def _checked(self, i: int, t: float, x: npt.ArrayLike) -> Array:
-        """The state after a reset, which must be one of the model."""
+        """The state after a reset, which must be a state of the model."""
         problem = self._problem
         name = f"the state that event {i} is reset to at t = {t!r}"
         state = normalized(problem.dyn, state_vector(problem.dyn, x, name), name)
@@ -222,18 +224,18 @@ class Events:
         return start.x if problem.project else state
 
     def _see_chatter(self, i: int, t: float) -> None:
-        """Raise IntegrationError if changes of the state follow one another ever faster."""
+        """Raise IntegrationError if changes of the state follow each other ever faster."""
         self._changes[i].add(t)
         for n, first in self._changes[i].chatter():
             raise IntegrationError(
-                f"event {i} changed the state {n} times between t = {first!r} and {t!r}: it chatters, "
-                "bounces follow one another ever faster, or the motion rests there; let an event of a slow "
-                "approach be terminal, and go on with a model that rests there"
+                f"event {i} changed the state {n} times between t = {first!r} and {t!r}: it chatters, bounces follow "
+                "each other ever faster, or the motion rests there; make an event of a slow approach terminal, and "
+                "continue with a model that rests there"
             )
 
 
 class _Changes:
-    """Times at which one event changed the state; its chatter is judged by these alone, however long the run may be."""
+    """Times at which an event changed the state; only these decide whether it chatters, in runs of any length."""
 
     def __init__(self, start: float) -> None:
         self._times = deque([start], maxlen=_OF_LONGEST[-1][0] + 1)
@@ -255,7 +257,7 @@ class _Changes:
 
 
 def as_list(events: Any) -> list[Any]:
-    """List of the events that a user gave: one, or several."""
+    """List of the user's events, one or several."""
     if isinstance(events, str) or callable(events) or any(hasattr(events, name) for name in _SINGLE):
         return [events]
     if not isinstance(events, Iterable):
@@ -264,7 +266,7 @@ def as_list(events: Any) -> list[Any]:
 
 
 def _compiler(events: list[Any]) -> Callable[[Evaluator, list[Any]], Evaluator]:
-    """Function that makes a model whose outputs are expressions; an event of an expression brings it."""
+    """Function that makes a model with expressions as outputs, from an event with an expression."""
     return next(event.compiled for event in events if getattr(event, "compiled", None))  # type: ignore[no-any-return]
 
 
@@ -295,12 +297,12 @@ def _read(problem: InitialValueProblem, i: int, event: Any, expressions: list[An
 
 
 def _terminal(i: int, terminal: Any) -> int:
-    """Number of zeros after which an event ends the run: as in SciPy a truth value, or a count."""
+    """Number of zeros after which an event ends the run, from a truth value or a count, as in SciPy."""
     if isinstance(terminal, bool | np.bool_) or terminal is None:
         return int(bool(terminal))
     if not hasattr(terminal, "__index__") or terminal.__index__() < 0:
         raise ValueError(
-            f"terminal of event {i} is {terminal!r}; it must be True, False, or how many zeros end the run"
+            f"terminal of event {i} is {terminal!r}; it must be True, False, or the number of zeros that end the run"
         )
     return int(terminal.__index__())
 
@@ -316,7 +318,7 @@ def _direction(i: int, direction: Any) -> int:
 
 
 def _reset(problem: InitialValueProblem, event: Any, new_state: Any) -> _Reset | None:
-    """The state to go on from, as a function of t and x."""
+    """The state after a reset, as a function of t and x."""
     if new_state is None or callable(new_state):
         return new_state  # type: ignore[no-any-return]
     if not isinstance(new_state, Mapping):

@@ -2,9 +2,9 @@
 """Integration by methods of other packages, with the same results and records as kanecore's own methods.
 
 A multistep method keeps its history, which projection to the constraints would falsify.  So its states drift off the
-constraints, as the tolerance allows; results are projected, states and interpolants, and so are the states at which
-the equations are evaluated: ẋ = f(P(x)), with P(x) the state on the constraints of least change.  This has the
-solutions of ẋ = f(x) that lie on the constraints, and off them no rows that only look independent there.
+constraints, within the tolerance.  Results are projected, both states and interpolants.  So are the states at which the
+equations are evaluated: ẋ = f(P(x)), with P(x) the state on the constraints of least change.  This equation has the
+solutions of ẋ = f(x) on the constraints, and avoids rows that are independent only off them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["AnyRun", "OutsideRun", "integrate_outside", "interpolate_outside"]
 
 Array = npt.NDArray[np.float64]
 
-_DEGREE = 5  # of interpolants: Radau's is 3, that of differentiation formulas their order, 5 at most
+_DEGREE = 5  # degree of interpolants: 3 for Radau, the order for differentiation formulas, at most 5
 _NODES = np.arange(1, _DEGREE + 1) / _DEGREE
 _TO_COEFFICIENTS = np.linalg.inv(_NODES[:, np.newaxis] ** np.arange(1, _DEGREE + 1))
 
@@ -37,7 +37,7 @@ class OutsideRun:
     Attributes
     ----------
     advanced : ndarray, (N + 1, n_x), optional
-        The states at the ends of the steps as the method has them; `states` are brought back to the constraints.
+        The method's own states at the ends of the steps; `states` are their projections to the constraints.
     dense : ndarray, (N, 5, n_x), optional
         Interpolants: x(t + θ h) = advanced + Σ_j dense[j] θ^(j + 1).
     rejected : int
@@ -77,16 +77,16 @@ def integrate_outside(
 ) -> OutsideRun:
     """Integrate a problem by a method of `OUTSIDE_METHODS`.
 
-    Methods begin anew at every corner of the inputs, from a state on the constraints.
+    Methods restart at every corner of the inputs, from a state on the constraints.
 
     Parameters
     ----------
     max_steps : int
-        How many steps there may be; 0: any number.
+        Largest number of steps; 0: any number.
     baumgarte : (float, float), optional
         Gains of the stabilization of the constraints.
     asked : Recording
-        Parts of the run that are kept.
+        Parts of the run to keep.
     """
     run = OutsideRun("success", problem.t0, problem.x0, np.zeros(0), np.zeros((0, problem.dyn.n_x)))
     fields, record = _Fields(problem, baumgarte), _Record(problem, asked)
@@ -102,7 +102,7 @@ def integrate_outside(
             run.x = _brought_back(problem, np.array([run.t]), run.x[np.newaxis])[0]
     except _Unanswered:
         run.status, run.row = _status(problem, fields.fault), getattr(fields.fault, "row", -1)
-    except BaseException as error:  # of the input function, or Ctrl-C
+    except BaseException as error:  # an exception of the input function, or Ctrl-C
         run.error = error
     record.hand_over(run)
     return run
@@ -111,7 +111,7 @@ def integrate_outside(
 def interpolate_outside(
     problem: InitialValueProblem, run: OutsideRun, index: npt.NDArray[np.int64], times: Array
 ) -> Array:
-    """The states at times in the steps with these numbers, on the constraints: (N, n_x)."""
+    """The states at times in the steps with these indices, on the constraints: (N, n_x)."""
     assert run.steps is not None
     assert run.advanced is not None
     assert run.dense is not None
@@ -129,7 +129,7 @@ def _polynomial(start: Array, dense: Array, theta: Array) -> Array:
 def _stretch(
     run: OutsideRun, method: str, fields: _Fields, record: _Record, end: float, steps: Steps, max_steps: int
 ) -> None:
-    """Steps to an end, between which inputs are smooth."""
+    """Steps to the end of an interval with smooth inputs."""
     stepper = stepper_of(method, fields.between(run.t, end), (run.t, run.x), end, steps)
     try:
         while stepper.t != end:
@@ -137,7 +137,7 @@ def _stretch(
                 run.status = "max_steps"
                 return
             fields.fault, start = None, (stepper.t, stepper.x)
-            lost = 10.0 * abs(np.nextafter(stepper.t, end) - stepper.t)  # CVODE goes on with steps that vanish
+            lost = 10.0 * abs(np.nextafter(stepper.t, end) - stepper.t)  # CVODE continues with vanishing steps
             if not stepper.step() or (abs(stepper.t - start[0]) < lost and stepper.t != end):
                 run.status, run.row = _status(fields.problem, fields.fault), getattr(fields.fault, "row", -1)
                 return
@@ -153,7 +153,7 @@ def _stretch(
 
 
 def _status(problem: InitialValueProblem, fault: SingularError | NonFiniteError | None) -> str:
-    """Status of a run that cannot go on, by the fault of the equations, if there was one."""
+    """Status of a run that cannot continue, from the fault of the equations, if any."""
     if fault is None:
         return "step_size"
     if isinstance(fault, NonFiniteError):
@@ -166,7 +166,7 @@ def _status(problem: InitialValueProblem, fault: SingularError | NonFiniteError 
 
 
 def _brought_back(problem: InitialValueProblem, times: Array, states: Array) -> Array:
-    """States on the unit spheres and on the constraints, each with the least change: (N, n_x)."""
+    """States projected to the unit spheres and the constraints, with the least change: (N, n_x)."""
     dyn = problem.dyn
 
     def normalized(x: Array) -> Array:
@@ -181,7 +181,7 @@ def _brought_back(problem: InitialValueProblem, times: Array, states: Array) -> 
 
 
 class _Unanswered(Exception):
-    """A state that a method accepted has no derivatives."""
+    """The equations have no value at a state that a method accepted."""
 
 
 class _Fields:
@@ -189,16 +189,16 @@ class _Fields:
 
     def __init__(self, problem: InitialValueProblem, baumgarte: tuple[float, float] | None) -> None:
         self.problem = problem
-        self.fault: SingularError | NonFiniteError | None = None  # the latest failure of the equations
+        self.fault: SingularError | NonFiniteError | None = None  # the last failure of the equations
         self._gains = baumgarte if problem.dyn.n_constraints else None
         self._projects = problem.projects
         self._direction = 1.0 if problem.t1 >= problem.t0 else -1.0
 
     def between(self, start: float, end: float) -> Equations:
-        """Equations on a part of the run without corners of the inputs.
+        """Equations on an interval without corners of the inputs.
 
-        The contribution of a function of the state to ∂ẋ/∂x is unknown, as is that of stabilization: the method takes
-        differences.
+        The contribution of a function of the state to ∂ẋ/∂x is unknown, and so is that of stabilization: then the
+        method uses differences.
         """
         dyn, p, inputs = self.problem.dyn, self.problem.p, self.problem.inputs.between(start, end)
 
@@ -206,7 +206,7 @@ class _Fields:
             r = inputs(t, x)
             try:
                 return self._slope(t, x, r) + self._attraction(t, x, r)
-            except (SingularError, NonFiniteError) as error:  # a shorter step may do
+            except (SingularError, NonFiniteError) as error:  # a shorter step may succeed
                 self.fault = error
                 return np.full(dyn.n_x, np.nan)
 
@@ -232,7 +232,7 @@ class _Fields:
         return np.asarray(dyn.kernels.project(t, x, r=r, p=self.problem.p)) if self._projects else x
 
     def _attraction(self, t: float, x: Array, r: Array) -> Array:
-        """Stabilization's part of ẋ."""
+        """The part of ẋ from stabilization."""
         dyn, result = self.problem.dyn, np.zeros_like(x)
         if self._gains is not None:
             alpha, beta = self._gains
@@ -258,7 +258,7 @@ class _Record:
             self._sampled.append(problem.x0)
 
     def keep(self, start: tuple[float, Array], stepper: Stepper) -> bool:
-        """Put down a step, from a start to where the stepper is; False if there is no room for it."""
+        """Record a step, from a start to the stepper's time; False if there is no room for it."""
         if self._keeps and len(self._times) > self._limit:
             if not self._asked.drop:
                 return False
@@ -283,7 +283,7 @@ class _Record:
         return True
 
     def hand_over(self, run: OutsideRun) -> None:
-        """Store the record in a run, with states on the constraints as far as these were found."""
+        """Store the record in a run, with states on the constraints as far as they were found."""
         n = self._problem.dyn.n_x
         if self._keeps:
             states = self._on_constraints(run, np.array(self._times), np.array(self._at_ends))
@@ -302,7 +302,7 @@ class _Record:
             run.times = reached[: len(run.sampled)]
 
     def _on_constraints(self, run: OutsideRun, times: Array, states: Array) -> Array:
-        """States brought back to the constraints, up to the first for which this fails; the failure ends the run."""
+        """States projected to the constraints, up to the first failure, which ends the run."""
         try:
             return _brought_back(self._problem, times, states)
         except SingularError as error:

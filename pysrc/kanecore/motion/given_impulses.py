@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Impulses that are given: generalized impulses I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt of the speeds.
+"""Given impulses: generalized impulses I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt of the speeds.
 
-Forces act in so short a time that nothing moves meanwhile, so the partial velocities are those of one configuration
+Forces act in so short a time that the configuration, and with it the partial velocities, stay constant
 (Kane & Levinson, *Dynamics: Theory and Applications*, 1985, chapter 7, on generalized impulse and momentum).
 """
 
@@ -27,12 +27,12 @@ Kind = Literal["point", "frame", "speed"]
 
 
 def generalized_impulses(state: ConstraintState, impulses: Mapping[Any, Any] | None) -> Array:
-    """I of given impulses at one state, (n_u,): zeros if none are given.
+    """Generalized impulses I at a state, (n_u,); zeros without given impulses.
 
     Parameters
     ----------
     impulses : mapping
-        Of points to impulses ∫R dt, of frames to angular impulses ∫T dt, of speeds to generalized impulses.
+        Impulses ∫R dt by point, angular impulses ∫T dt by frame, and generalized impulses by speed.
     """
     dyn, total = state.dyn, np.zeros(state.dyn.n_u)
     if impulses is None:
@@ -91,7 +91,7 @@ def _inertial(state: ConstraintState, key: Any, value: Any) -> Array:
             components = np.array([float(x) for x in measure])
         except TypeError:
             raise TypeError(
-                f"the impulse of {name}, {value}, holds symbols: put numbers for them, value.subs({{symbol: number}})"
+                f"the impulse of {name}, {value}, has symbols: substitute numbers, value.subs({{symbol: number}})"
             ) from None
         place = inertial_or_number(state.dyn, frame)
         if place is None:

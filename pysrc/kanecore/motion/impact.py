@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Impacts: speeds jump while coordinates stay, because impulses act at contacts and on the constraints.
+"""Impacts: speeds jump at constant coordinates, by impulses at contacts and on the constraints.
 
     M Δu = GᵀΛ + WᵀΛ_n + I,    G Δu = 0,    W Δu = −(1 + e) v_n
 
-I are generalized impulses that the caller gives.  Finite forces have no effect in zero time, so f is absent.  Let Δu =
-P z: the columns of P span the motions that G allows, and are orthonormal in the metric of the masses.  Then the rows W
-P are the only equations left.  They fix some directions of z, and along the other directions no contact acts.
+I are given generalized impulses.  Finite forces have no effect in zero time, so f is absent.  Let Δu = P z, where the
+columns of P span the motions that G allows, and are orthonormal in the metric of the masses.  Then only the rows W P
+remain.  They determine some directions of z; along the other directions no contact acts.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ __all__ = ["Impact", "impact"]
 
 Array = npt.NDArray[np.float64]
 
-_REFINEMENTS = 3  # light bodies, such as feet of 1e-9 of all mass, cost each solution half of its digits
+_REFINEMENTS = 3  # light bodies, such as feet with 1e-9 of the mass, cost each solution half of its digits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impact(PrintedResult):
-    """The state after an impact, and the impulses that lead there.
+    """The state after an impact, and the impulses.
 
     Attributes
     ----------
@@ -54,16 +54,16 @@ class Impact(PrintedResult):
     before, after : ndarray, (k,)
         v_n of the contacts before and after the impact.
     impulses : ndarray, (k,)
-        Λ_n of the contacts: positive where an impulse pushes the way in which v_n grows.
+        Λ_n of the contacts: positive if the impulse increases v_n.
     pulling : tuple of str
         Contacts with Λ_n < 0, without the rows that ``mu`` names as friction.  If v_n grows as the bodies separate, no
         contact can pull: leave such contacts out, or let ``unilateral`` do that.
     constraint_impulses : ndarray, (n_constraints,)
         Λ of the rows of G.
     generalized_impulses : ndarray, (n_u,)
-        I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt of the impulses that were given.
+        I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt of the given impulses.
     undetermined : tuple of str
-        Contacts and constraints whose impulses are not unique, since redundant rows share them: of least norm.
+        Contacts and constraints with impulses that are not unique, because rows are redundant; the least norm is taken.
     """
 
     name: str
@@ -107,41 +107,41 @@ def impact(
 ) -> Any:
     """The state right after an impact: given impulses, and Newton's law of restitution v_n⁺ = −e v_n⁻ of each contact.
 
-    Coordinates stay.  Speeds change by M Δu = GᵀΛ + WᵀΛ_n + I with G Δu = 0, all contacts and constraints at once:
-    impulses act along the contacts, and along the constraints that hold meanwhile (Kane & Levinson, *Dynamics: Theory
-    and Applications*, 1985, chapter 7, on generalized impulse and on collisions; Glocker, *Set-Valued Force Laws*,
-    2001; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 11.7).
+    Coordinates are constant.  Speeds change by M Δu = GᵀΛ + WᵀΛ_n + I with G Δu = 0, at all contacts and constraints at
+    once: impulses act along the contacts, and along the constraints, which stay satisfied (Kane & Levinson, *Dynamics:
+    Theory and Applications*, 1985, chapter 7, on generalized impulse and on collisions; Glocker, *Set-Valued Force
+    Laws*, 2001; Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 11.7).
 
-    Each row is an equation that holds, unless ``unilateral``.  Nothing decides then whether a contact is closed,
-    approaches or would have to pull: give the contacts that take part.  Where v_n grows as the bodies separate, v_n < 0
-    before the impact says that a contact closes, and Λ_n ≥ 0 that it pushes.  Of one contact that closes it always
-    does, of several at once maybe not, as at both corners of a rocking block: `Impact.pulling` names those that pull,
-    and a KanecoreWarning one that stood.  Friction is a row along the contact plane, with e = 0 where it sticks.  Its
-    impulse may have either sign.  With ``mu``, which says what is friction, all others are warned of.
+    Without ``unilateral`` each row is an equation, whether its contact is closed, approaches, or would have to pull:
+    give only the contacts that take part.  If v_n increases as the bodies separate, a contact closes with v_n < 0
+    before the impact, and pushes with Λ_n ≥ 0.  A single closing contact always pushes.  Several at once may not, as at
+    both corners of a rocking block: `Impact.pulling` names contacts that pull, and a KanecoreWarning names one that was
+    at rest.  Friction is a row along the contact plane, with e = 0 if it sticks.  Its impulse may have either sign.
+    With ``mu``, which names the friction rows, all other pulling rows cause a warning.
 
     Parameters
     ----------
     t : float
     x : array_like, (n_x,), or mapping by name
-        The state before the impact.  The constraints keep the values that they have there.
+        The state before the impact.  The constraints keep their values.
     rows : str, list of str, or array_like, (n_u,) or (k, n_u)
         The contacts.  Names of outputs of the model are velocities v_n that are linear in the speeds, such as
-        ``tip.vel(N).dot(N.y)``, also where prescribed motions or t move a body.  An array W gives v_n = W u, such as
-        a row of ``dyn.jacobian("tip", t, x)``.  Default: none.
+        ``tip.vel(N).dot(N.y)``, also if prescribed motions or t move a body.  An array W gives v_n = W u, such as a row
+        of ``dyn.jacobian("tip", t, x)``.  Default: none.
     e : float, or array_like, (k,)
-        Coefficients of restitution: 0 where a contact stays closed, 1 where nothing is lost.
+        Coefficients of restitution: 0 if a contact stays closed, 1 if no energy is lost.
     impulses : mapping, optional
-        Impulses that are given, beside those of the contacts: {point: ∫R dt, in N s}, {frame: ∫T dt, in N m s}, by
-        names or SymPy's objects, each 3 numbers in inertial axes or a Vector of SymPy; {speed: generalized impulse}.
-        I_r = Σ v_r·∫R dt + Σ ω_r·∫T dt.
+        Given impulses, in addition to those of the contacts: {point: ∫R dt, in N s}, {frame: ∫T dt, in N m s}, by names
+        or SymPy's objects, each 3 numbers in inertial axes or a Vector of SymPy; {speed: generalized impulse}. I_r = Σ
+        v_r·∫R dt + Σ ω_r·∫T dt.
     unilateral : bool
         Decide which contacts close, 0 ≤ Λ_n ⊥ v_n⁺ + e v_n⁻ ≥ 0, and which friction rows stick or slide.  For up to 12
-        rows, and where the constraints leave M positive definite.  Of several solutions that friction may have, the
-        one with most contacts closed and rows sticking.
+        rows, and if M is positive definite on the allowed motions.  Friction may have several solutions: the one with
+        most contacts closed and rows sticking is taken.
     mu : mapping, optional
-        {friction row: (contact row, coefficient)}, rows by name or number.  |Λ_t| ≤ μ Λ_n of each row, by itself;
-        ``math.inf`` where it sticks whatever it takes.  Without ``unilateral`` such rows stick, with a KanecoreWarning
-        if that takes more.
+        {friction row: (contact row, coefficient)}, rows by name or number.  |Λ_t| ≤ μ Λ_n for each row separately;
+        ``math.inf`` for a row that always sticks.  Without ``unilateral`` friction rows stick, with a KanecoreWarning
+        if the limit is exceeded.
     full : bool
         Return impulses as well.
     r, p : optional
@@ -150,22 +150,23 @@ def impact(
     Returns
     -------
     ndarray, (n_x,)
-        With ``full`` an `Impact`.  Where nothing is prescribed or given, T does not grow at one contact with e ≤ 1, nor
-        at several with one e.
+        With ``full`` an `Impact`.  Without prescribed motions and given impulses, T does not increase at one contact
+        with e ≤ 1, nor at several contacts with the same e.
 
     Raises
     ------
     ModelError
-        The constraints, or other contacts, do not let a contact change as it must; an output is not linear in the
-        speeds, or holds their derivatives; a constraint is not linear in the speeds and changes its direction; with
+        The constraints, or other contacts, prevent the change at a contact; an output is not linear in the speeds, or
+        depends on their derivatives; a constraint is not linear in the speeds and changes its direction; with
         ``unilateral`` no choice of contacts satisfies the laws.
     SingularError
         The mass matrix is singular in the motions that contacts and constraints leave free, or a constraint is lost at
         x.
     KeyError
-        No such output, point, frame, speed or row.
+        There is no such output, point, frame, speed or row.
     ValueError, TypeError
-        Shapes, numbers that are not finite, a negative e or coefficient of friction; more than 12 unilateral rows.
+        Wrong shapes; numbers that are not finite; a negative e or coefficient of friction; more than 12 unilateral
+        rows.
 
     Examples
     --------
@@ -194,9 +195,9 @@ def impact(
 
 @dataclass(frozen=True)
 class _Contacts:
-    """Contacts of an impact at one state: names, v_n, its slopes W (k, n_u), the magnitude of the terms of v_n.
+    """Contacts of an impact at a state: names, v_n, slopes W (k, n_u), and magnitude of the terms of v_n.
 
-    ``outputs`` are their numbers, None if an array gave the rows.
+    ``outputs`` are their indices; None if an array gave the rows.
     """
 
     names: tuple[str, ...]
@@ -222,17 +223,17 @@ def _contacts(state: ConstraintState, contacts: Any) -> _Contacts:
 
 
 def _of_outputs(state: ConstraintState, numbers: list[int]) -> _Contacts:
-    """Contacts whose velocities are outputs."""
+    """Contacts with outputs as velocities."""
     dyn = state.dyn
     names = tuple(dyn.output_names[i] for i in numbers)
     rows, by_udot = _output_slopes(state, numbers)
     for name, slopes in zip(names, by_udot, strict=True):
         if slopes.any():
-            raise ModelError(f"output {name!r} of {dyn.name!r} holds derivatives of speeds, and is no velocity")
+            raise ModelError(f"output {name!r} of {dyn.name!r} depends on derivatives of speeds, and is no velocity")
     for name, number, row in zip(names, numbers, rows, strict=True):
         if not row.any() and not _holds_speeds(dyn, number):
             raise ModelError(
-                f"output {name!r} of {dyn.name!r} holds no speed: a contact is a velocity, such as "
+                f"output {name!r} of {dyn.name!r} depends on no speed: a contact is a velocity, such as "
                 "point.vel(frame).dot(direction), not the gap"
             )
     velocities = np.asarray(dyn.outputs(state.t, state.x, **state.values))[numbers]
@@ -256,7 +257,7 @@ def _output_slopes(state: ConstraintState, numbers: list[int]) -> tuple[Array, A
 
 
 def _restitution(e: npt.ArrayLike, k: int) -> Array:
-    """One e for each contact."""
+    """The coefficient e of each contact."""
     values = real_array("e", e, (), (k,), meaning="one number, or one for each contact")
     if not (values >= 0).all():
         raise ValueError(f"e is {e!r}; a coefficient of restitution is not negative")
@@ -264,12 +265,12 @@ def _restitution(e: npt.ArrayLike, k: int) -> Array:
 
 
 def _friction(names: tuple[str, ...], mu: Mapping[Any, Any] | None) -> Friction:
-    """Friction rows by number, with the contacts and coefficients that limit them."""
+    """Friction rows by index, with the contacts and coefficients that limit them."""
     if mu is None:
         return Friction({}, {})
     form = "{friction row: (contact row, coefficient)}, such as {'slip': ('normal', 0.4)}"
     if not isinstance(mu, Mapping):
-        raise TypeError(f"mu is {mu!r}; which row is friction of which contact must be told: {form}")
+        raise TypeError(f"mu is {mu!r}; it must say which row is friction of which contact: {form}")
     normal, coefficient = dict[int, int](), dict[int, float]()
     for key, pair in mu.items():
         if not isinstance(pair, list | tuple) or len(pair) != 2:
@@ -286,7 +287,7 @@ def _friction(names: tuple[str, ...], mu: Mapping[Any, Any] | None) -> Friction:
 
 
 def _row(names: tuple[str, ...], key: Any) -> int:
-    """The number of a row, by its name or number."""
+    """The index of a row, by its name or number."""
     if isinstance(key, str):
         if key not in names:
             raise unknown_name("row of this impact is called", key, names)
@@ -303,8 +304,8 @@ def _require_constant_rows(before: ConstraintState, after: ConstraintState, cont
         for name, moved in zip(dyn.constraint_names, _differ(before.rows, after.rows, units), strict=True):
             if moved:
                 raise ModelError(
-                    f"constraint {name!r} of {dyn.name!r} is not linear in the speeds: how its impulse acts while they "
-                    "jump, the state before does not tell"
+                    f"constraint {name!r} of {dyn.name!r} is not linear in the speeds: the direction of its impulse "
+                    "during the jump does not follow from the state before"
                 )
     if contacts.outputs is not None:
         rows = _output_slopes(after, contacts.outputs)[0]
@@ -354,7 +355,7 @@ class _Equations:
 
     @cached_property
     def _constraint_factors(self) -> tuple[Array, Array, Array, int]:
-        """U, s, Vᵀ of the rows of G, of equal size between units, and how many of these count."""
+        """U, s, Vᵀ of the rows of G, of equal size in units, and their rank."""
         state, n = self._state, len(self._units)
         if not state.dyn.n_constraints:
             return np.zeros((0, 0)), np.zeros(0), np.eye(n), 0
@@ -365,7 +366,7 @@ class _Equations:
         if rank < count:
             raise SingularError(
                 f"{rank} of {count} constraints of {state.dyn.name!r} are independent at t = {float(state.t)!r}, x = "
-                f"{state.x.tolist()!r}: what they ask of an impact is lost there; look at it a little before or after",
+                f"{state.x.tolist()!r}: their effect on an impact is lost there; use a state a little before or after",
                 t=float(state.t),
                 x=state.x,
             )
@@ -373,7 +374,7 @@ class _Equations:
 
     @cached_property
     def _allowed(self) -> Array:
-        """P: an orthonormal basis, in units, of the Δu that the constraints allow."""
+        """P, an orthonormal basis, in units, of the Δu that the constraints allow."""
         _, _, of_columns, count = self._constraint_factors
         return of_columns[count:].T
 
@@ -381,7 +382,7 @@ class _Equations:
     def _contact_factors(self) -> tuple[Array, Array, Array, int]:
         """U, s, Vᵀ of W P, in rows of equal size before P, and its rank.
 
-        What a state on the constraints may miss is no motion that they allow.
+        Residuals of a state on the constraints do not count as allowed motions.
         """
         of_rows, s, of_columns = np.linalg.svd(self._rows)
         return of_rows, s, of_columns, int(np.sum(s > FEASIBLE))
@@ -398,7 +399,7 @@ class _Equations:
 
     @cached_property
     def _solution(self) -> tuple[Array, Array, Array]:
-        """Δu in units, Λ_n of the rows of equal size, and columns that may be added to Λ_n and change no motion."""
+        """Δu in units, Λ_n of rows of equal size, and columns that may be added to Λ_n without effect on the motion."""
         if self._unilateral is not None:
             return self._decided(self._unilateral)
         of_rows, _, of_columns, rank = self._contact_factors
@@ -416,9 +417,9 @@ class _Equations:
         return self._allowed @ z, impulses, of_rows[:, rank:]
 
     def _decided(self, friction: Friction) -> tuple[Array, Array, Array]:
-        """The same by the laws of unilateral contacts."""
+        """The solution by the laws of unilateral contacts."""
         mass, size = self._allowed.T @ self._mass @ self._allowed, self._size
-        free = np.linalg.norm(self._rows, axis=1, keepdims=True) > FEASIBLE  # others follow from the constraints
+        free = np.linalg.norm(self._rows, axis=1, keepdims=True) > FEASIBLE  # other rows follow from the constraints
         rows = np.where(free, self._rows, 0.0)
         values = np.linalg.eigvalsh(mass)
         if values.size and not values[0] > RANK * values[-1]:
@@ -430,7 +431,7 @@ class _Equations:
         if decision is None:
             raise ModelError(
                 f"no choice of contacts of {self._state.dyn.name!r} that close, slide or stick satisfies the laws of "
-                "contact and friction: with less friction there is one"
+                "contact and friction: use less friction"
             )
         shared = np.zeros((len(rows), len(decision.equations)))
         of_rows, s, _ = np.linalg.svd(rows[decision.equations])
@@ -489,7 +490,7 @@ class _Equations:
         )
 
     def _require_agreement(self, jump: Array, opposed: Array) -> None:
-        """Raise ModelError unless contacts that follow from constraints and other contacts jump consistently."""
+        """Raise ModelError unless contacts that depend on constraints and other contacts have consistent jumps."""
         projector = opposed @ opposed.T
         projector[np.abs(projector) < EQUAL] = 0.0
         terms = np.abs(projector) @ ((1.0 + self._e) * self._contacts.terms / self._size)
@@ -500,12 +501,12 @@ class _Equations:
         for i in wrong:
             if np.linalg.norm(self._rows[i]) <= FEASIBLE:
                 raise ModelError(
-                    f"contact {contacts.names[i]!r} of {name!r} moves at {contacts.velocities[i]:.6g}, and the "
-                    "constraints let no impact change that: it follows from them alone"
+                    f"contact {contacts.names[i]!r} of {name!r} moves at {contacts.velocities[i]:.6g}, and no impact "
+                    "can change that: it follows from the constraints"
                 )
         raise ModelError(
             f"contacts {' and '.join(repr(contacts.names[i]) for i in wrong)} of {name!r} depend on each other, and "
-            "the changes that are asked of them contradict each other: give them the same e, or leave one out"
+            "their changes by e contradict each other: give them the same e, or leave one out"
         )
 
 
@@ -515,8 +516,8 @@ class _Equations:
 def _warn_of_pulling(contacts: _Contacts, friction: Friction, told: bool, found: Impact) -> None:
     """Warn of contacts that would have to pull, and of friction beyond its limit.
 
-    Impulses that redundant rows share may be others, and a contact that separated before the impact is meant to be
-    held.  Where nothing is told of friction, a row that moves may be some: then contacts that stood are named.
+    Impulses of redundant rows are not unique, and a contact that separated before the impact is meant to be held; there
+    is no warning for these.  Without ``mu`` a moving row may be friction: then only contacts at rest are named.
     """
     slow = NOISE * contacts.terms
     pushes = contacts.velocities <= slow if told else np.abs(contacts.velocities) <= slow
@@ -533,12 +534,12 @@ def _warn_of_pulling(contacts: _Contacts, friction: Friction, told: bool, found:
         if needed > limit * (1.0 + EQUAL) and {name, beside}.isdisjoint(found.undetermined):
             warn(
                 f"row {name!r} of {found.name!r} would slide: to stick takes an impulse of {needed:.6g}, and {mu:g} "
-                f"times that of {beside!r} is {limit:.6g}; unilateral=True lets it slide"
+                f"times that of {beside!r} is {limit:.6g}; with unilateral=True it slides"
             )
 
 
 def _least(scaled: Array, free: Array, size: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Impulses of least norm in the rows as written, from impulses in rows of equal size; and which are not unique."""
+    """Impulses of least norm for rows as written, from impulses for rows of equal size; mask of nonunique ones."""
     if not len(size):
         return np.zeros(0), np.zeros(0, dtype=bool)
     impulses, directions = scaled / size, free / size[:, np.newaxis]

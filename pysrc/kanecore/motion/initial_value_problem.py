@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Initial value problem of a run: a model with parameters and inputs, an interval, a start on the constraints.
+"""Initial value problem of a run: a model with parameters and inputs, an interval, an initial state on the constraints.
 
-Stiff methods also ask which of its derivatives are known.
+Stiff methods also need to know which derivatives are available.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValueProblem:
-    """Initial value problem, whatever the method that integrates it.
+    """Initial value problem, independent of the integration method.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class InitialValueProblem:
     p : ndarray, (n_p,)
     inputs : RunInputs
     project : bool
-        Whether states are brought back to the constraints.
+        Whether states are projected to the constraints.
     rank : int
-        How many rows of G count.
+        Number of rows of G that count.
     """
 
     dyn: Evaluator
@@ -55,12 +55,12 @@ class InitialValueProblem:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The keyword arguments that `integrate` and `interpolate` of the binding share."""
+        """The keyword arguments common to `integrate` and `interpolate` of the binding."""
         return {"inputs": self.inputs.in_c(), "p": self.p, "rank": self.rank, "project": self.project}
 
     @property
     def projects(self) -> bool:
-        """Test whether there are constraints to which states are brought back."""
+        """Test whether there are constraints to which states are projected."""
         return self.project and self.dyn.n_configuration + self.dyn.n_velocity > 0
 
     def state(self, t: float, x: Array) -> ConstraintState:
@@ -77,7 +77,7 @@ def posed(
     project: bool,
     period: float = 0.0,
 ) -> InitialValueProblem:
-    """The problem for arguments of `simulate`, which are checked; with ``project`` x0 is brought to the constraints."""
+    """The problem for arguments of `simulate`, after checks; with ``project`` x0 is projected to the constraints."""
     t0, t1 = interval
     x = normalized(dyn, state_vector(dyn, x0, "x0"), "x0")
     p = dyn.names.resolved("parameter", {} if parameters is None else parameters)
@@ -95,7 +95,7 @@ _STIFF = ("rosenbrock", "auto", "rosenbrock_w", "auto_w")
 def with_known_derivatives(
     method: str, dyn: Evaluator, inputs: RunInputs, baumgarte: tuple[float, float] | None
 ) -> str:
-    """Method that a name means: "rosenbrock" becomes "rosenbrock_w" if some derivatives are unknown.
+    """Method for a name: "rosenbrock" becomes "rosenbrock_w" if some derivatives are unknown.
 
     Raises
     ------
@@ -112,6 +112,6 @@ def with_known_derivatives(
         except ModelError as error:
             raise ModelError(
                 f"method {method!r} needs derivatives of the equations of motion, and {error}; give functions their "
-                "derivatives, or take an explicit method: 'dop853'"
+                "derivatives, or use an explicit method: 'dop853'"
             ) from None
     return method

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Errors of runs that did not reach their end, or whose end contradicts itself: the event, its place, and its cause."""
+"""Errors of runs that did not reach their end, or have contradictory constraints there: event, place, and cause."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["failure", "outcome", "reason", "refuse_contradictions"]
 
 Array = npt.NDArray[np.float64]
 
-# Limits by the value of a row of G at the start, for steps that came to rounding, shrink, or would jump, and for rows
+# Limits relative to a row of G at the start, for steps that shrank to rounding, shrink, or would jump, and for rows
 # that contradict each other.
 _LOST = {"step_size": 1e-4, "stalled": 0.03, "jump": 0.1, "contradictory": 0.03}
-_RIGHT_BEHIND = 1e-6  # of a mean step
+_RIGHT_BEHIND = 1e-6  # part of a mean step after the end
 _HALVES = {"auto": ("dop853", "rosenbrock"), "auto_w": ("dop853", "rosenbrock_w")}
 
 
 def reason(dyn: Evaluator, status: Status, row: int) -> str:
-    """Reason why a run ended, with advice; ``row`` as of `SingularError`: the number of a speed or of a constraint."""
+    """Reason why a run ended, with advice; ``row`` as in `SingularError`: the index of a speed or of a constraint."""
     said = status.reason
     if status.word in OF_LOADS:
         said = said.format(subject=f"{row - dyn.n_u} of {dyn.name!r}")
@@ -56,7 +56,7 @@ def outcome(dyn: Evaluator, method: str, run: AnyRun, recording: Recording) -> s
 
 
 def _hand_overs(method: str, run: AnyRun) -> str:
-    """Methods that "auto" took, and when, in words."""
+    """Methods chosen by "auto", and their times, in words."""
     if method not in _HALVES:
         return ""
     words = [f"{_HALVES[method][(i + 1) % 2]} from t = {t:.6g}" for i, t in enumerate(run.switched)]
@@ -68,8 +68,8 @@ def _hand_overs(method: str, run: AnyRun) -> str:
 def refuse_contradictions(problem: InitialValueProblem, trajectory: Trajectory) -> None:
     """Raise SingularError if redundant rows contradict each other at the projections of a run's states.
 
-    At a state that has drifted off the constraints, kernels tolerate contradictions that the drift explains; at its
-    projection to the constraints they tolerate none.
+    At a state that has drifted off the constraints, kernels tolerate contradictions due to the drift; at its projection
+    to the constraints they tolerate none.
     """
     for t, x in zip(trajectory.t, trajectory.x, strict=True):
         state = problem.state(t, x)
@@ -113,7 +113,7 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     if run.status == "jump" and lost is None:
         return IntegrationError(
             f"the constraints of {problem.dyn.name!r} ask for a jump of the state just after {_where(run)}: "
-            f"the motion does not satisfy {_missed(problem, run)!r} there, as where a row begins to hold; "
+            f"the motion does not satisfy {_missed(problem, run)!r} there, for example because a row starts to apply; "
             f"{BY_WORD['jump'].advice}",
             trajectory=trajectory,
         )
@@ -122,8 +122,8 @@ def failure(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -
     row = problem.dyn.n_u + lost
     return SingularError(
         f"{problem.dyn.names.row_name(row)!r} of {problem.dyn.name!r} is lost just after {_where(run)}: its "
-        "coefficients, or what the other rows leave of them, vanish there; the motion comes to a dead point, or to the "
-        "end of what the constraints allow",
+        "coefficients vanish there, also if only after elimination of the other rows; the motion comes to a dead "
+        "point, or to the end of the motions that the constraints allow",
         t=run.t,
         x=run.x,
         row=row,
@@ -136,15 +136,15 @@ def _where(run: AnyRun) -> str:
 
 
 def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajectory) -> SingularError:
-    """Error for rows that no accelerations satisfy together, everywhere or beside a branching point."""
+    """Error for rows that no accelerations satisfy together, everywhere or near a branching point."""
     dyn = problem.dyn
     names = problem.state(run.t, run.x).contradictory_rows(run.row - dyn.n_u)
     why = "do prescribed motions allow it?"
     if _lost_row(problem, run, _LOST[run.status]) is not None:
         why = (
-            "they nearly say the same there, and did not at the start. Where motions meet, as in the flat pose of a "
-            "parallelogram, errors of the speeds decide what follows: replace one of these rows by one that holds on "
-            "the motion that is meant alone"
+            "they are nearly equal there, and were not at the start. Where motions branch, as in the flat pose of a "
+            "parallelogram, errors of the speeds decide which one follows: replace one of these rows by a row that is "
+            "true for the intended motion only"
         )
     return SingularError(
         f"{' and '.join(map(repr, names))} of {dyn.name!r} contradict each other just after {_where(run)}: no "
@@ -158,9 +158,10 @@ def _contradiction(problem: InitialValueProblem, run: AnyRun, trajectory: Trajec
 
 
 def _comes_to_no_value(problem: InitialValueProblem, run: AnyRun) -> bool:
-    """Test whether the equations have no values after the end of a run, so that pivots and rows say nothing.
+    """Test whether the equations have no values after the end of a run, so that pivots and rows give no reason.
 
-    They are evaluated right after the end, as small adaptive steps do, and a mean step later, as fixed steps do.
+    The equations are evaluated right after the end, as by small adaptive steps, and a mean step later, as by fixed
+    steps.
     """
     dyn, p, r = problem.dyn, problem.p, problem.inputs(run.t, run.x)
     step = (run.t - problem.t0) / run.accepted if run.accepted else problem.t1 - problem.t0
@@ -187,7 +188,7 @@ def _singularity(problem: InitialValueProblem, run: AnyRun) -> str:
     if run.status == "unsatisfied":
         return (
             f"no state of {dyn.name!r} on its constraints was found just after {where}: {row!r} "
-            "cannot be satisfied with the others; the motion may have come to the end of what they allow"
+            "cannot be satisfied with the others; the constraints may not allow the motion to continue"
         )
     return f"{row!r} of {dyn.name!r} is lost just after {where}: a dead point of all constraints"
 
@@ -203,7 +204,7 @@ def _missed(problem: InitialValueProblem, run: AnyRun) -> str:
 
 
 def _lost_row(problem: InitialValueProblem, run: AnyRun, limit: float) -> int | None:
-    """The row of G that nearly vanishes, or nearly depends on others, at the end of a run and not at its start."""
+    """The row of G that nearly vanishes, or nearly depends on others, at the end of a run but not at its start."""
     if not problem.dyn.n_constraints:
         return None
     start, end = problem.state(problem.t0, problem.x0), problem.state(run.t, run.x)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameter sweeps: one function at many cases, here, in threads, in processes, or on a cluster.
+"""Parameter sweeps: one function for many cases, in this process, in threads, in processes, or on a cluster.
 
-A worker gets the function and a batch of cases, and answers each case by itself: with a result, or with the exception
-that this case raised.  Function, cases and answers are pickled here.  So a case that cannot be pickled, or loaded,
-fails alone; an executor would lose its worker over it.  A worker loads the function once, and with it the models that
-it holds.
+A worker gets the function and a batch of cases, and answers each case separately, with a result or with the exception
+of this case.  Function, cases and answers are pickled by this module.  So only a case that cannot be pickled or loaded
+fails, while an executor would lose its worker.  A worker loads the function once, with its models.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ from kanecore.motion.progress import reporting
 
 __all__ = ["Sweep", "sweep"]
 
-_TASKS = 1000  # into which cases are grouped, and which an executor has at a time
-_POLL = 0.5  # seconds after which a waiting process hears Ctrl-C, where a lock does not wake up by itself
-_FUNCTIONS = 4  # that a worker keeps
+_TASKS = 1000  # batches of cases, and batches that an executor has at a time
+_POLL = 0.5  # seconds after which a waiting process notices Ctrl-C, if a lock does not wake up by itself
+_FUNCTIONS = 4  # functions that a worker keeps
 
 
 class Sweep:
@@ -40,17 +39,17 @@ class Sweep:
     ----------
     cases : list
     results : list
-        In the order of the cases; None if a case failed, or was not reached.
+        Results in the order of the cases; None if a case failed, or was not reached.
     errors : dict of int to exception
-        By the number of the case, in their order.
+        Exceptions by the number of the case, in order.
     unfinished : tuple of int
-        The cases that were not reached, since the sweep was interrupted.
+        Numbers of the cases that an interrupted sweep did not reach.
     """
 
     def __init__(self, cases: list[Any]) -> None:
         self.cases = cases
         self.results: list[Any] = [None] * len(cases)
-        self._errors: dict[int, BaseException] = {}  # as they came
+        self._errors: dict[int, BaseException] = {}  # in order of arrival
         self._in_order: dict[int, BaseException] = {}
         self._open = dict.fromkeys(range(len(cases)))
 
@@ -77,16 +76,16 @@ class Sweep:
         Parameters
         ----------
         name : optional
-            Where each result is a mapping: which of its values.
+            If results are mappings: the key of the value.
 
         Raises
         ------
         ValueError
             Results have different shapes, or there is none.
         TypeError
-            Results are mappings and `name` is missing, or they are no numbers.
+            Results are mappings and `name` is missing, or results are no numbers.
         KeyError
-            No result has a value of that name.
+            No result has a value of this name.
         """
         values = {i: _value(self.results[i], name) for i in self._finished}
         if not values:
@@ -96,12 +95,12 @@ class Sweep:
         for i, array in arrays.items():
             if array.dtype.kind not in "fiubc":
                 raise TypeError(
-                    f"the result of case {i} is a {type(values[i]).__name__}, which holds no numbers: see .results"
+                    f"the result of case {i} is a {type(values[i]).__name__}, which has no numbers: see .results"
                 )
             if array.shape != arrays[first].shape:
                 raise ValueError(
                     f"the result of case {i} has shape {array.shape}, and that of case {first} {arrays[first].shape}: "
-                    "they make no array; see .results"
+                    "they cannot be joined in an array; see .results"
                 )
         kind = np.result_type(*arrays.values())
         if len(arrays) == len(self):
@@ -114,7 +113,7 @@ class Sweep:
     def columns(self) -> dict[str, list[Any]]:
         """Cases and results as columns of a table: the keys of mappings, else ``case`` and ``result``; then ``error``.
 
-        None if a case has no such value.  ``error`` is there where a case failed, and holds the message.
+        None if a case has no such value.  The column ``error`` exists if a case failed, and has the messages.
 
         Raises
         ------
@@ -124,9 +123,7 @@ class Sweep:
         cases, results = _columns(self.cases, "case"), _columns(self.results, "result", self._finished)
         both = [name for name in (*results, "error") if name in cases]
         if both:
-            raise ValueError(
-                f"{both[0]!r} is a key of cases, and a column beside them: give one of the two another name"
-            )
+            raise ValueError(f"{both[0]!r} is a key of cases, and of results as well: give one of the two another name")
         table = {**cases, **results}
         if self.errors:
             messages = {i: f"{type(error).__name__}: {error}" for i, error in self.errors.items()}
@@ -151,7 +148,7 @@ class Sweep:
 
     @property
     def _finished(self) -> list[int]:
-        """The cases that have a result."""
+        """The cases with a result."""
         return [i for i in range(len(self)) if i not in self._errors and i not in self._open]
 
     def _take(self, i: int, outcome: _Outcome) -> None:
@@ -159,7 +156,7 @@ class Sweep:
             self.results[i] = outcome.value
         else:
             self._errors[i] = outcome.error
-        del self._open[i]  # last, since Ctrl-C may come in between
+        del self._open[i]  # last, since Ctrl-C may come before
 
 
 def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, progress: Any = False) -> Sweep:
@@ -168,37 +165,37 @@ def sweep(fn: Callable[[Any], Any], cases: Iterable[Any], executor: Any = None, 
     Parameters
     ----------
     fn : callable
-        ``fn(case) -> result``.  It must not change its own data, since any worker may compute any case. So give
-        parameters to ``simulate(..., parameters=case)``, and do not set ``dyn.parameters``.  For other processes it is
-        pickled, with the models that it holds: a function of a module, or a ``functools.partial`` of one.  With
-        cloudpickle, which Dask brings, it may be defined anywhere.
+        ``fn(case) -> result``.  It must not change its own data, since any worker may compute any case.  So give
+        parameters to ``simulate(..., parameters=case)``, and do not set ``dyn.parameters``.  For other processes `fn`
+        is pickled, with its models: it must be a function of a module, or a ``functools.partial`` of one.  With
+        cloudpickle, which Dask installs, it may be defined anywhere.
     cases : iterable
         Arguments of the calls of `fn`, one each.
     executor : optional
         None: one case after another in this process.  Else any object with ``submit(function, *arguments)`` that
-        returns futures as ``concurrent.futures`` does: its ThreadPoolExecutor (`simulate` and batches leave the other
-        threads their turn) and ProcessPoolExecutor (of any start method), a Client of Dask, executors of loky, mpi4py,
-        ipyparallel.  It stays open.
+        returns futures like those of ``concurrent.futures``: its ThreadPoolExecutor (`simulate` and batches release the
+        GIL) and ProcessPoolExecutor (with any start method), a Client of Dask, executors of loky, mpi4py, ipyparallel.
+        The executor stays open.
     progress : bool or callable
-        True: a bar of tqdm.  A callable is called with the number of cases that are done, and of all.
+        True: a bar of tqdm.  A callable is called with the number of finished cases, and the number of all cases.
 
     Returns
     -------
     Sweep
-        ``.results`` in the order of the cases, ``.errors`` by the number of the case.  A case that raises loses no
-        other one.  A worker that dies (out of memory, killed) loses the cases that it had, a pool of
-        ``concurrent.futures`` with it all that are not done: these have a WorkerError.
+        ``.results`` in the order of the cases, ``.errors`` by the number of the case.  An exception in a case does not
+        affect other cases.  A worker that dies (out of memory, killed) loses its cases, and a pool of
+        ``concurrent.futures`` then loses all unfinished cases: these have a WorkerError.
 
     Raises
     ------
     TypeError
         `fn` cannot be called; `cases` is a mapping or a table; `executor` has no ``submit``; `fn` cannot be pickled.
     KeyboardInterrupt
-        Ctrl-C was pressed; ``error.sweep`` holds the results so far.  So does any other error that ends the sweep.
+        Ctrl-C was pressed; ``error.sweep`` has the results so far, as for any other error that ends the sweep.
 
     Notes
     -----
-    Cases go in batches, a thousand of them at most.  A worker loads `fn` once; a model is compiled once on a machine,
+    Cases are sent in batches of at most a thousand.  A worker loads `fn` once; a model is compiled once on a machine,
     by the first process that needs it.
     """
     if not callable(fn):
@@ -232,7 +229,7 @@ def _listed(cases: Iterable[Any]) -> list[Any]:
 
 
 def _submitting(executor: Any) -> Callable[..., Any]:
-    """Method ``submit`` of an executor; for a Client of Dask one that never merges two equal calls."""
+    """Method ``submit`` of an executor; for a Client of Dask a version that never merges two equal calls."""
     if hasattr(executor, "get_executor"):
         executor = executor.get_executor(pure=False)
     if not callable(getattr(executor, "submit", None)):
@@ -245,7 +242,7 @@ def _submitting(executor: Any) -> Callable[..., Any]:
 
 
 def _value(result: Any, name: Any) -> Any:
-    """A result, or the value in it that has a name."""
+    """A result, or its value with a given name."""
     if not isinstance(result, Mapping):
         if name is not None:
             raise TypeError(f"array({name!r}) is for results that are mappings, not {type(result).__name__}")
@@ -258,7 +255,7 @@ def _value(result: Any, name: Any) -> Any:
 
 
 def _columns(items: list[Any], name: str, there: Iterable[int] | None = None) -> dict[str, list[Any]]:
-    """Columns of a table: the keys of mappings, else one of this name; None if an item is not there."""
+    """Columns of a table: the keys of mappings, or one column with this name; None for missing items."""
     numbers = range(len(items)) if there is None else list(there)
     if not (numbers and all(isinstance(items[i], Mapping) for i in numbers)):
         return {name: items}
@@ -273,7 +270,7 @@ def _columns(items: list[Any], name: str, there: Iterable[int] | None = None) ->
 
 
 class _Tasks:
-    """The batches of a sweep, on their way to an executor and back."""
+    """The batches of a sweep, sent to an executor and received."""
 
     def __init__(
         self, fn: Callable[[Any], Any], done: Sweep, submit: Callable[..., Any], report: Callable[[float], None]
@@ -284,7 +281,7 @@ class _Tasks:
         self._waiting = deque(range(first, min(first + size, n)) for first in range(0, n, size))
         self._away: dict[int, _Task] = {}
         self._back: SimpleQueue[int] = SimpleQueue()
-        self._broken: BrokenExecutor | None = None  # the executor's error when it broke
+        self._broken: BrokenExecutor | None = None  # the executor's error if it broke
 
     def run(self) -> None:
         number = 0
@@ -317,17 +314,17 @@ class _Tasks:
                 self._forget(self._broken)
             return
         if task is None:
-            return  # it came back after all
+            return  # it returned after all
         try:
             self._take(task)
         except Exception as error:
             self._refused(task, error)
-        except BaseException as error:  # of a worker: Ctrl-C reaches all processes of the terminal
+        except BaseException as error:  # raised in a worker: Ctrl-C reaches all processes of the terminal
             self._lose(task, error)
         self._report(len(self._done) - len(self._done._open))
 
     def _forget(self, error: BrokenExecutor) -> None:
-        """Give up tasks in flight: Python's ProcessPoolExecutor never ends a task that it was given while it broke."""
+        """Give up tasks in flight: a ProcessPoolExecutor never ends tasks that it got while it broke."""
         for task in self._away.values():
             self._lose(task, error)
         self._away.clear()
@@ -337,7 +334,7 @@ class _Tasks:
             self._done._take(i, answer)
 
     def _refused(self, task: _Task, error: Exception) -> None:
-        """Handle an error of the executor, not of the function: the worker died, or something could not be sent."""
+        """Handle an error of the executor, not of the function: the worker died, or an object could not be sent."""
         if self._fn.refused is not None:
             raise TypeError(
                 f"fn cannot be sent to other processes: {self._fn.refused}. Define it at the top of a module, give it "
@@ -347,9 +344,9 @@ class _Tasks:
             self._broken = error
             self._lose(task, error)
         elif isinstance(error, RuntimeError) and not self._done._finished:
-            raise error  # an executor that was shut down
+            raise error  # the executor was shut down
         elif len(task.batch) > 1:
-            self._waiting.extend(range(i, i + 1) for i in task.batch)  # one by one, to see which it is
+            self._waiting.extend(range(i, i + 1) for i in task.batch)  # one by one, to find the failing case
         else:
             self._lose(task, error)
 
@@ -360,7 +357,7 @@ class _Tasks:
             else:
                 lost = WorkerError(
                     f"case {i} was lost: a worker died, or the executor with it ({type(error).__name__}: {error}); run "
-                    "what was lost again, with less at a time if memory was short"
+                    "the lost cases again, with fewer at a time if memory was short"
                 )
             lost.__cause__ = error
             self._done._take(i, _Outcome(None, lost))
@@ -376,7 +373,7 @@ class _Tasks:
 
 
 class _Task:
-    """Batch: the numbers of its cases, the cases as they are sent, and the executor's future."""
+    """Batch: the numbers of its cases, the cases as sent, and the executor's future."""
 
     future: Any
 
@@ -415,7 +412,7 @@ def _answer(fn: Callable[[Any], Any], case: _Loadable) -> _Outcome:
 
 
 class _Outcome:
-    """Result of a case, or its error, pickled as bytes: a failure to send it is the error of its case."""
+    """Result of a case, or its error, pickled as bytes; a failure to send it becomes the error of the case."""
 
     def __init__(self, value: Any, error: BaseException | None) -> None:
         self.value, self.error = value, error
@@ -430,7 +427,7 @@ class _Outcome:
 
 
 def _without_what_stays(error: BaseException | None) -> BaseException | None:
-    """Error with None for attributes that cannot be pickled: better than no error at all."""
+    """Error with None for attributes that cannot be pickled, which is better than no error."""
     for name, value in list(vars(error).items()) if error is not None else ():
         try:
             _dumps(value)
@@ -440,7 +437,7 @@ def _without_what_stays(error: BaseException | None) -> BaseException | None:
 
 
 def _received(data: bytes, trace: str) -> _Outcome:
-    """An outcome, where it is wanted."""
+    """An outcome, unpickled by the caller."""
     try:
         value, error = pickle.loads(data)
     except Exception as failure:
@@ -467,7 +464,7 @@ class _Remote(Exception):
 
 
 class _Sent:
-    """Object sent to a worker, pickled when it leaves the process; ``refused`` says why it could not be."""
+    """Object sent to a worker, pickled when it leaves the process; ``refused`` is the reason if that fails."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -490,7 +487,7 @@ class _Sent:
 
 
 class _Arrived:
-    """Object that came to a worker, still pickled: errors of unpickling arise where it is used."""
+    """Object received by a worker, still pickled, so that errors of unpickling arise at its use."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -502,7 +499,7 @@ class _Arrived:
         return pickle.loads(self._data)
 
     def load_once(self) -> Any:
-        """The object that all batches share: a function with its models."""
+        """The object common to all batches: a function with its models."""
         with _loading:
             return _loaded(self._data)
 
@@ -516,7 +513,7 @@ def _loaded(data: bytes) -> Any:
 
 
 def _dumps(value: Any, by_value: bool = False) -> bytes:
-    """Pickle an object; with cloudpickle, if installed, if pickle cannot or only this process could find the object."""
+    """Pickle an object, by cloudpickle (if installed) if pickle fails or if only this process could find the object."""
     try:
         data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     except Exception:

@@ -6,9 +6,9 @@ of the computed motion, ∂x(x0, T)/∂x0 = Φ and ẋ(T), along directions that
 
     (Φ − 1) δx0 + ẋ(T) δT = x0 − x(x0, T)
 
-The smallest change is taken, because a motion that nothing drives may begin anywhere on its orbit, and because
-neighbours are periodic too if energy is conserved.  With an event that ends a period, T follows from x0, and Φ is the
-derivative of the return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
+The smallest change is taken, because an undriven motion may start anywhere on its orbit, and because its neighbours are
+periodic, too, if energy is conserved.  With an event that ends a period, T follows from x0, and Φ is the derivative of
+the return map (Guckenheimer & Holmes, *Nonlinear Oscillations*, 1983, section 1.5).
 """
 
 from __future__ import annotations
@@ -40,39 +40,39 @@ __all__ = ["PeriodicMotion", "periodic"]
 Array = npt.NDArray[np.float64]
 
 _ITERATIONS = 40
-_SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # of a step of Newton's method, where the whole is too long
-_DECIDES = 1e-7  # of the largest singular value: directions along which motions repeat themselves just as well
-_AT_ONCE = 1e-2  # of a period: so early a zero of the event belongs to the start, which is slightly off
-_FACTOR = 10.0  # by which the period may differ from a first guess
-_PATIENCE = 3.0  # periods in which the event must come
+_SHARES = (1.0, 0.5, 0.25, 0.1, 0.03, 0.01, 0.003)  # shares of a step of Newton's method, if the whole step is too long
+_DECIDES = 1e-7  # relative to the largest singular value: neighbours along others are periodic as well
+_AT_ONCE = 1e-2  # share of a period: an earlier zero of the event belongs to the start, which has small errors
+_FACTOR = 10.0  # largest ratio of the period to the first guess, or its inverse
+_PATIENCE = 3.0  # periods within which the event must occur
 _OWN_OPTIONS = frozenset({"sensitivities", "t_eval", "dense_output", "threads", "return_status", "progress", "project"})
-_STILL = 1e-9  # of a number's magnitude: a smaller range is rounding
-_SAME = 1e-6  # of the largest ẋ: by how much ẋ may differ at one state from period to period
-_COMPARED = 50  # states of a period at which ẋ is compared
-_LIMIT = 1e3  # times the tolerances of a step: a residual below that is no failure of Newton's method
+_STILL = 1e-9  # relative to a number's magnitude: a smaller range is rounding
+_SAME = 1e-6  # relative to the largest ẋ: largest difference of ẋ at the same state from period to period
+_COMPARED = 50  # number of number of states of a period at which ẋ is compared
+_LIMIT = 1e3  # times the tolerances of a step: Newton's method has not failed with a smaller residual
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeriodicMotion(PrintedResult):
-    """A motion that repeats itself.
+    """A periodic motion.
 
     Attributes
     ----------
     name : str
         Name of the model.
     x0 : ndarray, (n_x,)
-        A state on it.
+        A state of the motion.
     period : float
         s.
     monodromy : ndarray, (n_x, n_x)
-        ∂x/∂x0 after a period, of states that the constraints allow.
+        ∂x/∂x0 after a period, on the constraints.
     multipliers : ndarray of complex, (n_x − constraints,)
-        Its eigenvalues in these directions, the largest first: the growth of deviations in a period.  If the period may
-        vary, 1 is one of them: a deviation along the motion neither grows nor decays.
+        Eigenvalues of the monodromy along the constraints, the largest first: the growth of deviations in a period.  If
+        the period may vary, 1 is an eigenvalue: a deviation along the motion neither grows nor decays.
     residual : float
-        max |x after a period − x0|, each relative to its range in the first motion that was tried.
+        max |x after a period − x0|, each relative to its range in the first trial motion.
     trajectory : Trajectory
-        One period; without its first hundredth where a zero of the event came so soon.
+        One period; without its first hundredth if a zero of the event came that early.
     """
 
     name: str
@@ -104,34 +104,34 @@ def periodic(
     atol: npt.ArrayLike | None = None,
     **options: Any,
 ) -> PeriodicMotion:
-    """Find a periodic motion near the one from x0, and its Floquet multipliers.
+    """Find a periodic motion near the motion from x0, and its Floquet multipliers.
 
-    Rest is periodic too, with any period: begin near the motion that you want.  A unit quaternion may end as its
-    negative, which is the same attitude.
+    Rest is periodic, too, with any period: start near the desired motion.  A unit quaternion may end as its negative,
+    which is the same attitude.
 
     Parameters
     ----------
     x0 : array_like, (n_x,), or mapping by name
-        Where to begin.  With `event`, the state right after it.
+        Initial guess of a state of the motion.  With `event`, the state right after the event.
     period : float
-        Guess of the period, s: the result lies between a tenth and ten times of it.  An `event` must come within three
-        times the guess.  With `fixed_period`, it is the period itself.
+        Guess of the period, s: the result lies between a tenth of it and ten times it.  An `event` must occur within
+        three times the guess.  With `fixed_period` it is the period itself.
     event : Event or callable, optional
-        Event that ends a period, such as the landing of a foot, with the reset that belongs to it; of an event with
-        ``terminal=2`` the second zero does.  A zero in the first hundredth of a period is not counted.
+        Event that ends a period, such as the landing of a foot, with its reset; with ``terminal=2`` the second zero
+        ends the period.  A zero in the first hundredth of a period does not count.
     fixed_period : bool
-        The period is as given: that of the drive, by t or a Signal.
+        The period is fixed, as for a drive by t or a Signal.
     advancing : list of str or symbol
         Coordinates that advance from period to period, such as the distance of a walker; no rate may depend on them.
     t0 : float
-        When a period begins.
+        Start time of a period.
     events : Event, callable, or list of these
         Other events, with their resets; none may be terminal.
     tolerance : float
         Tolerance of the residual, see `PeriodicMotion`.
     rtol, atol, **options
         As for `simulate`: ``method``, ``dt``, ``inputs``, ``parameters``, ``max_step``.  Default of atol: rtol times
-        how far each number goes in the first motion that is tried, so that nothing depends on units.
+        the range of each number in the first trial motion, so that the result does not depend on units.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def periodic(
     Raises
     ------
     ModelError
-        Newton's method found no such motion from here; the event did not occur; the drive is not the same after the
+        Newton's method found no periodic motion from x0; the event did not occur; the drive is not the same after the
         period; rates depend on a coordinate that is declared to advance.
     ValueError, TypeError, KeyError
         As for `simulate` with sensitivities.
@@ -158,13 +158,13 @@ def periodic(
         shot = shooting.with_tolerances_of(shot)
     for _ in range(_ITERATIONS):
         better = shooting.improved(shot)
-        last = shot.residual <= tolerance  # and this step has squared the residual
+        last = shot.residual <= tolerance  # the last step squared the residual
         shot = better or shot
         if last or better is None:
             break
     if not shot.residual <= tolerance:
         raise ModelError(
-            f"no motion of {dyn.name!r} near this one repeats itself: after {shot.period:.6g} s "
+            f"no periodic motion of {dyn.name!r} was found near this one: after {shot.period:.6g} s "
             f"{shooting.described(shot)}; {shooting.advice(shot)}"
         )
     shooting.require_repetition(shot)
@@ -173,7 +173,7 @@ def periodic(
 
 @dataclass(frozen=True, eq=False)
 class _Shot:
-    """Motion from x to ``end`` in a time, its derivative, and the deviation from its start."""
+    """Motion from x to ``end`` in a given time, its derivative, and the deviation from its start."""
 
     x: Array
     period: float
@@ -189,7 +189,7 @@ class _Shot:
 
 
 class _Section:
-    """The event that ends a period: as given, and terminal."""
+    """The event that ends a period, as given and as a terminal event."""
 
     def __init__(self, event: Any) -> None:
         function = callable(event) or hasattr(event, "argtypes") or hasattr(event, "address")
@@ -204,7 +204,7 @@ class _Section:
 
 
 class _Shooting:
-    """Motions of one period, as they are tried."""
+    """Trial motions of one period."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class _Shooting:
         Raises
         ------
         ModelError
-            The event did not come.
+            The event did not occur.
         """
         if self._section is None:
             run = self._run(x, self._t0, self._t0 + period, self._events)
@@ -258,8 +258,8 @@ class _Shooting:
             run = self._run(begun.x[-1], begun.t[-1], end, self._events)
         if run.status != 1:
             raise ModelError(
-                f"the event of {self._dyn.name!r} did not come within {_PATIENCE * period:g} s of t0, {_PATIENCE:g} "
-                "times the period that is expected: give a longer period, or a start from which the event comes"
+                f"the event of {self._dyn.name!r} did not occur within {_PATIENCE * period:g} s of t0, {_PATIENCE:g} "
+                "times the expected period: give a longer period, or a start from which the event occurs"
             )
         found = run.found_sensitivities
         assert found is not None
@@ -268,7 +268,7 @@ class _Shooting:
 
     def _run(self, x: Array, t0: float, t1: float, events: list[Any]) -> Trajectory:
         options = {**self._options, "sensitivities": ["x0"], "events": events or None}
-        with warnings.catch_warnings():  # trials may come to rest
+        with warnings.catch_warnings():  # trial motions may come to rest
             warnings.filterwarnings("ignore", "all states stay near or below atol", KanecoreWarning)
             return simulate(self._dyn, (t0, t1), x, **options)
 
@@ -285,7 +285,7 @@ class _Shooting:
         return _Shot(x, period, end, monodromy, start.sensitivities[0], misses[self._returning], run)
 
     def _signs(self, x: Array, end: Array, run: Trajectory) -> Array:
-        """Sign −1 for unit quaternions that end near their negative, if the motion goes on alike from both."""
+        """Sign −1 for unit quaternions that end near their negative, if the motion continues equally from both."""
         signs = np.ones(len(x))
         for quaternion in self._dyn.unit:
             places = list(quaternion)
@@ -305,15 +305,15 @@ class _Shooting:
         return bool((np.abs(first - second) / self._scale <= _SAME * largest).all())
 
     def with_tolerances_of(self, shot: _Shot) -> _Shot:
-        """Copy with errors of each step below rtol times the range of each number."""
+        """Copy with tolerances of each step of rtol times the range of each number."""
         self._options["atol"] = self._options["rtol"] * self._scale
-        self._scale = None  # which is better known then
+        self._scale = None  # which is better known with tolerances
         return self.shoot(shot.x, shot.period if self._section is None else self._guess)
 
     # ------------------------------------------------------------------------------------------------- Newton
 
     def improved(self, shot: _Shot) -> _Shot | None:
-        """Next motion, which comes nearer to its start; None if none does."""
+        """Next trial motion, with a smaller deviation from its start; None if there is none."""
         basis, scale = self._basis(shot)
         columns = (shot.monodromy - shot.feasible) @ (scale[:, np.newaxis] * basis)
         if self._section is None and not self._fixed:
@@ -324,7 +324,7 @@ class _Shooting:
         for share in _SHARES:
             x = shot.x + share * scale * (basis @ step[:k])
             period = shot.period * (1.0 + share * float(step[k]) if len(step) > k else 1.0)
-            # after no time any motion is where it began
+            # in zero time any motion returns to its start
             if self._section is None and not self._shortest < period < self._longest:
                 continue
             try:
@@ -341,14 +341,14 @@ class _Shooting:
         return np.asarray(self._dyn.rhs(t, shot.end, r=problem.inputs(t, shot.end), p=problem.p))
 
     def _basis(self, shot: _Shot) -> tuple[Array, Array]:
-        """Directions that the constraints allow, as columns, in numbers relative to the scale returned with them."""
+        """Directions that the constraints allow, as columns relative to a scale, and the scale."""
         scale = self._scale
         assert scale is not None
         of_columns, _, _ = np.linalg.svd(shot.feasible * scale / scale[:, np.newaxis])
         return of_columns[:, : round(np.trace(shot.feasible))], scale
 
     def _feasible(self, shot: _Shot, x: Array) -> Array:
-        """The state on the constraints next to x."""
+        """The state on the constraints nearest to x."""
         x = x.copy()
         normalise(self._dyn, x)
         return shot.trajectory.problem.state(self._t0, x).projected.x.copy() if self._constrained else x
@@ -360,7 +360,7 @@ class _Shooting:
     # ---------------------------------------------------------------------------------------------- the result
 
     def require_repetition(self, shot: _Shot) -> None:
-        """Raise ModelError if ẋ differs a period later, when time and advancing coordinates have gone on."""
+        """Raise ModelError if ẋ differs a period later, at advanced time and coordinates."""
         run, dyn = shot.trajectory, self._dyn
         problem, chosen = run.problem, np.unique(np.linspace(0, len(run.t) - 1, _COMPARED).astype(int))
         t, x, r = run.t[chosen], run.x[chosen], run.r[chosen]
@@ -373,7 +373,7 @@ class _Shooting:
         if not self._close(now, moved):
             names = ", ".join(repr(dyn.names.x[i]) for i in self._advancing)
             raise ModelError(
-                f"the motion of {dyn.name!r} changes as {names} go on, because some rates depend on them: leave them "
+                f"the motion of {dyn.name!r} changes as {names} advance, because some rates depend on them: leave them "
                 "out of advancing"
             )
         same = self._close(now, later)
@@ -388,20 +388,20 @@ class _Shooting:
                 else f"give its period, or a multiple of it, with fixed_period=True{event}"
             )
             raise ModelError(
-                f"what drives {dyn.name!r} is not the same {shot.period:.6g} s later, so that the motion does not "
-                f"repeat itself: {its}"
+                f"the drive of {dyn.name!r} is not the same {shot.period:.6g} s later, so that the motion is not "
+                f"periodic: {its}"
             )
 
     def advice(self, shot: _Shot) -> str:
-        """Advice for a motion that misses its start."""
+        """Advice for a motion that does not return to its start."""
         assert self._scale is not None
         errors = self._options["atol"] + self._options["rtol"] * np.abs(shot.x)
         if (np.abs(shot.misses) <= (_LIMIT * errors / self._scale)[self._returning]).all():
-            return "the errors that rtol and atol allow are as large: make these smaller, or tolerance larger"
-        return "begin nearer to one, or name coordinates that go on as advancing"
+            return "rtol and atol allow errors of this size: make them smaller, or tolerance larger"
+        return "start nearer to one, or name advancing coordinates by advancing="
 
     def described(self, shot: _Shot) -> str:
-        """The coordinate or speed that misses most."""
+        """Text about the coordinate or speed with the largest deviation."""
         worst = int(np.argmax(np.abs(shot.misses)))
         place = self._returning[worst]
         name = self._dyn.names.x[place]
@@ -418,6 +418,6 @@ class _Shooting:
 
 
 def _scale(extents: Array, states: Array) -> Array:
-    """Reference magnitude of each number of a state: its range in the first motion that is tried."""
+    """Reference magnitude of each number of a state, its range in the first trial motion."""
     ranges = np.ptp(states, axis=0)
     return np.where(ranges > _STILL * extents, ranges, extents)

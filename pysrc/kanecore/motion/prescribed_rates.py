@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check of prescribed motions: the user gave rates as well, and these contradict the motions."""
+"""Check of prescribed motions against the rates that the user gave as well."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["warn_of_other_rates", "warn_of_other_rates_in_rows"]
 
 Array = npt.NDArray[np.float64]
 
-_FAR = 0.5  # of the extent of a motion and of its rate's integral: no interpolation of samples is as far off
+_FAR = 0.5  # relative to the extents of a motion and of its rate's integral: interpolation errs less
 
 
 def warn_of_other_rates(dyn: Evaluator, inputs: RunInputs, interval: tuple[float, float], x0: Array, p: Array) -> None:
-    """A KanecoreWarning where r_i moved otherwise in a run than r_k, an input that is its derivative, says.
+    """Warn if r_i changed in a run otherwise than by r_k, the input that is its derivative.
 
-    Compared are r_i(t) − r_i(t_0) and ∫ r_k dt, so that values which are held or interpolated pass.  Slopes of a
-    function are compared as well, at some of the times at which the run asked for it: the function is not called again,
-    and functions in C are not checked.  Nothing is said of an input on which ẋ does not depend, such as the angle of a
+    The comparison is between r_i(t) − r_i(t_0) and ∫ r_k dt, so that constant or interpolated values pass.  Slopes of a
+    function are compared as well, at some of the times at which the run called it: the function is not called again,
+    and functions in C are not checked.  There is no warning for an input that does not affect ẋ, such as the angle of a
     turntable.
     """
     pairs = _pairs(dyn)
@@ -40,13 +40,13 @@ def warn_of_other_rates(dyn: Evaluator, inputs: RunInputs, interval: tuple[float
 
 
 def warn_of_other_rates_in_rows(rows: Rows, steps: int) -> None:
-    """The same of inputs that are held over steps of ``rows.dt``, of the first row where they contradict each other."""
+    """Warn in the same way of inputs that are constant over steps of ``rows.dt``, by the first contradictory row."""
     if not (pairs := _pairs(rows.dyn)):
         return
     r = np.asarray(rows.r, dtype=np.float64)
     length = rows.dt * (steps if r.shape[-2] == 1 else 1)
     for i, k in pairs:
-        if r.shape[-2] == 1:  # held throughout
+        if r.shape[-2] == 1:  # constant inputs
             moved, way = np.zeros_like(r[..., i]), length * r[..., k]
         else:
             moved, way = r[..., 1:, i] - r[..., :1, i], length * np.cumsum(r[..., :-1, k], axis=-1)
@@ -57,24 +57,24 @@ def warn_of_other_rates_in_rows(rows: Rows, steps: int) -> None:
 
 
 def _pairs(dyn: Evaluator) -> list[tuple[int, int]]:
-    """The inputs that have a rate among the inputs, and this."""
+    """Pairs of an input and its rate among the inputs."""
     return [(i, k) for i, k in enumerate(dyn.input_rates) if k >= 0]
 
 
 def _of_cubics(inputs: RunInputs, pairs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Pairs that differ, by integrals that are exact."""
+    """Pairs that differ, by exact integrals."""
     h, c = np.diff(inputs.knots)[:, np.newaxis], inputs.coefficients
     way = np.cumsum(np.sum(c * h[..., np.newaxis] ** np.arange(1, 5) / np.arange(1, 5), axis=-1), axis=0)
     ends = np.sum(c * h[..., np.newaxis] ** np.arange(4), axis=-1)
     for i, k in pairs:
-        # in the middle of a jump at a knot, as that of samples that are held
+        # in the middle of a jump at a knot, as for held samples
         moved = np.append((ends[:-1, i] + c[1:, i, 0]) / 2.0, ends[-1, i]) - c[0, i, 0]
         if _differ(moved, way[:, k]):
             yield i, k
 
 
 def _of_function(inputs: RunInputs, pairs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Pairs that differ, where a run asked a function: by their integrals, and by most slopes between two calls."""
+    """Pairs of a function that differ at its calls in a run, by their integrals and most slopes between two calls."""
     if len(inputs.seen) < 3:
         return
     start, r, end, later = (np.array(each) for each in zip(*inputs.seen, strict=True))
@@ -92,7 +92,7 @@ def _of_function(inputs: RunInputs, pairs: list[tuple[int, int]]) -> Iterator[tu
 
 
 def _differ(change: Array, integral: Array) -> npt.NDArray[np.bool_]:
-    """True where two ways, along the last axis, differ by more than a part of their extent."""
+    """Mask of pairs of curves, along the last axis, that differ by more than a share of their extent."""
     with np.errstate(invalid="ignore", over="ignore"):
         reached = np.max(np.abs(change), axis=-1) + np.max(np.abs(integral), axis=-1)
         return np.asarray(np.max(np.abs(change - integral), axis=-1) > _FAR * reached)
@@ -104,13 +104,13 @@ def _warn_where_it_matters(dyn: Evaluator, t: float, x: Array, r: Array, p: Arra
     name, rate = (dyn.input_names[i] for i in pair)
     warn(
         f"input {rate!r} is the derivative of {name!r}, and the values given for both contradict each other: {name!r} "
-        f"does not move as {rate!r} says. A kc.Signal of kind 'cubic' for {name!r} alone gives its rates in simulate; "
-        "functions, and arrays of values, give all of them"
+        f"does not change at the rate {rate!r}. In simulate a kc.Signal of kind 'cubic' for {name!r} gives its rates "
+        f"as well; functions, and arrays of values, must give all of them"
     )
 
 
 def _matters(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, i: int) -> bool:
-    """True if ẋ depends on an input at a state."""
+    """Test whether ẋ depends on an input at a state."""
     r = np.repeat(np.asarray(r, dtype=np.float64)[np.newaxis], 3, axis=0)
     size = 1.0 + abs(r[0, i])
     r[:, i] += [0.0, 0.37 * size, -0.59 * size]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Progress reports of long computations: to a function of the caller, or as a bar of tqdm."""
+"""Progress reports of long computations, to a caller's function or as a bar of tqdm."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _SECONDS = "{l_bar}{bar}| t = {n:.4g} of {total:.4g} s [{elapsed}<{remaining}]"
 
 @contextmanager
 def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[float], None]]:
-    """Function to call with how much of ``total`` is done, for an argument ``progress``.
+    """Function to call with the amount done of ``total``, for an argument ``progress``.
 
     Parameters
     ----------
     progress : bool or callable
-        False: no report.  True: a bar of tqdm.  Else it is called with the amount done, and ``total``.
+        False: no report.  True: a bar of tqdm.  A callable is called with the amount done, and ``total``.
 
     Raises
     ------
     ModuleNotFoundError
         tqdm is not installed.
     TypeError
-        `progress` is something else.
+        `progress` is neither a bool nor callable.
     """
     if callable(progress):
         yield lambda done: progress(done, total)
@@ -36,7 +36,7 @@ def reporting(progress: Any, total: float, unit: str) -> Iterator[Callable[[floa
     elif progress is False or progress is None:
         yield lambda done: None
     else:
-        raise TypeError(f"progress must be True, False or a function of what is done and the total, not {progress!r}")
+        raise TypeError(f"progress must be True, False or a function of amount done and total, not {progress!r}")
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def reporting_time(progress: Any, t0: float, t1: float) -> Iterator[Callable[[fl
     Parameters
     ----------
     progress : bool or callable
-        False: no report.  True: a bar of tqdm.  Else it is called with t.
+        False: no report.  True: a bar of tqdm.  A callable is called with t.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rollouts: fixed steps of many starts at once, from the arguments of `rollout` to the states of each row."""
+"""Rollouts: fixed steps from many initial states at once, from the arguments of `rollout` to the states of each row."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RolloutStatus(NamedTuple):
         constraints contradict each other.  7: a constraint is lost.  8, 9: no state on the constraints was found.
         These are the numbers of ``kc_status`` in kanecore.h.
     last_good_step : ndarray of int64, (...)
-        The state after so many steps is the last one that is not NaN; -1 where the start is not finite.
+        Index of the last state that is not NaN; -1 if the start is not finite.
     """
 
     codes: npt.NDArray[np.uint8]
@@ -67,56 +67,56 @@ def rollout(
     Parameters
     ----------
     x0 : array_like, (..., n_x), or mapping by name
-        States [q, u] at the start, a row each.  Unit quaternions and constraints as in `simulate`: every row must
-        satisfy them within 1e-6, and is brought to them.
+        Initial states [q, u], one in each row.  As in `simulate`, every row must satisfy unit quaternions and
+        constraints within 1e-6, and is projected to them.
     inputs : array_like, (..., steps, n_r), or mapping by name, optional
-        The inputs r, each held over its step; default: the current values.  (n_r,), and (..., 1, n_r) by row, are held
-        throughout.  Values of a mapping are (..., steps), numbers, or (..., 1).  Rates of prescribed motions are inputs
-        of their own, and taken as they are given: 0 unless they are.  A KanecoreWarning where they contradict the
-        motions over several steps.
+        The inputs r, constant over each step; default: the current values. (n_r,), and (..., 1, n_r) by row, are
+        constant over all steps.  Values of a mapping are (..., steps), numbers, or (..., 1).  Rates of prescribed
+        motions are separate inputs, 0 unless given.  A KanecoreWarning tells if they contradict the motions over
+        several steps.
     dt : float
         The step; below zero backwards in time.
     steps : int, optional
-        How many; default: as many as inputs has for each row, where it has more than one.
+        Number of steps; default: the number of sets of inputs in each row, if more than one.
     t0 : float
         Time at the start.
     method : {"rk4", "euler"}
-        As for `simulate`, the classical method of order 4, and the semi-implicit method of Euler, of order 1.
+        As for `simulate`: the classical method of order 4, or the semi-implicit method of Euler, of order 1.
     parameters : array_like, (n_p,) or (..., n_p), or mapping by name, optional
         For this call only; default: the current values.
     threads : int, optional
-        How many share the rows; -1: one for each core.  Default: one, as for the kernels.
+        Number of threads that share the rows; -1: one for each core.  Default: one, as for the kernels.
     out : ndarray, (..., steps + 1, n_x), optional
-        Where the result goes: C-contiguous, of the type of the model.
+        Array for the result: C-contiguous, of the type of the model.
     return_status : bool
         Return a `RolloutStatus` as well, and raise no error for rows that fail.
 
     Returns
     -------
     X : ndarray, (..., steps + 1, n_x)
-        ``out`` if it was given, else a new array.  Leading axes of x0, inputs and parameters broadcast.  After every
-        step unit quaternions have norm 1, and states are back on the constraints.  A row that starts non-finite, that
-        diverges or comes to a singular state is NaN from there on.  Results are bit-identical to those of single calls,
-        and to `simulate` with the same steps and constant inputs.
+        ``out`` if given, else a new array.  Leading axes of x0, inputs and parameters broadcast.  After every step unit
+        quaternions have norm 1, and states are on the constraints.  A row that starts non-finite, diverges, or reaches
+        a singular state is NaN from there on.  Results are bit-identical to those of single calls, and to `simulate`
+        with the same steps and constant inputs.
     status : RolloutStatus
         With ``return_status=True``.
 
     Raises
     ------
     IntegrationError
-        Rows failed: ``error.rows`` are their numbers, ``error.out`` is the result, ``error.status`` the outcome of
-        each.
+        Rows failed: ``error.rows`` has their indices, ``error.out`` is the result, ``error.status`` the outcome of each
+        row.
     ValueError, TypeError, KeyError
-        Shapes, names, numbers that make no sense; starts that are not on the constraints.
+        Wrong shapes, names or numbers; initial states off the constraints.
     ModelError
-        A row of the constraints says nothing of motions.
+        A row of the constraints restricts no motion.
     KeyboardInterrupt
-        Ctrl-C was pressed; ``out`` holds the rows that were finished.
+        Ctrl-C was pressed; ``out`` has the finished rows.
     """
     first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     if method not in _motion.FIXED_STEP_METHODS:
         known = " or ".join(map(repr, _motion.FIXED_STEP_METHODS))
-        hint = ": of other methods take simulate" if method in _motion.METHODS else ""
+        hint = ": for other methods use simulate" if method in _motion.METHODS else ""
         raise ValueError(f"method is {method!r}; it must be {known}{hint}")
     rows = read(dyn, x0, inputs, parameters, (first, step, count))
     operands = {"inputs": rows.r}
@@ -157,7 +157,7 @@ def step(
     p: Values | None = None,
     threads: int | None = None,
 ) -> Array:
-    """The state one fixed step later, for a loop of one's own: x(t + dt), (..., n_x).
+    """The state one fixed step later, for a user's loop: x(t + dt), (..., n_x).
 
     A rollout of one step: unit quaternions and constraints, `method` and errors are those of `rollout`.
 
@@ -167,7 +167,7 @@ def step(
     dt : float
         The step; below zero backwards in time.
     r : array_like, (..., n_r), or mapping by name, optional
-        The inputs, held over the step; default: the current values.
+        The inputs, constant over the step; default: the current values.
     p : array_like, (..., n_p), or mapping by name, optional
         For this call only; default: the current values.
     """
@@ -181,7 +181,7 @@ def step(
 
 
 def held_over_step(r: Any) -> Any:
-    """Inputs of rows, (..., n_r) or by name, as those of a rollout of one step, (..., 1, n_r)."""
+    """Inputs of rows, (..., n_r) or by name, in the form for a rollout of one step, (..., 1, n_r)."""
     if isinstance(r, Mapping):
         return {name: np.asarray(value)[..., np.newaxis] if np.ndim(value) else value for name, value in r.items()}
     return np.asarray(r)[..., np.newaxis, :] if r is not None and np.ndim(r) > 1 else r
@@ -191,7 +191,7 @@ def held_over_step(r: Any) -> Any:
 
 
 def steps_of(dyn: Evaluator, inputs: Any) -> int:
-    """Number of sets of inputs; TypeError if the inputs do not tell the number of steps."""
+    """Number of sets of inputs; TypeError if the inputs do not determine the number of steps."""
     if isinstance(inputs, Mapping):
         lengths = {np.shape(value)[-1] for value in inputs.values() if np.ndim(value)}
     else:
@@ -199,7 +199,7 @@ def steps_of(dyn: Evaluator, inputs: Any) -> int:
     lengths -= {1}
     if not lengths:
         raise TypeError(
-            "steps is missing, and inputs does not tell it: give steps, how many of length dt, or inputs of shape "
+            "steps is missing, and inputs do not determine it: give steps, the number of steps, or inputs of shape "
             f"(..., steps, {dyn.n_r})"
         )
     if len(lengths) > 1:
@@ -228,7 +228,7 @@ def times(t0: float, dt: float, steps: int) -> tuple[float, float, int]:
 
 
 def read(dyn: Evaluator, x0: Any, inputs: Any, parameters: Any, times: tuple[float, float, int]) -> Rows:
-    """Operands as arrays of the model's type, with consistent shapes."""
+    """Arguments as arrays of the model's type, with consistent shapes."""
     first, step, count = times
     x = dyn.names.rows("state", x0, "x0")
     r = _held(dyn, inputs, count)
@@ -242,16 +242,16 @@ def _held(dyn: Evaluator, inputs: Any, steps: int) -> Array:
     values = list(inputs.values()) if isinstance(inputs, Mapping) else [inputs]
     if any(callable(value) or isinstance(value, Signal) for value in values):
         raise TypeError(
-            "inputs of a rollout are numbers, each held over a step: evaluate a function or Signal where steps begin, "
-            f"and give ({steps}, {dyn.n_r}); simulate takes either"
+            "inputs of a rollout are numbers, constant over each step: evaluate a function or Signal at the starts of "
+            f"steps, and give ({steps}, {dyn.n_r}); simulate accepts functions and Signals"
         )
     r = dyn.names.rows("input", {} if inputs is None else inputs, "inputs")
     if r.ndim == 1:
         return r[np.newaxis]
     if r.shape[-2] not in (1, steps):
         raise ValueError(
-            f"inputs has shape {r.shape}, expected (..., {steps}, {dyn.n_r}): one set for each step; those that are "
-            f"held throughout are ({dyn.n_r},), or by row (..., 1, {dyn.n_r})"
+            f"inputs has shape {r.shape}, expected (..., {steps}, {dyn.n_r}): one set for each step; constant inputs "
+            f"are ({dyn.n_r},), or by row (..., 1, {dyn.n_r})"
         )
     return r
 
@@ -260,7 +260,7 @@ def _held(dyn: Evaluator, inputs: Any, steps: int) -> Array:
 
 
 def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutStatus) -> IntegrationError:
-    """The error of the first row that failed, with all of them."""
+    """The error of the first failed row, with all failed rows."""
 
     def said(place: tuple[Any, ...]) -> str:
         last = int(status.last_good_step[place])
@@ -271,5 +271,5 @@ def _failure(rows: Rows, run: _motion.Rollout, result: Array, status: RolloutSta
         why = reason(rows.dyn, BY_NUMBER[int(status.codes[place])], number)
         return f"ends with step {last}, t = {t!r}, x = {x}: {why}"
 
-    rest = "states from there on are NaN, error.out holds the others"
+    rest = "states from there on are NaN, error.out has the others"
     return failed_rows(rows, "rollout", run.codes, said, rest, out=result, status=status)

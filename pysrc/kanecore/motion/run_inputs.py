@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs of one run, in any form: numbers, signals, functions of time and state, functions in C by their addresses."""
+"""Inputs of a run, in any form: numbers, signals, functions of time and state, functions in C by address."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def address_of(function: Any, n: int, argument: str, written: str) -> int:
     Parameters
     ----------
     n : int
-        How many arguments it takes.
+        Number of its arguments.
     argument, written : str
-        Name of the argument, and what it must be, in messages.
+        Name of the argument, and its required form, for messages.
     """
     if hasattr(function, "argtypes"):
         if function.argtypes is not None and len(function.argtypes) != n:
@@ -47,18 +47,18 @@ def address_of(function: Any, n: int, argument: str, written: str) -> int:
     else:
         function = function.address
     if isinstance(function, bool) or not hasattr(function, "__index__") or function <= 0:
-        raise ValueError(f"{argument} has the address {function!r}, which is that of no function: give {written}")
+        raise ValueError(f"{argument} has the address {function!r}, which is no address of a function: give {written}")
     return int(function)
 
 
 def event_in_python(address: int) -> Callable[[float, Array], float]:
-    """A function ``double g(double t, const double *x)`` as one of Python."""
+    """A function ``double g(double t, const double *x)`` as a Python function."""
     call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, _POINTER)(address)
     return lambda t, x: call(t, np.ascontiguousarray(x, dtype=np.float64).ctypes.data_as(_POINTER))
 
 
 def inputs_in_python(function: Any, address: int, n_r: int) -> Callable[[float, Array], Array]:
-    """A function ``void f(double t, const double *x, double *r)`` as one of Python, which keeps ``function`` alive."""
+    """A function ``void f(double t, const double *x, double *r)`` as a Python function that keeps ``function``."""
     call = ctypes.CFUNCTYPE(None, ctypes.c_double, _POINTER, _POINTER)(address)
 
     def inputs(t: float, x: Array) -> Array:
@@ -70,14 +70,14 @@ def inputs_in_python(function: Any, address: int, n_r: int) -> Callable[[float, 
     return inputs
 
 
-_Rate = tuple[Signal, int, int]  # a signal, its column, the order of its derivative
+_Rate = tuple[Signal, int, int]  # a signal, its column, and the order of a derivative
 
-_SEEN = 64  # pairs of calls of a function, until half of these go
-_SMOOTH = 1e-9  # of the largest value of an input, or of its derivative: a smaller jump is rounding
+_SEEN = 64  # pairs of calls of a function; beyond, half of them are dropped
+_SMOOTH = 1e-9  # relative to the largest value of an input, or of its derivative: a smaller jump is rounding
 
 
 class RunInputs:
-    """Inputs r(t, x) of one run, in the form for the integrators and as a function for later use.
+    """Inputs r(t, x) of a run, in the form for the integrators and as a function for later use.
 
     Parameters
     ----------
@@ -86,24 +86,24 @@ class RunInputs:
     t0, t1 : float
         Start and end of the run, in any order.
     period : float
-        Time for which each answer of a function is held, a sample; 0: it is asked whenever it is needed.
+        Sampling period of a function, over which its value is constant; 0: it is called whenever needed.
 
     Attributes
     ----------
     knots, coefficients : ndarray
-        The inputs as cubics between knots, as those of a `Signal`; zeros for inputs that a function gives.
+        The inputs as cubics between knots, like those of a `Signal`; zeros for inputs by a function.
     last : ndarray
-        Those at the last knot, where a value that is held may begin.
+        The inputs at the last knot, at which a constant value may begin.
     function : callable, optional
-        ``r(t, x)``, where a function was given.
+        ``r(t, x)``, if a function was given.
     address : int, optional
         Address of the same function in C.
     period : float
-        As given.
+        The sampling period.
     held : ndarray, (n_r,), optional
-        Of samples what the function gave last, from when it was asked first.
+        The last sample of the function, once there is one.
     seen : list of (t, r, t, r)
-        What a function of a model with prescribed rates gave at some calls, and at the next ones at another time.
+        Values of a function, in a model with prescribed rates, at some calls and at the next calls at another time.
     """
 
     def __init__(self, dyn: Evaluator, inputs: Any, t0: float, t1: float, period: float = 0.0) -> None:
@@ -114,7 +114,7 @@ class RunInputs:
         self.period = period
         self.seen: list[tuple[float, Array, float, Array]] = []
         self._witnessed: _Witnessed | None = None
-        self._first: tuple[float, Array, Array] | None = None  # what a function gave first, and where
+        self._first: tuple[float, Array, Array] | None = None  # the first value of a function, and its arguments
         self._doubted = False
         signals: dict[int, _Rate] = {}
         constants = np.zeros(dyn.n_r)
@@ -135,9 +135,7 @@ class RunInputs:
         else:
             constants = dyn.names.resolved("input", {} if inputs is None else inputs)
         if period and self.function is None:
-            raise ValueError(
-                "sample_time is for inputs that a function gives: pass inputs=controller, r(t, x) -> (n_r,)"
-            )
+            raise ValueError("sample_time is for inputs by a function: pass inputs=controller, r(t, x) -> (n_r,)")
         low, high = min(t0, t1), max(t0, t1)
         for i, (signal, _, _) in signals.items():
             signal.require(low, high, f"input {dyn.input_names[i]!r}: ")
@@ -151,7 +149,7 @@ class RunInputs:
 
     @property
     def asked(self) -> Callable[[float, Array], npt.ArrayLike] | None:
-        """The function as a run calls it; some values are kept, where it gives the rates of motions as well."""
+        """The function as a run calls it; some values are kept if it gives rates of motions as well."""
         if (
             self.function is None
             or self.address is not None
@@ -164,15 +162,15 @@ class RunInputs:
         return self._witnessed
 
     def in_c(self, coefficients: Array | None = None) -> _motion.Inputs:
-        """The same for the integrators; with other coefficients, such as those of each row of a batch."""
+        """The inputs for the integrators; optionally with other coefficients, such as those of a row of a batch."""
         cubics = self.coefficients if coefficients is None else coefficients
         return _motion.Inputs(self._dyn, self.knots, cubics, self.asked, self.address, self.period, self.held)
 
     def after(self, times: Array, values: Array) -> RunInputs:
-        """Inputs of a finished run, from samples of its function; each sample is held until the next one."""
+        """Inputs of a finished run, from samples of its function; each sample applies until the next one."""
         order = np.argsort(times)
         knots = times[order]
-        if times[-1] < times[0]:  # backwards: a sample is held on the way to the one before
+        if times[-1] < times[0]:  # backwards in time a sample applies until the previous one
             knots = np.append(self.knots[0], knots[:-1])
         result = copy(self)
         result.function = result.address = result.held = None
@@ -184,11 +182,11 @@ class RunInputs:
         return result
 
     def applied(self) -> RunInputs:
-        """Inputs that were applied, after the run; ValueError if their function has a state of its own.
+        """The applied inputs, after the run; ValueError if their function has an internal state.
 
-        Such a function gives another value at the time and state of its first call.
+        Such a function returns another value at the time and state of its first call.
         """
-        result = RunInputs.__new__(RunInputs)  # copy() would ask __getstate__, which may leave the function behind
+        result = RunInputs.__new__(RunInputs)  # copy() would call __getstate__, which may drop the function
         vars(result).update(vars(self), _doubted=self.function is not None)
         return result
 
@@ -200,19 +198,19 @@ class RunInputs:
         if not np.array_equal(again, first):
             raise ValueError(
                 f"inputs(t, x) gave {first.tolist()} at t = {t!r} when the run began, and gives {again.tolist()} for "
-                "the same t and x now: it has a state of its own, so what it gave during the run cannot be found "
-                "again; with sample_time=... it is asked once a period, and what it gave is kept"
+                "the same t and x now: it has an internal state, so its values during the run are lost; with "
+                "sample_time=... it is called once a period, and its values are kept"
             )
         self._doubted = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Drop a function that cannot be pickled, such as a lambda: the rest of a run is worth keeping."""
+        """Drop a function that cannot be pickled, such as a lambda, to keep the rest of a run."""
         state = dict(vars(self))
         try:
             pickle.dumps(self.function)
         except Exception:
             state["function"] = _left_behind
-        state["address"] = state["_witnessed"] = None  # of this process
+        state["address"] = state["_witnessed"] = None  # the address belongs to this process
         return state
 
     def __call__(self, t: npt.ArrayLike, x: npt.ArrayLike) -> Array:
@@ -223,22 +221,22 @@ class RunInputs:
             values = evaluate(self.knots, self.coefficients, times)
             return np.where(times[..., np.newaxis] == self.knots[-1], self.last, values)
         result = np.empty((*times.shape, self._dyn.n_r))
-        if self.held is not None:  # that of the period that runs
+        if self.held is not None:  # the sample of the current period
             result[...] = self.held
             return result
         self._require_memoryless()
         for i in np.ndindex(times.shape):
-            time, state = float(times[i]), states[i].copy()  # which the function may change
+            time, state = float(times[i]), states[i].copy()  # a copy, as the function may change it
             result[i] = _motion.checked_inputs(self._dyn, asked(time, state), time)
             if self._first is None:
                 self._first = time, states[i].copy(), result[i].copy()
         if self.period:
-            self.held = result.reshape(-1).copy()  # the first sample: only one state is there so far
+            self.held = result.reshape(-1).copy()  # the first sample, for which there is only one state
         return result
 
     @cached_property
     def corners(self) -> Array:
-        """The knots within the run at which a value, or one of its first two derivatives, jumps."""
+        """The knots inside the run at which a value, or one of its first two derivatives, jumps."""
         h, c = np.diff(self.knots)[:, np.newaxis], self.coefficients
         corners = np.zeros(len(self.knots) - 2, dtype=bool)
         for order in range(3):
@@ -249,7 +247,7 @@ class RunInputs:
         return self.knots[1:-1][corners]
 
     def between(self, start: float, end: float) -> Callable[[float, Array], Array]:
-        """r(t, x) on a part of the run without corners; at its ends, and beyond, as inside."""
+        """r(t, x) on an interval without corners, continued smoothly at its ends and beyond."""
         if self.function is not None:
             return self
         low, high = min(start, end), max(start, end)
@@ -279,7 +277,7 @@ class _Entry:
         else:
             try:
                 parameters = inspect.signature(function).parameters.values()
-            except ValueError:  # of C, and does not tell
+            except ValueError:  # a C function has no signature
                 return cls(name, function, False)
             by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
             n = sum(each.kind in by_place and each.default is inspect.Parameter.empty for each in parameters)
@@ -299,7 +297,7 @@ class _Entry:
 
 @dataclass(frozen=True)
 class _OfEach:
-    """Inputs r(t, x) of a mapping that holds functions, signals and numbers."""
+    """Inputs r(t, x) from a mapping of functions, signals and numbers."""
 
     constants: Array
     signals: dict[int, _Rate]
@@ -315,7 +313,7 @@ class _OfEach:
 
 
 class _Witnessed:
-    """A function r(t, x) that notes some of its calls, evenly over the times of a run."""
+    """A function r(t, x) that records some of its calls, evenly over the times of a run."""
 
     def __init__(self, function: Callable[[float, Array], npt.ArrayLike], n: int, seen: list[Any]) -> None:
         self._function, self._n, self._seen = function, n, seen
@@ -330,7 +328,7 @@ class _Witnessed:
         return returned
 
     def _note(self, t: float, returned: Any) -> None:
-        """Note the first call of a pair, or its second one; what is no vector of numbers is refused elsewhere."""
+        """Record the first or second call of a pair; other values than vectors of numbers are refused elsewhere."""
         r = np.array(returned) if type(returned) in (list, tuple, np.ndarray) else np.empty(0)
         if r.shape != (self._n,) or r.dtype.kind not in "fiu":
             return
@@ -347,22 +345,22 @@ class _Witnessed:
 
 
 def _left_behind(t: float, x: Array) -> Array:
-    """Raise the error for inputs whose function stayed in another process."""
+    """Raise the error for inputs with a function that stayed in another process."""
     raise ValueError(
-        f"the inputs of this run were a function that pickle cannot take along, so that they are not known at t = "
-        f"{t!r}; sol.r holds them at sol.t; a function at the top of a module is taken along"
+        f"the inputs of this run were a function that cannot be pickled, so that they are unknown at t = {t!r}; sol.r "
+        f"has them at sol.t; a function at the top of a module can be pickled"
     )
 
 
 def _knots(low: float, high: float, signals: Mapping[int, _Rate]) -> Array:
-    """The ends of a run and the knots of all signals within it."""
+    """The ends of a run and the knots of all signals inside it."""
     last = high if high > low else float(np.nextafter(low, np.inf))
     knots = np.concatenate([[low, last], *(signal.knots[:-1] for signal, _, _ in signals.values())])
     return np.asarray(np.unique(knots[(knots >= low) & (knots <= last)]))
 
 
 def _columns(dyn: Evaluator, signal: Signal) -> dict[int, tuple[Signal, int]]:
-    """Inputs for the columns of a signal: all, or all but the rates of others."""
+    """Inputs for the columns of a signal: all, or all except the rates of others."""
     base = [i for i in range(dyn.n_r) if i not in dyn.input_rates]
     if signal.n not in (dyn.n_r, len(base)):
         raise ValueError(
@@ -374,7 +372,7 @@ def _columns(dyn: Evaluator, signal: Signal) -> dict[int, tuple[Signal, int]]:
 
 
 def _entries(dyn: Evaluator, inputs: Mapping[Any, Any]) -> dict[int, Any]:
-    """Entries of a mapping, by the number of the input: signals of one column, functions, unchecked numbers."""
+    """Entries of a mapping, by the index of the input: signals of one column, functions, unchecked numbers."""
     entries: dict[int, Any] = {}
     for i, value in dyn.names.by_number("input", inputs, "inputs").items():
         name = dyn.input_names[i]
@@ -385,7 +383,7 @@ def _entries(dyn: Evaluator, inputs: Mapping[Any, Any]) -> dict[int, Any]:
 
 
 def _with_rates(dyn: Evaluator, entries: Mapping[int, Any]) -> tuple[dict[str, Any], dict[int, _Rate]]:
-    """Numbers by name and signals by the number of the input, with the rates of given ones; 0 in place of a signal."""
+    """Numbers by name and signals by the index of the input, with the rates of given inputs; 0 in place of a signal."""
     names = dyn.input_names
     numbers: dict[str, Any] = {}
     signals: dict[int, _Rate] = {}
@@ -400,8 +398,8 @@ def _with_rates(dyn: Evaluator, entries: Mapping[int, Any]) -> tuple[dict[str, A
         if callable(value):
             if order:
                 raise ValueError(
-                    f"inputs gives {names[source]!r} by a function, of which {names[i]!r} is a derivative: give that "
-                    "as well, by a function of its own, or a Signal of kind 'cubic' for both"
+                    f"inputs gives {names[source]!r} by a function, and {names[i]!r} is its derivative: give the "
+                    "derivative as well, by another function, or a Signal of kind 'cubic' for both"
                 )
             numbers[names[i]] = 0.0
         elif isinstance(value, tuple):

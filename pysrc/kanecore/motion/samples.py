@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Samples of a run: states at some times with all that was computed there, for tables and files, without a model."""
+"""Samples of a run: states at some times with computed results, for tables and files, without a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Samples", "names_of"]
 
 Array = npt.NDArray[np.float64]
 
-_FORMAT = 1  # of files
+_FORMAT = 1  # format of files
 _KINDS = ("coordinate", "speed", "state", "input", "output")
 
 
@@ -48,8 +48,8 @@ class Samples:
         T + U; ModelError if the model has none.
     coordinate_names, speed_names, state_names, input_names, output_names : tuple of str
     facts : dict
-        How the run went: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
-        file also ``energy_drift`` and ``constraint_drift`` of the run, where its steps were kept.
+        Facts of the run: ``method``, ``n_steps``, ``n_rejected``, ``nfev``, ``success``, ``status``, ``message``; in a
+        file also ``energy_drift`` and ``constraint_drift``, if the steps were kept.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
         All zeros of each event of the run: the times, and the states before a reset.
     """
@@ -73,14 +73,14 @@ class Samples:
         return int(self.t.shape[-1])
 
     def __getitem__(self, key: Any) -> Any:
-        """A coordinate, speed, input or output by name or symbol, (N,); or fewer times: a slice, numbers or a mask.
+        """A coordinate, speed, input or output by name or symbol, (N,); or fewer times, by a slice, indices or a mask.
 
         Raises
         ------
         KeyError
-            There is none such; the message holds the nearest names.
+            There is no such name; the message shows the nearest names.
         IndexError
-            A number beyond the times.
+            An index is beyond the times.
         """
         if isinstance(key, slice | list | np.ndarray):
             return self._some(key)
@@ -172,8 +172,8 @@ class Samples:
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write t, q, u, inputs and outputs as comma-separated values.
 
-        The first line holds their names; every number reads back exactly.  A file that is there is replaced once the
-        new one is whole.
+        The first line has their names; every number reads back exactly.  An existing file is replaced after the new one
+        is complete.
         """
         names, values = self._table()
         with whole_file(path) as place, place.open("w", newline="", encoding="utf-8") as file:
@@ -199,7 +199,7 @@ class Samples:
     # ------------------------------------------------------------------------------------------------- files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to a file of NumPy's format npz, without pickled objects; every number reads back exactly."""
+        """Write all samples to a file of NumPy's format npz, without pickled objects; numbers read back exactly."""
         with whole_file(path) as place, place.open("wb") as file:
             np.savez_compressed(file, **self._stored())
 
@@ -210,7 +210,7 @@ class Samples:
         Raises
         ------
         ValueError
-            The file is none of these, or that of a newer version.
+            The file was not written by `save`, or was written by a newer version.
         OSError
             There is no such file.
         """
@@ -220,7 +220,7 @@ class Samples:
                     stored = dict(archive)
                 version = int(stored.pop("kanecore_samples"))
             except (ValueError, KeyError, TypeError, AttributeError, EOFError, BadZipFile):
-                raise ValueError(f"{os.fspath(path)!r} is no file that Trajectory.save wrote") from None
+                raise ValueError(f"{os.fspath(path)!r} is no file written by Trajectory.save") from None
         if version > _FORMAT:
             raise ValueError(f"{os.fspath(path)!r} was written by a newer kanecore (its format is {version})")
         return _restored(stored)
@@ -228,7 +228,7 @@ class Samples:
     def _stored(self) -> dict[str, Any]:
         """Samples as arrays of numbers and of text."""
         stored = {what: getattr(self, what) for what in ("t", "x", "r", "outputs")}
-        with suppress(ModelError):  # of a model that has none
+        with suppress(ModelError):  # the model has no energies
             stored["energy"] = self.energy
         stored |= {f"{kind}_names": np.array(self._names[kind], dtype=np.str_) for kind in _KINDS}
         return {
@@ -245,7 +245,7 @@ class Samples:
 
 
 def names_of(dyn: Evaluator) -> dict[str, tuple[str, ...]]:
-    """The names of each kind that samples of a model have."""
+    """The names of each kind in samples of a model."""
     return {kind: getattr(dyn, f"{kind}_names") for kind in _KINDS}
 
 

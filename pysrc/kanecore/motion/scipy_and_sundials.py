@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Integration methods of SciPy and SUNDIALS, all with one interface."""
+"""Integration methods of SciPy and SUNDIALS with a common interface."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["OUTSIDE_METHODS", "Equations", "Stepper", "Steps", "require_package"
 Array = npt.NDArray[np.float64]
 
 OUTSIDE_METHODS = {"radau": "scipy", "bdf": "scipy", "cvode": "scikit-sundae"}
-"""Methods by the names that `simulate` knows, and the package that each comes from."""
+"""Packages of methods, by the name of the method in `simulate`."""
 
 _MODULES = {"radau": "scipy", "bdf": "scipy", "cvode": "sksundae"}
 _UNLIMITED = 2**31 - 1
@@ -26,7 +26,7 @@ _UNLIMITED = 2**31 - 1
 
 @dataclass(frozen=True)
 class Equations:
-    """ẋ = slope(t, x), and ∂ẋ/∂x where it is known; both give NaN where the equations have no value."""
+    """ẋ = slope(t, x), and ∂ẋ/∂x if known; both return NaN where the equations have no value."""
 
     slope: Callable[[float, Array], Array]
     jacobian: Callable[[float, Array], Array] | None
@@ -34,7 +34,7 @@ class Equations:
 
 @dataclass(frozen=True)
 class Steps:
-    """Options of steps: tolerances, the length of the first (0: it is chosen), and the longest."""
+    """Options of steps: tolerances, first step (0: automatic), and longest step."""
 
     rtol: float
     atol: Array
@@ -43,14 +43,14 @@ class Steps:
 
 
 class Stepper(Protocol):
-    """A method on its way from t to an end.
+    """A method during its integration from t to an end.
 
     Attributes
     ----------
     t, x : float, ndarray
-        Time and state that are reached.
+        Current time and state.
     evaluations, jacobians, factorizations : int
-        So far.
+        Counts so far.
     """
 
     t: float
@@ -64,10 +64,10 @@ class Stepper(Protocol):
     def factorizations(self) -> int: ...
 
     def step(self) -> bool:
-        """Take one step; False if none can be taken."""
+        """Take one step; False if this fails."""
 
     def within(self, times: Array) -> Array:
-        """The states at times within the last step, (N, n_x), by the method's own interpolant."""
+        """The states at times inside the last step, (N, n_x), by the method's own interpolant."""
 
 
 def require_package(method: str) -> None:
@@ -176,15 +176,15 @@ class _Cvode:
 
     def within(self, times: Array) -> Array:
         states = [self._at(float(t)) for t in times]
-        self._at(self.t)  # else the next step would lead back to here
+        self._at(self.t)  # otherwise the next step would return to this time
         return np.array(states)
 
     def _at(self, t: float) -> Array:
-        """The state at a time within the last step; where SUNDIALS finds none, the package returns another's with t."""
+        """The state at a time inside the last step; if SUNDIALS finds none, the package returns another with t."""
         reached = self._solver.step(t, method="normal")
         if not reached.success:
             raise KanecoreError(
                 f"cvode went to t = {self.t!r}, and has no state at t = {t!r}, within its last step: SUNDIALS says "
-                f"{str(reached.message)!r}; take method='bdf', which has the same formulas"
+                f"{str(reached.message)!r}; use method='bdf', which has the same formulas"
             )
         return np.array(reached.y)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inputs as functions of time: tables that are held, joined by lines, or by cubics."""
+"""Inputs as functions of time: tables with constant, linear or cubic interpolation."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Signal:
     values : array_like, (n,) or (n, m)
         Values of one or of m inputs.
     kind : {"zoh", "linear", "cubic"}
-        Hold each value until the next time (and the last for ever), join them by straight lines, or by a cubic spline
-        with continuous second derivative.  The first two pieces of the spline are one cubic, as are the last two
-        (not-a-knot; a parabola through three values, a line through two).
+        "zoh": each value holds until the next time, and the last one forever. "linear": straight lines. "cubic": a
+        spline with continuous second derivative.  The first two pieces of the spline are the same cubic, and so are the
+        last two (not-a-knot; a parabola through three values, a line through two).
 
     Raises
     ------
     ValueError
-        Shapes that do not match, times that do not increase, anything not finite.
+        Shapes that do not match, times that do not increase, numbers that are not finite.
     TypeError
         Complex numbers, text.
 
     Attributes
     ----------
     knots : ndarray
-        The pieces' ends.
+        The ends of the pieces.
     coefficients : ndarray, (pieces, m, 4)
         Each piece as a cubic in t − knot, constant term first.
     """
@@ -96,7 +96,7 @@ class Signal:
         Raises
         ------
         ValueError
-            A time outside the table; one that is held goes on for ever.
+            A time outside the table; a signal of kind "zoh" continues forever.
         """
         times = np.asarray(t, dtype=np.float64)
         if times.size:
@@ -107,11 +107,11 @@ class Signal:
         """ValueError unless the signal reaches from low to high."""
         if not (low >= self.start and high <= self.stop):
             raise ValueError(
-                f"{label}the signal holds t = {self.start} to {self.stop}, and is asked for {low} to {high}: extend it"
+                f"{label}the signal has t = {self.start} to {self.stop}, and {low} to {high} is needed: extend it"
             )
 
     def cubics_about(self, times: Array, column: int, order: int) -> Array:
-        """Derivative of a column as cubics in t − times[i], each from the piece that holds times[i]: (..., 4)."""
+        """Derivative of a column as cubics in t − times[i], each from the piece of times[i]: (..., 4)."""
         k = piece(self.knots, times)
         s = times - self.knots[k]
         a0, a1, a2, a3 = self.coefficients[k, column].T
@@ -143,13 +143,13 @@ def cubic_rates(cubic: Array, s: Array | float) -> Array:
 
 
 def piece(knots: Array, times: Array) -> npt.NDArray[np.intp]:
-    """Piece that holds each time, at a knot the one that begins there; the first and last extend to infinity."""
+    """Piece of each time, at a knot the piece that begins there; the first and last extend to infinity."""
     return np.clip(np.searchsorted(knots, times, side="right") - 1, 0, len(knots) - 2)
 
 
 def _pieces(times: Array, table: Array, kind: Kind) -> tuple[Array, Array]:
     if kind == "zoh":
-        knots = np.append(times, times[-1] + 1.0)  # the last piece reaches beyond its knot
+        knots = np.append(times, times[-1] + 1.0)  # the last piece extends beyond its knot
         coefficients = np.zeros((len(times), table.shape[1], 4))
         coefficients[..., 0] = table
         return knots, coefficients

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The options of `simulate`, read and checked: errors say what to write instead."""
+"""The options of `simulate`: reading and checks, with errors that say what to write instead."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ __all__ = [
 Array = npt.NDArray[np.float64]
 
 _SMALLEST_RTOL = 100 * np.finfo(np.float64).eps
-_ROOM = 1 << 30  # bytes for the steps of a run
-_ROOM_BESIDE_TIMES = 32_000_000  # for steps that are kept in addition to the states at t_eval
+_ROOM = 1 << 30  # largest number of bytes for the steps of a run
+_ROOM_BESIDE_TIMES = 32_000_000  # largest number of bytes for steps in addition to the states at t_eval
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Options for the parts of a run that are kept.
+    """Options for the parts of a run to keep.
 
     Attributes
     ----------
     times : ndarray, optional
-        Where states are asked for; None: at the ends of the steps.
+        Times of requested states; None: the ends of the steps.
     interpolants : bool
         Whether the interpolants of the steps are kept.
     room : int
-        Bytes for all that is kept.
+        Largest number of bytes for the kept parts.
     drop : bool
-        Whether steps that find no room are dropped; else that ends the run.
+        Whether steps without room are dropped; otherwise lack of room ends the run.
     """
 
     times: Array | None
@@ -65,7 +65,7 @@ class Recording:
 
 
 def recording(times: Array | None, dense_output: bool | None) -> Recording:
-    """Options for the parts of a run that are kept, for some times and the option dense_output."""
+    """Options for the parts of a run to keep, from the times and the option dense_output."""
     interpolants = dense_output is None or bool(dense_output)
     if times is None or dense_output:
         return Recording(times, interpolants, _ROOM, drop=False)
@@ -84,7 +84,7 @@ def span(t_span: Iterable[float]) -> tuple[float, float]:
 
 
 def spans_of_rows(t_span: npt.ArrayLike) -> tuple[Array, Array]:
-    """Starts and ends of runs, a row each: (...) both."""
+    """Starts and ends of runs by row, (...) each."""
     spans = real_array("t_span", t_span)
     if spans.shape[-1] != 2:
         raise ValueError(f"t_span has shape {spans.shape}; by row it must be (..., 2), start and end of each")
@@ -92,7 +92,7 @@ def spans_of_rows(t_span: npt.ArrayLike) -> tuple[Array, Array]:
 
 
 def step_length(method: str, dt: float | None, first_step: float | None, smallest: float) -> float:
-    """Check the length of fixed steps, or of the first adaptive step; 0 if it is to be chosen."""
+    """Check the length of fixed steps, or of the first adaptive step; return 0 for an automatic step."""
     fixed = _has_fixed_steps(method)
     if fixed and first_step is not None:
         raise ValueError(f"first_step is for adaptive methods: give the step of {method!r} as dt")
@@ -123,10 +123,10 @@ def _has_fixed_steps(method: str) -> bool:
 
 
 def one_run_only(method: str, **arguments: object) -> None:
-    """ValueError if something was given that many runs at once have not."""
+    """ValueError for options that several runs at once do not have."""
     if method not in _motion.METHODS:
         raise ValueError(
-            f"{method!r} is a method of another package, for one run: for several at once take one of kanecore's own"
+            f"{method!r} is a method of another package, for one run: for several at once use one of kanecore's own"
         )
     for name, value in arguments.items():
         if value is not None:
@@ -134,11 +134,11 @@ def one_run_only(method: str, **arguments: object) -> None:
 
 
 def own_methods_only(method: str, **arguments: object) -> None:
-    """ValueError if something was given that a method of another package has not."""
+    """ValueError for options that methods of other packages do not have."""
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(
-                f"{name} is for kanecore's own methods, and {method!r} is another package's: take method='rosenbrock', "
+                f"{name} is for kanecore's own methods, and {method!r} is another package's: use method='rosenbrock', "
                 "which is for stiff systems too"
             )
 
@@ -151,7 +151,7 @@ def longest_step(max_step: float, smallest: float) -> float:
 
 
 def sample_period(sample_time: float | None, smallest: float) -> float:
-    """Time for which inputs are held; 0 if they are not."""
+    """Sampling period of inputs; 0 without sampling."""
     if sample_time is None:
         return 0.0
     try:
@@ -166,12 +166,12 @@ def sample_period(sample_time: float | None, smallest: float) -> float:
 
 
 def step_limit(max_steps: int | None) -> int:
-    """Number of steps that an adaptive method may try; 0 for any number."""
+    """Largest number of steps that an adaptive method may try; 0 for any number."""
     return 0 if max_steps is None else positive_count("max_steps", max_steps)
 
 
 def positive_count(name: str, value: int) -> int:
-    """Check a whole number, at least 1, with its name for messages."""
+    """Check a whole number, at least 1; the name is for messages."""
     try:
         number = index(value)
     except TypeError:
@@ -182,17 +182,17 @@ def positive_count(name: str, value: int) -> int:
 
 
 METHOD = "dop853"
-"""The method of a run, unless another is asked for."""
+"""The default method of a run."""
 
 RTOL = 1e-8
-"""Its relative tolerance."""
+"""The default relative tolerance."""
 
 ATOL = 1e-8
-"""Absolute tolerance of what has none of its own."""
+"""The default absolute tolerance."""
 
 
 def tolerances(dyn: Evaluator, rtol: float, atol: Values) -> tuple[float, Array]:
-    """Check the relative tolerance, which rounding limits, and the absolute ones of all entries of a state."""
+    """Check the relative tolerance, limited by rounding, and the absolute tolerances of all entries of a state."""
     n = dyn.n_x
     if isinstance(atol, Mapping):
         named = np.full(n, ATOL)
@@ -217,7 +217,7 @@ def gains(baumgarte: tuple[float, float]) -> tuple[float, float]:
 
 
 def result_times(t_eval: npt.ArrayLike, t0: float | Array, t1: float | Array) -> Array:
-    """Times at which states are wanted, (N,); where spans are given by row, (..., N)."""
+    """Times of requested states, (N,); with spans by row (..., N)."""
     times = real_array("t_eval", t_eval, finite=False)
     low, high = np.minimum(t0, t1)[..., np.newaxis], np.maximum(t0, t1)[..., np.newaxis]
     if not np.ndim(t0) and (times.ndim != 1 or not ((times >= low) & (times <= high)).all()):

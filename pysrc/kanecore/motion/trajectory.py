@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The result of an integration: its states, and results that are computed of them when first asked for."""
+"""The result of an integration: states, and results that are computed from them on first use."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ __all__ = ["Trajectory"]
 
 Array = npt.NDArray[np.float64]
 
-# Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10: better than the interpolant of a step
+# Gauss-Legendre nodes and weights on 0 ... 1, exact to order 10, which exceeds the interpolant's
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _NODES, _WEIGHTS = (_NODES + 1.0) / 2.0, _WEIGHTS / 2.0
 
-# Values at the nodes times these: the polynomial at both ends of a step, and its derivatives at the nodes.
+# Matrices that map values at the nodes to the polynomial at both ends of a step, and to its derivatives at the nodes.
 _POWERS = np.arange(len(_NODES))
 _COEFFICIENTS = np.linalg.inv(np.vander(_NODES, increasing=True))
 _ENDS = np.vander([0.0, 1.0], len(_NODES), increasing=True) @ _COEFFICIENTS
 _RATES = (_POWERS * _NODES[:, np.newaxis] ** np.maximum(_POWERS - 1, 0)) @ _COEFFICIENTS
 
-# Steps whose energies and work are computed at once: this bounds the extra memory of a long run.
+# Number of steps with energies and work computed at once, which bounds the extra memory of a long run.
 _CHUNK = 20_000
 
 
 class Trajectory:
-    """States over time, with what follows from them.
+    """States over time, with derived results.
 
     Attributes
     ----------
@@ -53,26 +53,28 @@ class Trajectory:
     x, q, u, z : ndarray, (N, n_x), (N, n_q), (N, n_u), (N, n_z)
         States, coordinates, speeds; ``y`` is x transposed, as in ``scipy.integrate.solve_ivp``.
     r : ndarray, (N, n_r)
-        Inputs.  A function of the inputs is called again; ValueError, here and in results that follow from the inputs,
-        if the function has a state of its own, so that its values differ now: see ``sample_time`` of `simulate`.
+        Inputs.  A function of the inputs is called again.  If the function has an internal state, so that its values
+        differ now, there is a ValueError here and in results that follow from the inputs: see ``sample_time`` of
+        `simulate`.
     outputs : ndarray, (N, n_outputs)
     energy : ndarray, (N,)
         T + U.
     energy_drift : float
-        max |T + U − (T + U)(0) − W| / max T over the steps, W being the work of all loads without a potential, inputs
-        and drives.
+        max |T + U − (T + U)(0) − W| / max T over the steps, where W is the work of all loads without a potential, of
+        inputs and drives.
     constraint_drift : float
-        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds; with a
-        method of another package that of its own states, before they are brought back to the constraints.  As
-        `energy_drift` a ValueError if the steps were not kept (`dense_output` of `simulate`).
+        The largest residual of a constraint over the steps, in units of the coordinates and of the speeds; for a method
+        of another package the residual of its own states, before projection to the constraints.  Like `energy_drift`,
+        it is a ValueError if the steps were not kept (`dense_output` of `simulate`).
     nfev, njev, nlu, status, message, success
-        As in ``solve_ivp``: status is 1 where an event ended the run.
+        As in ``solve_ivp``: status is 1 if an event ended the run.
     t_events, y_events : list of ndarray, (n,), (n, n_x); or None
-        For each event the times of its zeros and the states there, before a reset.
+        For each event the times of its zeros, and the states there before a reset.
     sensitivities : ndarray, (N, n_x, m); or None
-        ∂x/∂ each of ``sensitivity_names``, at the times t, which are held; where x jumps, before and after that.
+        Derivatives of x by each of ``sensitivity_names``, at constant times t; where x jumps, before and after the
+        jump.
     t_events_sensitivities, y_events_sensitivities : list of ndarray, (n, m), (n, n_x, m); or None
-        Derivatives of t_events and y_events, whose times vary as well.
+        Derivatives of t_events, and of y_events at varying times.
     """
 
     def __init__(
@@ -86,7 +88,8 @@ class Trajectory:
         self.status = int(run.status == "event") if self.success else -1
         self.t_events = None if events is None else events.times
         self.y_events = None if events is None else events.states
-        # As with SciPy these are the user's, to turn angles or to shift time: the interpolants keep their own.
+        # As with SciPy the user may change these, for example to convert angles or shift time: interpolants keep
+        # copies.
         self.t, self.x = (
             values.copy() if np.shares_memory(values, kept) else values
             for values, kept in ((run.times, run.steps), (run.sampled, run.states))
@@ -94,7 +97,7 @@ class Trajectory:
         self.found_sensitivities: Sensitivities | None = None
 
     def with_sensitivities(self, found: Sensitivities) -> Trajectory:
-        """Itself, with its derivatives."""
+        """The trajectory itself, after adding its derivatives."""
         self.found_sensitivities = found
         return self
 
@@ -116,8 +119,8 @@ class Trajectory:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._inputs.function is not None:
-            with contextlib.suppress(ValueError):  # of one with a state of its own
-                _ = self.r  # an input function may stay behind, and its values go along
+            with contextlib.suppress(ValueError):  # the function has an internal state
+                _ = self.r  # an input function may be dropped, and its values are kept
         return vars(self)
 
     def __repr__(self) -> str:
@@ -126,7 +129,7 @@ class Trajectory:
         return f"<Trajectory of {self._dyn.name!r}: {span}, {steps}>"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: how the run went, a small table, and `plot` if matplotlib is installed."""
+        """HTML for notebooks: facts of the run, a small table, and `plot` if matplotlib is installed."""
         from kanecore.show.notebook_pages import trajectory_page
 
         return trajectory_page(self)
@@ -142,7 +145,7 @@ class Trajectory:
         times = np.asarray(t, dtype=np.float64)
         start, end = self._steps[0], self._steps[-1]
         if not ((times >= min(start, end)) & (times <= max(start, end))).all():
-            raise ValueError(f"the run goes from {start} to {end}, and t holds times outside of that")
+            raise ValueError(f"the run goes from {start} to {end}, and t has times outside")
         if len(self._steps) < 2:
             return np.broadcast_to(self._states[0], (*times.shape, self._dyn.n_x)).copy()
         sign = 1.0 if end >= start else -1.0
@@ -159,13 +162,13 @@ class Trajectory:
     def __getitem__(self, name: Any) -> Any:
         """A coordinate, speed, input or output over time, by name or symbol, (N,): ``sol["theta"]``; or fewer times.
 
-        With a slice, a list of numbers or a mask the
-        `Samples` at these of the times: ``sol[::10]``, ``sol[sol.t > 2]``.  Those at any other times are ``sol.at(t)``.
+        With a slice, a list of indices or a mask it gives the `Samples` at these times: ``sol[::10]``, ``sol[sol.t >
+        2]``.  Samples at any other times are ``sol.at(t)``.
 
         Raises
         ------
         KeyError
-            The model has none such; the message holds the nearest names.
+            The model has no such name; the message shows the nearest names.
         """
         if isinstance(name, slice | list | np.ndarray):
             return self.samples[name]
@@ -180,7 +183,7 @@ class Trajectory:
         if run.steps is None or run.states is None or run.dense is None:
             raise ValueError(
                 "this run did not keep its steps, which sol(t), energy_drift and constraint_drift need: simulate with "
-                "dense_output=True; for states alone put their times into t_eval and read sol.x"
+                "dense_output=True; if you need only states, put their times into t_eval and read sol.x"
             )
         return run.steps, run.states, run.dense
 
@@ -193,7 +196,7 @@ class Trajectory:
         return self._recorded[1]
 
     def _interpolated(self, steps: npt.NDArray[np.int64], times: Array) -> Array:
-        """State at each time, (N,), from the interpolant of the step that is given with it: (N, n_x)."""
+        """State at each time, (N,), from the interpolant of the given step: (N, n_x)."""
         if isinstance(self.run, OutsideRun):
             return interpolate_outside(self.problem, self.run, steps, times)
         arguments = self._dyn, self._method, *self._recorded, steps, times
@@ -261,7 +264,7 @@ class Trajectory:
             total[first:last], kinetic = self._energies(t, x, self._inputs(t, x))
             largest = max(largest, float(np.max(kinetic)))
             work[first + 1 : last + 1] = self._work(first, min(last, n - 1))
-        jumps = np.flatnonzero(np.diff(self._steps) == 0.0)  # by an event, which is no error
+        jumps = np.flatnonzero(np.diff(self._steps) == 0.0)  # a change by an event is no error
         work[jumps + 1] = total[jumps + 1] - total[jumps]
         return total - total[0] - np.cumsum(work), largest
 
@@ -270,7 +273,7 @@ class Trajectory:
         return kinetic + self._dyn.potential_energy(t, x, r=r, p=self._p), kinetic
 
     def _work(self, first: int, last: int) -> Array:
-        """The work done in each of some steps: the power, integrated along the interpolants."""
+        """The work done in each of some steps, the power integrated along the interpolants."""
         start, length = self._steps[first:last], np.diff(self._steps[first : last + 1])
         t = start[:, np.newaxis] + length[:, np.newaxis] * _NODES
         steps = np.repeat(np.arange(first, last, dtype=np.int64), len(_NODES))
@@ -281,9 +284,9 @@ class Trajectory:
         return np.asarray(length * (power @ _WEIGHTS)) + self._work_of_inputs(first, last, t, x, r)
 
     def _work_of_inputs(self, first: int, last: int, t: Array, x: Array, r: Array) -> Array | float:
-        """∫ ∂(T + U)/∂r · dr in each of some steps, for inputs without rates, which `power` takes for constant.
+        """∫ ∂(T + U)/∂r · dr in each of some steps, for inputs without rates, which are constant in `power`.
 
-        Between the nodes of a step r is a polynomial; from it to r at the ends of the step it jumps.
+        Between the nodes of a step r is a polynomial, which jumps to r at the ends of the step.
         """
         held = np.array([i for i, rate in enumerate(self._dyn.input_rates) if rate < 0], dtype=np.intp)
         if not len(held):
@@ -297,7 +300,7 @@ class Trajectory:
         work = jumps[:, 1] - jumps[:, 0]
 
         def along(part: Array) -> Array:
-            """T + U at inputs that have made a part of their change in the whole step."""
+            """T + U with inputs after a part of their change in the step."""
             return self._energies(t, x, r + part[..., np.newaxis] * changes)[0]
 
         whole = np.ones(t.shape)
@@ -309,15 +312,15 @@ class Trajectory:
     animate = animate
 
     def plot(self, *names: Any) -> Any:
-        """Plot coordinates, speeds and the energy error over time, or the curves that names or patterns select.
+        """Plot coordinates, speeds and the energy error over time, or curves selected by names or patterns.
 
-        Coordinates, each unit quaternion, speeds, inputs and outputs have a panel of their own.
+        Coordinates, each unit quaternion, speeds, inputs and outputs have separate panels.
 
         Parameters
         ----------
         *names : str or symbol
             Names of coordinates, speeds, inputs and outputs, and ``"energy"``, T + U; in a str ``*``, ``?`` and
-            ``[...]`` stand for several, as in names of files: ``sol.plot("theta*", "F", "energy")``.
+            ``[...]`` match several, as in names of files: ``sol.plot("theta*", "F", "energy")``.
 
         Returns
         -------
@@ -338,12 +341,12 @@ class Trajectory:
 
     @property
     def samples(self) -> Samples:
-        """All data at the times of the result, as `save` writes it."""
+        """All data at the times of the result, for `save`."""
         values = {"r": lambda: self.r, "outputs": lambda: self.outputs, "energy": lambda: self.energy}
         return self._samples(self.t, self.x, values)
 
     def at(self, t: npt.ArrayLike) -> Samples:
-        """The `Samples` at any times within the run, (N,), from the interpolant of each step.
+        """The `Samples` at any times inside the run, (N,), from the interpolant of each step.
 
         Raises
         ------
@@ -380,7 +383,7 @@ class Trajectory:
         ):
             try:
                 facts[what] = getattr(self, what)
-            except (ValueError, KanecoreError):  # the steps were not kept, or there are no energies
+            except (ValueError, KanecoreError):  # steps were not kept, or there are no energies
                 continue
         if self.t_events is not None and self.y_events is not None:
             facts["t_events"] = [times.tolist() for times in self.t_events]
@@ -407,9 +410,9 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all data at the times of the result to a file, in NumPy's format npz.
 
-        It holds times, states, inputs, outputs, energies, names, events, and how the run went; no model, and nothing
-        pickled.
-        ``sol.at(t).save(path)`` writes other times.  To keep interpolants and model as well, pickle the trajectory.
+        The file has times, states, inputs, outputs, energies, names, events, and facts of the run, but no model and no
+        pickled objects. ``sol.at(t).save(path)`` writes other times.  To keep interpolants and model as well, pickle
+        the trajectory.
         """
         self.samples.save(path)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Format of a library of kernels as bytecode, for the machine of the extension.
+"""Format of a library of kernels as bytecode, for the interpreter of the extension.
 
-`kanecore.emit.bytecode` writes it, ``_interpreter.pxi`` reads it; ``kanecore/src/interpreter/kc_interpreter.h`` says
-what the numbers mean.
+`kanecore.emit.bytecode` writes it, and ``_interpreter.pxi`` reads it; ``kanecore/src/interpreter/kc_interpreter.h``
+defines the numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Numbers = npt.NDArray[np.generic]
 
 @dataclass(frozen=True)
 class CodedPart:
-    """A part of a program: ``kc_coded_part`` without its addresses."""
+    """A part of a program, ``kc_coded_part`` without its addresses."""
 
     constants: Numbers
     loads: Numbers
@@ -36,19 +36,19 @@ class CodedFunction:
     Attributes
     ----------
     solver : str
-        How it solves; empty for a program.
+        Name of the solver; empty for a program.
     parts : tuple of CodedPart
         Parts of a program.
     clear, width : int
-        In a program: how many zeros come first, and how many numbers of scratch it writes.
+        For a program: the number of zeros first in ``out``, and the number of scratch entries that it writes.
     members : dict
         Members of a solver: numbers, arrays, and functions by their numbers.
     equations : tuple of int, optional
-        For a solver: n, m, k, whether M is symmetric, whether they give a correction.
+        For a solver: n, m, k, whether M is symmetric, whether the solution is a correction.
     sizes : tuple of int
         Sizes of a solver's arrays.
     instead : tuple of int
-        Functions of a solver that take all of its scratch.
+        Functions of a solver that use the whole scratch in place of the solver.
     """
 
     solver: str
@@ -63,12 +63,12 @@ class CodedFunction:
 
 @dataclass(frozen=True)
 class Code:
-    """Content of a library, for the machine.
+    """Content of a library, for the interpreter.
 
     Attributes
     ----------
     operations : tuple of str
-        Operations that the numbers in the code mean.
+        Operations, by their numbers in the code.
     sizes : dict
         Sizes in the table, by its members.
     names : dict
@@ -77,14 +77,14 @@ class Code:
         Arrays in the table, by its members.
     flags : int
     functions : tuple of CodedFunction
-        The functions, each after those that it calls.
+        The functions; each follows those that it calls.
     kernels : dict
-        For each kernel its function, the function that fills the entries before in ``out``, or −1, and the offset
-        and the length of all.
+        For each kernel its function; the function that fills the entries of ``out`` before, or −1; the offset of the
+        kernel's entries, and the length of ``out``.
     prepare, counting : int or None
         The functions that prepare constants, and count rows.
     splines : tuple
-        For each spline its knots along each argument, the data at each knot, and how it continues outside.
+        For each spline its knots along each argument, the data at each knot, and its continuation outside.
     """
 
     operations: tuple[str, ...]

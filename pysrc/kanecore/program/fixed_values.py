@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Values that do not change from run to run of a program: one program computes them, once for all runs."""
+"""Values that are the same in all runs of a program: another program computes them once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["fixed_values"]
 
 
 def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: Mapping[int, Any]) -> list[int]:
-    """Nodes independent of some symbols that are roots, or operands of nodes below the roots that depend on them.
+    """Nodes independent of some symbols: roots, and operands of nodes below the roots that depend on the symbols.
 
     Parameters
     ----------
@@ -21,12 +21,12 @@ def fixed_values(g: Graph, roots: Sequence[int], moving: Iterable[int], leaves: 
     moving : iterable of int
         The symbols.
     leaves : mapping
-        Symbols and nodes that a program finds at places of their own: nothing below them is computed.
+        Symbols and nodes that a program reads from given places: nodes below are not computed.
 
     Returns
     -------
     list of int
-        In the order of the graph, without leaves and numbers; a negative is computed where it is used.
+        In the order of the graph, without leaves and numbers; a negated node is computed where it is used.
     """
     moves, found = set(moving), set[int]()
 

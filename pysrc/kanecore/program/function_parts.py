@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of a library: programs, split into parts that a compiler can take, and solvers of ``emit/runtime``.
+"""Functions of a library: programs, split into parts for the compiler, and solvers of ``emit/runtime``.
 
-A solver is a structure of the runtime with named members, and the function that takes it; sizes and arrays are its own.
-
-A program is one part, or several if one would outgrow the compiler, whose time grows faster than a function's length.
-Values that a later part needs of an earlier one go through scratch ``w``, in slots that are used again.
+A solver is a structure of the runtime with named members, sizes and arrays, and a function that takes the structure.  A
+program is one part, or several if it is long, since the compiler's time grows faster than a function's length.  Parts
+pass values to later parts through scratch ``w``, in slots that are used again.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from kanecore.program.instructions import (
 
 __all__ = ["SCRATCH", "WHOLE", "Equations", "Function", "Member", "Parts", "Solved", "Straight", "cut"]
 
-# Instructions in one function.  Integrators live on the core group: a sixth of the time of a humanoid is worth a longer
-# compilation, so programs up to this length stay whole there.
+# Instructions in one function of the core group.  Integrators call this group all the time, and whole programs save a
+# sixth of the time of a humanoid, so programs up to this length stay whole there.
 WHOLE = 10_000
-# Longer programs are cut.  Their values go through memory in any case: for pieces of 125 gcc takes 0.6 of the time that
-# it takes for pieces of 500, and products of a humanoid take 0.92.
+# Instructions in each part of a longer program.  Values go through memory in any case.  With parts of 125, gcc takes
+# 0.6 of the time with parts of 500, and products of a humanoid take 0.92.
 CHUNK = 125
-WHOLE_BESIDE = 375  # the same as WHOLE in the other groups, which few integrators call
-# Several states at once: values of eight states that go through memory cost more than code that does not stay in the
-# cache of instructions.  A humanoid takes 0.64 of the time of pieces of 800.
+WHOLE_BESIDE = 375  # WHOLE for the other groups, which few integrators call
+# CHUNK for several states at once: values of eight states in memory cost more than code that outgrows the instruction
+# cache.  A humanoid takes 0.64 of the time with parts of 800.
 CHUNK_IN_LANES = 6_000
-ZEROS = 32  # results that are zero: more are cleared by a loop
+ZEROS = 32  # largest number of zero results that are stored singly; more are cleared by a loop
 
 OUT, SCRATCH = "out", "w"  # the arrays of results, and of values passed between functions
 
@@ -51,9 +50,9 @@ class Parts:
     parts : tuple of tuple of Instruction
         Instructions of each function, in order.
     clear : tuple of Clear
-        Instructions before all of them.
+        Instructions before all parts.
     width : int
-        How many doubles of ``w`` are used.
+        Number of used doubles of ``w``.
     """
 
     parts: tuple[tuple[Instruction, ...], ...]
@@ -67,18 +66,18 @@ def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> 
     Parameters
     ----------
     first : int
-        The first entry of ``w`` that it may use.
+        The first entry of ``w`` that the program may use.
     in_core : bool
-        Whether it serves the core group, whose functions may be longer.
+        Whether the program serves the core group, in which functions may be longer.
     in_lanes : bool
-        Whether it is for several states at once.
+        Whether the program is for several states at once.
     """
     size = CHUNK_IN_LANES if in_lanes else CHUNK
     longest = size + size // 2 if in_lanes else WHOLE if in_core else min(WHOLE_BESIDE, 3 * size)
     stores = {i: Store(Entry(OUT, i), result) for i, result in enumerate(program.results)}
     clear: tuple[Clear, ...] = ()
     zeros = [i for i, result in enumerate(program.results) if result.source == 0.0]
-    if len(zeros) > ZEROS:  # thousands of them, among the partial velocities of a long tree
+    if len(zeros) > ZEROS:  # thousands, for the partial velocities of a long tree
         clear = (Clear(OUT, len(program.results)),)
         for i in zeros:
             del stores[i]
@@ -89,7 +88,7 @@ def cut(program: Program, first: int, in_core: bool, in_lanes: bool = False) -> 
 
 
 def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]:
-    """Program as one part; results are stored at once, since waiting ones would fill the registers."""
+    """Program as one part; results are stored as soon as known, since waiting results would fill the registers."""
     made_by = {value: k for k, each in enumerate(program.instructions, 1) for value in values(each)}
     stores_after: list[list[Instruction]] = [[] for _ in range(len(program.instructions) + 1)]
     for store in stores:
@@ -101,7 +100,7 @@ def _whole(program: Program, stores: Sequence[Store]) -> tuple[Instruction, ...]
 
 
 def _maker(made_by: dict[Value, int], operand: Operand) -> int:
-    """Number of the part that makes an operand: 0 for numbers and entries, which are there from the start."""
+    """Number of the part that makes an operand: 0 for numbers and entries, which are known from the start."""
     return made_by.get(operand.source, 0) if isinstance(operand.source, Value) else 0
 
 
@@ -146,9 +145,9 @@ class Equations:
     Attributes
     ----------
     symmetric : bool
-        Whether M is, so that it may be factored as one that is positive definite.
+        Whether M is symmetric, so that it may be factored as positive definite.
     correction : bool
-        They give the least change back to the constraints, not accelerations.
+        The solution is the least change to the constraints, not accelerations.
     """
 
     n: int
@@ -173,7 +172,7 @@ class Straight:
     fails : bool
         Whether it may end with a fault, and without results.
     directions : range, optional
-        Places in ``w`` of a direction, in which the results are linear: several directions may stand side by side.
+        Places in ``w`` of a direction, in which the results are linear; there may be several directions side by side.
     """
 
     name: str
@@ -189,14 +188,14 @@ class Straight:
 
 @dataclass(frozen=True)
 class Solved:
-    """A function that solves.
+    """A function that calls a solver.
 
     Attributes
     ----------
     name : str
     solver : str
-        ``"motion"``, ``"balance"``, ...: a key of ``WAYS`` of `kanecore.emit.solver_calls`; or ``"after_motion"`` and
-        ``"short_way"``, which call others and have no structure.
+        ``"motion"``, ``"balance"``, ...: a key of ``SOLVERS`` of `kanecore.emit.solver_calls`; or ``"after_motion"``
+        and ``"short_way"``, which call other functions and have no structure.
     members : mapping
         Members of the structure, by name.
     sizes : tuple of int
@@ -213,7 +212,7 @@ class Solved:
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """Functions that it calls."""
+        """Names of the functions that it calls."""
         named = [m for m in self.members.values() if isinstance(m, str)]
         return (*named, *(name for m in self.members.values() if isinstance(m, Mapping) for name in m.values()))
 

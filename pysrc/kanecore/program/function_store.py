@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Functions of a library: programs and solvers of equations, each made once and known by its name."""
+"""Functions of a library, by name: programs and solvers of equations, each made once."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = ["Functions"]
 
 
 class Functions:
-    """Functions of one library, each made once, when it is first needed, after those that it calls.
+    """Functions of a library, each made on first use, after the functions that it calls.
 
     Parameters
     ----------
     derivation : Derivation
     leaves : mapping
-        Where symbols and prepared constants are found, as for `straight_line`.
+        Places of symbols and prepared constants, as for `straight_line`.
     rank : int
-        The place in c of the number of rows of G that count.
+        The place in c of the rank of G.
     in_lanes : bool
-        Whether they are for several states at once.
+        Whether the functions are for several states at once.
 
     Attributes
     ----------
     by_name : dict
-        In the order in which they were made.
+        Functions by name, in the order in which they were made.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Functions:
         return [*self.d.accelerations, *self.derivation.multiplier_symbols]
 
     def of_kernel(self, kernel: str, rarely: bool = False) -> Straight:
-        """``compute_KERNEL`` of a kernel that is one program; cut as outside the core group if called ``rarely``."""
+        """``compute_KERNEL`` of a kernel that is one program; parts are shorter if called ``rarely``."""
         name = f"compute_{kernel}"
         made = self.by_name.get(name)
         if isinstance(made, Straight):
@@ -74,11 +74,11 @@ class Functions:
         Parameters
         ----------
         in_scratch : sequence of int
-            Nodes whose values the caller leaves at the beginning of the scratch.
+            Nodes with values that the caller leaves at the beginning of the scratch.
         reserved : int
-            How many numbers after these the program may not write to.
+            Number of scratch entries after these that the program may not write to.
         in_core : bool, optional
-            Whether it serves the core group, whose functions are longer; None: if it is brief, it is as one that does.
+            Whether the program serves the core group, in which functions are longer; None: it does if it is brief.
         """
         values = {node: Operand(Entry(SCRATCH, i)) for i, node in enumerate(in_scratch)}
         program = straight_line(self.g, derived, {**self.leaves, **values}, self.n)
@@ -86,7 +86,7 @@ class Functions:
         return self.of_program(name, program, len(in_scratch) + reserved, whole)
 
     def of_program(self, name: str, program: Program, first: int, in_core: bool) -> Straight:
-        """A function of a program that may write to its scratch from ``first`` on."""
+        """A function of a program that may write to scratch from entry ``first`` on."""
         function = Straight(name, cut(program, first, in_core, self.in_lanes), program.fails)
         self.by_name[name] = function
         return function

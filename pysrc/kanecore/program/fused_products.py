@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fused multiply-adds: an order of nodes that depends on their expressions, not on when they were made.
+"""Fused multiply-adds: an order of nodes that depends on their expressions, and not on their history.
 
-Graphs number nodes as they are made: the same expression has another number if other kernels were derived before.
-The rounding of results must not depend on that number.
+Graphs number nodes in the order of creation: the number of an expression depends on the kernels that were derived
+before.  The rounding of results must not depend on that number.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _EITHER_WAY = (Op.ADD, Op.SUB, Op.MUL)
 
 
 class Forms:
-    """Lengths of the chains of operations to nodes, and numbers that stand for their expressions."""
+    """Lengths of the chains of operations to nodes, and numbers that identify their expressions."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._known: dict[int, tuple[int, int]] = {}
 
     def rank(self, i: int) -> tuple[int, int]:
-        """Rank of node i: (longest chain of operations to it, but for those on parameters; hash of its expression)."""
+        """Rank of node i: (longest chain of operations to it; hash of its expression)."""
         g, known = self._graph, self._known
         if i not in known:
             for k in g.below([i], known):
@@ -33,7 +33,7 @@ class Forms:
         return known[i]
 
     def _of(self, k: int) -> tuple[int, int]:
-        """Form of a node, from those of its operands, whatever its sign: a − b may stand there as −(b − a)."""
+        """Form of a node from the forms of its operands, up to sign: a − b may be written as −(b − a)."""
         g = self._graph
         op, *own = g.nodes[k]
         below = [self._known[operand] for operand in g.operands(k)]

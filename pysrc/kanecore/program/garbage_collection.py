@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Garbage collection is off while a model is described and derived."""
+"""Switch for garbage collection, which is off while a model is described and derived."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["no_collection"]
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """Switch garbage collection off: derivations make no cycles, and a scan of all of SymPy takes longer."""
+    """Switch garbage collection off: derivations make no cycles, and scans of all of SymPy would take longer."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The instructions of a kernel, without syntax; targets write them (:mod:`kanecore.emit.target`).
 
-An operand is a value that an earlier instruction made, an entry of a named array, or a number.  Each may be negated
-where it stands, at no cost.
+An operand is the result of an earlier instruction, an entry of a named array, or a number.  Operands may be negated at
+no cost.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ __all__ = [
 FMA, FMS, FNMA, FNMS = "fma", "fms", "fnma", "fnms"
 HALF_POWER = "half power"
 
-TOGETHER = 8  # angles: as many as the widest vectors hold
+TOGETHER = 8  # largest number of angles in one call: the length of the widest vectors
 
 
 class Value(NamedTuple):
-    """Result of an instruction, by the instruction's ``number``; one instruction makes both a sine and a cosine."""
+    """Result of the instruction with this ``number``; an instruction may make both a sine and a cosine."""
 
     number: int
-    function: str = ""  # which of two: Op.SIN, Op.COS
+    function: str = ""  # which of two results: Op.SIN, Op.COS
 
 
 class Entry(NamedTuple):
@@ -61,7 +61,7 @@ class Entry(NamedTuple):
 
 
 class Operand(NamedTuple):
-    """Operand that an instruction reads; a source that is a text, `Op.LAST_STEP`, is a number of the real type."""
+    """Operand of an instruction; the source `Op.LAST_STEP`, a text, is a number of the real type."""
 
     source: Value | Entry | float | str
     negative: bool = False
@@ -71,7 +71,7 @@ class Operand(NamedTuple):
 
 
 class Compute(NamedTuple):
-    """Instruction ``target = operation(operands)``: an operation of the graph, or one of those above."""
+    """Instruction ``target = operation(operands)``, with an operation of the graph or of this module."""
 
     operation: str
     target: Value
@@ -87,14 +87,14 @@ class SineCosine(NamedTuple):
 
 
 class SineCosines(NamedTuple):
-    """Sines and cosines of several angles that are known together, at most :data:`TOGETHER`."""
+    """Sines and cosines of several angles by one call, at most :data:`TOGETHER`."""
 
     pairs: tuple[SineCosine, ...]
-    read: tuple[Value, ...]  # the results that other instructions read
+    read: tuple[Value, ...]  # the results that further instructions read
 
 
 class Apply(NamedTuple):
-    """Derivatives of a function that is given by data, all at one place: ``targets[i]`` is that of ``orders[i]``."""
+    """Derivatives of a function given by data, at the same arguments: ``targets[i]`` has the order ``orders[i]``."""
 
     data: Data
     orders: tuple[tuple[int, ...], ...]
@@ -103,7 +103,7 @@ class Apply(NamedTuple):
 
 
 class Call(NamedTuple):
-    """The value of a C function at an argument; its address is a number too."""
+    """The value of a C function at an argument; the address of the function is a number, too."""
 
     target: Value
     address: Operand
@@ -111,7 +111,7 @@ class Call(NamedTuple):
 
 
 class Pivot(NamedTuple):
-    """Instruction that ends the program, and names a speed, unless ``pivot > PIVOT n ε diagonal`` (or ``> 0``)."""
+    """Instruction that ends the program, and reports a speed, unless ``pivot > PIVOT n ε diagonal`` (or ``> 0``)."""
 
     pivot: Operand
     diagonal: Operand | None
@@ -120,27 +120,27 @@ class Pivot(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """The program ends unless ``excess <= 0``."""
+    """Instruction that ends the program unless ``excess <= 0``."""
 
     excess: Operand
 
 
 class Load(NamedTuple):
-    """Take a value from where an earlier part of the program stored it."""
+    """Load a value that an earlier part of the program stored."""
 
     target: Value
     entry: Entry
 
 
 class Store(NamedTuple):
-    """Write a value into an array."""
+    """Store a value in an array."""
 
     entry: Entry
     operand: Operand
 
 
 class Clear(NamedTuple):
-    """Zero for the first ``length`` entries of an array."""
+    """Set the first ``length`` entries of an array to zero."""
 
     array: str
     length: int
@@ -171,7 +171,7 @@ class Program:
 
 
 def operands(instruction: Instruction) -> tuple[Operand, ...]:
-    """Operands that an instruction reads."""
+    """Operands of an instruction."""
     match instruction:
         case Compute():
             return instruction.operands
@@ -191,7 +191,7 @@ def operands(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def values(instruction: Instruction) -> tuple[Value, ...]:
-    """Values that an instruction makes."""
+    """Results of an instruction."""
     match instruction:
         case Compute(_, target) | Load(target) | Call(target):
             return (target,)

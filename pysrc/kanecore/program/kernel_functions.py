@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The function of each kernel, without syntax: which file makes it, by the kernel's name.
+"""The function of each kernel, without syntax: the maker of the function, by the kernel's name.
 
-Most kernels are one program.  The others solve equations: u̇, multipliers, the linearization, the projection to the
-constraints.  How they do it is chosen in :mod:`kanecore.program.way_to_solve`.
+Most kernels are one program.  Others solve equations: u̇, multipliers, the linearization, the projection to the
+constraints. :mod:`kanecore.program.way_to_solve` chooses the method.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SOLVERS: dict[str, Callable[[Functions], Function]] = {
 
 
 def kernel_function(f: Functions, kernel: str) -> Function:
-    """``compute_KERNEL``, made with all that it calls if it does not exist yet."""
+    """``compute_KERNEL``, made on first use with all functions that it calls."""
     name = f"compute_{kernel}"
     if name in f.by_name:
         return f.by_name[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derivatives of ẋ and of outputs: by programs, recursions over joints, or equations that are solved."""
+"""Derivatives of ẋ and of outputs: by programs, by recursions over joints, or by solving equations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["joint_trees", "linearization", "output_jacobian", "slopes_of_rhs"]
 
 
 def slopes_of_rhs(f: Functions, kernel: str) -> Function:
-    """A derivative of ẋ: that of q̇ and u̇, then the rows of ż."""
+    """A derivative of ẋ: the derivative of q̇ and u̇, then the rows of ż."""
     name = f"compute_{kernel}"
     if name in f.by_name or not f.n_z:
         return linearization(f, kernel)
@@ -34,7 +34,7 @@ def slopes_of_rhs(f: Functions, kernel: str) -> Function:
 
 
 def linearization(f: Functions, kernel: str = "linearize") -> Function:
-    """A derivative of q̇ and u̇: by a program, recursions over joints, or equations that are solved."""
+    """A derivative of q̇ and u̇: by a program, by recursions over joints, or by solving equations."""
     name = f"{'motion' if f.n_z else 'compute'}_{kernel}"
     if name in f.by_name:
         return f.by_name[name]
@@ -55,7 +55,7 @@ def linearization(f: Functions, kernel: str = "linearize") -> Function:
 
 
 def _by_program(f: Functions, name: str, kernel: str, derived: Derived) -> Function:
-    """A derivative by a program, beside the general way unless all of its pivots hold."""
+    """A derivative by a program, with the general method as an alternative if a pivot may be small."""
     program = straight_line(f.g, derived, f.leaves, f.n)
     if always_holds(program, f.derivation):
         return f.of_program(name, program, 0, is_brief(program))
@@ -67,7 +67,7 @@ def _by_program(f: Functions, name: str, kernel: str, derived: Derived) -> Funct
 
 
 def _reduced_slopes(f: Functions, name: str, kernel: str, slopes: ReducedSlopes) -> Solved:
-    """A derivative of q̇ and u̇ from the equations that elimination on the graph leaves."""
+    """A derivative of q̇ and u̇ from the reduced equations."""
     solving, columns = f.derivation.solving, len(VARIABLES[kernel](f.d))
     assert solving is not None
     motion, sizes = found_motion(f, solving)
@@ -103,7 +103,7 @@ def _solved_slopes(f: Functions, name: str, kernel: str) -> Solved:
 
 
 def joint_trees(f: Functions, name: str, forest: Forest, in_core: bool = True) -> Solved:
-    """The linearization of trees of joints; in shorter functions where it is rarely called."""
+    """The linearization of trees of joints; in shorter functions if it is rarely called."""
     trees, largest = forest.trees, max(len(tree.speed) for tree in forest.trees)
     loads, columns, one = forest.loads, f.d.n_x + f.n_r, f.g.one
     at = [i for i, x in enumerate(loads) if x]
@@ -146,7 +146,7 @@ def joint_trees(f: Functions, name: str, forest: Forest, in_core: bool = True) -
 
 
 def output_jacobian(f: Functions, derived: Derived) -> Function:
-    """Jacobian of outputs that hold u̇: by the chain rule, from the derivatives of u̇."""
+    """Jacobian of outputs in u̇, by the chain rule, from the derivatives of u̇."""
     n_y, columns = len(f.d.outputs), f.d.n_x + f.n_r
     sizes = (n_y, f.n_q, f.n, columns)
     members: dict[str, Member] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""M and its inverse: by programs, or of a long tree by loops over its joints."""
+"""M and its inverse: by programs or, for a long tree, by loops over its joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["mass_matrix", "mass_matrix_inverse"]
 
 
 def mass_matrix(f: Functions, rarely: bool = False) -> Function:
-    """M: of a long tree by loops over its joints, else by a program; ``rarely`` as of `Functions.of_kernel`."""
+    """M: for a long tree by loops over its joints, otherwise by a program; ``rarely`` as in `Functions.of_kernel`."""
     rates = f.derivation.composite_rates
     if rates is None:
         return f.of_kernel("mass_matrix", rarely)
@@ -29,7 +29,7 @@ def mass_matrix(f: Functions, rarely: bool = False) -> Function:
 
 
 def mass_matrix_inverse(f: Functions) -> Function:
-    """The inverse of M, by a program if that is short, and where its pivots are small by the factors of M."""
+    """The inverse of M: by a program if this is short and its pivots are not small, otherwise by the factors of M."""
     derivation = f.derivation
     derived = derivation.at_run_time("mass_matrix_inverse") or derivation.kernel("mass_matrix_inverse")
     members: dict[str, Member] = {

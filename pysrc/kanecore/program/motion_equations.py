@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Equations of motion as solvers take them: the programs that fill M, f, G and γ, and the programs of residuals."""
+"""Equations of motion for solvers: the programs that fill M, f, G and γ, and the programs of residuals."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def filled(f: Functions, kernel: str, derivation: Derivation, solving: Solving) 
 
 
 def shared_members(f: Functions, name: str, n: int, doubt: Sequence[int]) -> dict[str, Member]:
-    """Members that both ways to u̇ of constrained models share."""
+    """Members common to both methods for u̇ of constrained models."""
     constraints = f.derivation.constraints
     residuals = Derived((*constraints.configuration, *constraints.values, *constraints.sizes(REACHED)))
     return {

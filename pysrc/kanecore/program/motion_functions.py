@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""u̇ and the multipliers, and the kernels that need them: each by the way that `way_to_solve` names."""
+"""u̇ and the multipliers, and the kernels that need them, each by the method that `way_to_solve` chooses."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ __all__ = [
 
 
 def accelerations(f: Functions) -> Function:
-    """``compute_udot``, by the short way where there is one."""
+    """``compute_udot``, by the short method if there is one."""
     return _accelerations_of(f, "udot", f.derivation)
 
 
 def motion(f: Functions) -> Function:
-    """Function of u̇ and then ż, which ``rhs`` computes beside q̇."""
+    """Function of u̇ and then ż, which ``rhs`` computes after q̇."""
     if not f.n_z:
         return accelerations(f)
     udot, zdot = accelerations(f), f.derivation.kernel("zdot")
@@ -51,7 +51,7 @@ def motion(f: Functions) -> Function:
 
 
 def _motion_on_the_graph(f: Functions) -> tuple[Graph, Derived, Mapping[int, Operand]]:
-    """Program of u̇ and ż in one, which share expressions."""
+    """Program of both u̇ and ż, which share expressions."""
     udot, g = f.derivation.kernel("udot"), f.g
     at_udot = dict(zip(f.d.accelerations, udot.roots, strict=True))
     zdot = g.substitute(list(f.d.state_rates), at_udot)
@@ -59,7 +59,7 @@ def _motion_on_the_graph(f: Functions) -> tuple[Graph, Derived, Mapping[int, Ope
 
 
 def forward_dynamics(f: Functions) -> Function:
-    """Function of u̇ with generalized forces beside f."""
+    """Function of u̇ with generalized forces added to f."""
     return _accelerations_of(f, "forward_dynamics", f.derivation.pushed)
 
 
@@ -73,7 +73,7 @@ def _accelerations_of(f: Functions, kernel: str, derivation: Derivation) -> Func
     if way is Way.GENERAL:
         return general_motion(f, kernel, derivation, name)
     source = (f.g, derivation.kernel("udot"), f.leaves)
-    if derivation.method != ARTICULATED:  # these wait for the link before in any order
+    if derivation.method != ARTICULATED:  # articulated bodies wait for the previous link in any order
         source = associated(*source)
     program = straight_line(*source, f.n)
     if always_holds(program, derivation):
@@ -86,7 +86,7 @@ def _accelerations_of(f: Functions, kernel: str, derivation: Derivation) -> Func
 
 
 def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved:
-    """u̇ from the speeds and rows that elimination on the graph leaves."""
+    """u̇ from the reduced equations, after elimination of speeds and rows on the graph."""
     solving = derivation.solving
     assert solving is not None
     solution = [*solving.known, *solving.unknowns]
@@ -106,7 +106,7 @@ def _reduced_motion(f: Functions, kernel: str, derivation: Derivation) -> Solved
 def general_motion(f: Functions, kernel: str, derivation: Derivation, name: str = "") -> Function:
     """``general_KERNEL``: from M, f, G and γ of all speeds and rows.
 
-    Where M is positive definite the short way holds: here nothing tries to factor it.
+    If M is positive definite, the short method applies; so the general method does not try its factorization.
     """
     name = name or f"general_{kernel}"
     if name in f.by_name:
@@ -121,7 +121,7 @@ def general_motion(f: Functions, kernel: str, derivation: Derivation, name: str 
 
 
 def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tuple[int, ...]]:
-    """Members of `kc_reduced_motion`, which finds u̇ and λ and leaves the factors, and sizes of its scratch."""
+    """Members of `kc_reduced_motion`, which finds u̇ and λ and keeps the factors, and sizes of its scratch."""
     derivation, n, m, n_known = f.derivation, len(solving.speeds), len(solving.rows), len(solving.known)
     members: dict[str, Member] = {
         "equations": Equations(n, m),
@@ -143,7 +143,7 @@ def found_motion(f: Functions, solving: Solving) -> tuple[dict[str, Member], tup
 
 
 def multipliers(f: Functions, *, equal: bool = False) -> Function:
-    """λ of least norm, or the forces of redundant rows of ``equal`` size, which derivatives take."""
+    """λ of least norm; for derivatives the forces of redundant rows scaled to ``equal`` size."""
     name = "forces_of_equal_rows" if equal else "compute_multipliers"
     if name in f.by_name:
         return f.by_name[name]
@@ -158,7 +158,7 @@ def multipliers(f: Functions, *, equal: bool = False) -> Function:
 
 
 def at_solution(f: Functions) -> dict[str, Member]:
-    """Members of ways that solve for derivatives at the u̇ and λ of a state."""
+    """Members of methods that solve for derivatives at the u̇ and λ of a state."""
     members: dict[str, Member] = {"udot": accelerations(f).name}
     return members | ({"rank": f.rank, "multipliers": multipliers(f, equal=True).name} if f.m else {})
 
@@ -177,7 +177,7 @@ def after_motion(f: Functions, kernel: str, derived: Derived, in_core: bool) -> 
 
 
 def asked(f: Functions, function: Function, n: int) -> Function:
-    """A function of n numbers that asks loads of reactions for their fault where these are not finite."""
+    """A function of n numbers; where these are not finite, it asks the loads of reactions for their fault."""
     name, g, terms = f"{function.name}_asked", f.g, f.d.reaction_terms
     if name in f.by_name:
         return f.by_name[name]

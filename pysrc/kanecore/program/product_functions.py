@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Products of derivatives of ẋ with a vector: by a program, or equations that are solved for it."""
+"""Products of derivatives of ẋ with a vector: by a program, or by solving equations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["product_of_derivatives"]
 
 
 def product_of_derivatives(f: Functions, kernel: str) -> Function:
-    """Product of derivatives with a vector: a program if u̇ has an expression and all of its pivots hold."""
+    """Product of derivatives with a vector: by a program if u̇ has an expression and no pivot is small."""
     name, derivation = f"compute_{kernel}", f.derivation
     if not holds_udot(derivation, kernel):
         return f.straight(name, derivation.kernel(kernel), in_core=True)
@@ -43,7 +43,7 @@ def product_of_derivatives(f: Functions, kernel: str) -> Function:
 
 
 def _by_recursion(f: Functions, kernel: str) -> Solved | None:
-    """Product with the derivatives by x and r of trees of joints: where it is rarely called, for its short text."""
+    """Product with the derivatives by x and r of trees of joints; used for rare calls, as its text is short."""
     forest = f.derivation.joint_trees
     if forest is None or kernel not in ("rhs_tangent", "rhs_gradient"):
         return None
@@ -59,7 +59,7 @@ def _by_recursion(f: Functions, kernel: str) -> Solved | None:
 
 
 def _factored_product(f: Functions, name: str, kernel: str) -> Solved:
-    """Product with one factorization of the equations of u̇: those that elimination on the graph leaves."""
+    """Product with one factorization of the reduced equations of u̇."""
     motion, sizes = found_motion(f, f.derivation.solving or f.derivation.general)
     found = product(f.derivation, kernel)
     kept = _kept(f, found)
@@ -72,10 +72,10 @@ def _factored_product(f: Functions, name: str, kernel: str) -> Solved:
 
 
 def _general_product(f: Functions, name: str, kernel: str) -> Solved:
-    """Product by equations of its own, at given u̇ and λ: where M is not positive definite as well."""
+    """Product by separate equations, at given u̇ and λ, which need no positive definite M."""
     derivation, found = f.derivation, general_product(f.derivation, kernel)
     kept = _kept(f, found)
-    in_core = name == f"compute_{kernel}"  # beside a short way it is rarely called, with M and f of its own
+    in_core = name == f"compute_{kernel}"  # else a rarely called alternative, with its own M and f
     if not in_core and not f.m:
         mass_matrix(f, rarely=True), f.of_kernel("forcing", rarely=True)
     members: dict[str, Member] = {
@@ -83,7 +83,7 @@ def _general_product(f: Functions, name: str, kernel: str) -> Solved:
         "parts": equation_parts(f, "mass_matrix", "jacobian", "sums"),
         **_sides(f, kernel, found, kept, in_core, "general_" if leaves_fewer(derivation) else ""),
     }
-    if derivation.symmetric and not f.m:  # it is for M that is not positive definite
+    if derivation.symmetric and not f.m:  # for M that is not positive definite
         members["udot"] = general_motion(f, "udot", derivation).name
     else:
         members |= at_solution(f)
@@ -94,7 +94,7 @@ def _general_product(f: Functions, name: str, kernel: str) -> Solved:
 def _sides(
     f: Functions, kernel: str, found: Product, kept: Sequence[int], in_core: bool = True, prefix: str = ""
 ) -> dict[str, Member]:
-    """Members of both ways: the ``kept`` nodes, then the right-hand sides at given u̇ and λ; and the product."""
+    """Members of both methods: the ``kept`` nodes, then the right-hand sides at given u̇ and λ; and the product."""
     reserved = 2 * len(found.solution) + len(kept)  # the second solution, and the results themselves
     sides = Derived((*kept, *found.sides))
     given = [*f.solution, *found.solution, *kept]
@@ -107,6 +107,6 @@ def _sides(
 
 
 def _kept(f: Functions, found: Product) -> list[int]:
-    """Nodes of t, x, r, u̇ and λ that the product reads beside its solution; the right-hand sides hold them too."""
+    """Nodes of t, x, r, u̇, λ that the product reads with its solution; right-hand sides include them."""
     places = {**f.leaves, **dict.fromkeys(f.solution)}
     return fixed_values(f.g, found.by_solution, found.solution, places)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The way back to the constraints: the nearest state that satisfies them, its gradient, corrections of velocities."""
+"""Projection to the constraints: the nearest state that satisfies them, its gradient, corrections of velocities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stabilization(f: Functions) -> Function:
 
 
 def projected(f: Functions) -> Function:
-    """The state on the constraints, with its first-order states as they are."""
+    """The projected state; first-order states do not change."""
     if not f.n_z:
         return _projection(f, "compute_project")
     members: dict[str, Member] = {"n_z": f.n_z, "n_q": f.n_q, "n": f.n, "k": 1}
@@ -30,7 +30,7 @@ def projected(f: Functions) -> Function:
 
 
 def projection_gradient(f: Functions) -> Function:
-    """The gradient of weights of the state on the constraints, step by step of the way back to them."""
+    """The gradient of a weighted sum of the projected state, through the steps of the projection."""
     members, sizes = _projecting(f)
     n_x, n_all = f.d.n_x, f.d.n_x + f.n_r + len(f.d.parameters)
     members |= {"n_z": f.n_z, "n_all": n_all, "weights": n_x + f.n + f.m}
@@ -50,11 +50,11 @@ def _projection(f: Functions, name: str) -> Function:
 
 
 def _projecting(f: Functions) -> tuple[dict[str, Member], tuple[int, ...]]:
-    """Members and sizes of the way back to the constraints."""
+    """Members and sizes of the projection."""
     constraints, n, n_q, d = f.derivation.constraints, f.n, f.n_q, f.d
     m_q, m_u, n_max = len(constraints.configuration), len(constraints.values), max(n, n_q)
     m = max(m_q, m_u)
-    # y and a: the state that is brought back, in place of x, and a change of it
+    # y and a: the state to project, in place of x, and its change
     in_scratch = [*d.coordinates, *d.speeds, *d.accelerations]
     members: dict[str, Member] = {
         "equations": Equations(n_max, m, correction=True),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The function by which ``prepare`` counts the rows of G that are independent at most states."""
+"""The function by which ``prepare`` counts the generically independent rows of G."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .projection_functions import quaternions
 __all__ = ["counting"]
 
 
-_GENERIC = 0.6180339887498949  # of a state, where rows of G are counted: no number that makes terms vanish
+_GENERIC = 0.6180339887498949  # entries of the states at which rows of G are counted: no terms vanish at such numbers
 
 
 def counting(f: Functions) -> Solved | None:
-    """Function by which ``prepare`` counts the rows of G; None if all are eliminated on the graph."""
+    """Function by which ``prepare`` counts the independent rows of G; None if all are eliminated on the graph."""
     derivation = f.derivation
     if not (f.d.constraints and derivation.counted):
         return None
@@ -45,6 +45,6 @@ def counting(f: Functions) -> Solved | None:
 
 
 def _counted_at(f: Functions, name: str, roots: Sequence[int]) -> str:
-    """Name of a function that counting calls, at one value of first-order states, which its states do not hold."""
+    """Name of a function for counting, at a fixed value of first-order states, which are no part of its states."""
     at = dict.fromkeys(f.d.states, f.g.constant(_GENERIC))
     return f.once(name, Derived(tuple(f.g.substitute(list(roots), at)) if at else tuple(roots)))

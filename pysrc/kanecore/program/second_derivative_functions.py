@@ -18,7 +18,7 @@ __all__ = ["second_derivatives_of_rhs"]
 
 
 def second_derivatives_of_rhs(f: Functions) -> Function:
-    """Second derivatives: one program for all directions, then directional derivatives; no result where it fails."""
+    """Second derivatives: a program for all directions, then directional derivatives; no result if it fails."""
     name, kernel, derivation = "compute_rhs_hessian", "rhs_hessian", f.derivation
     found, n, m = second_derivatives(derivation), f.n, f.m
     inner, outer, size = found.inner, found.outer, len(found.order)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Straight-line programs: nodes of the graph as instructions, in the order of the graph.
 
-Every node becomes one instruction, so that the program reads as the derivation went.  A product that is used once, in a
-sum, is fused into it.  A sine and a cosine of one angle are one instruction; so are a given function and its
-derivatives at one place.
+Every node becomes an instruction, in the order of the derivation.  A product that is used once, in a sum, is fused into
+the sum.  A sine and a cosine of the same angle are one instruction.  So are a given function and its derivatives at the
+same arguments.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ from .instructions import (
 
 __all__ = ["address", "constant_value", "straight_line"]
 
-ENOUGH_ANGLES = 3  # for one call: two in turn take no longer
+ENOUGH_ANGLES = 3  # least number of angles in one call; up to two, separate calls are as fast
 
 _NEGATIVE = {FMA: FNMS, FMS: FNMA, FNMA: FMS}
 
 
 def constant_value(g: Graph, i: int) -> float:
-    """Double nearest to a constant node; ModelError if it is no finite real number."""
+    """The double nearest to a constant node; ModelError if the constant is no finite real number."""
     value = g.value(i)
     try:
         if value is None:
-            # a context of our own: threads that describe models meanwhile change the precision of mpmath's
+            # a separate context, since other threads may change the precision of mpmath's global one
             value = float(evaluate(g, [i], {}, PRECISE)[0])  # TypeError if it is complex
         if math.isfinite(float(value)):
             return float(value)
@@ -74,7 +74,7 @@ def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: i
     g : Graph
     kernel : Derived
     leaves : mapping
-        Places of symbols, prepared constants and results of other programs: nothing below them is computed.
+        Places of symbols, prepared constants and results of other programs; nodes below are not computed.
     n : int
         Number of speeds, for the tolerance of the pivots.
     """
@@ -82,14 +82,14 @@ def straight_line(g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: i
 
 
 class _Guard(NamedTuple):
-    """Test at run time: of a pivot relative to its diagonal entry, or of a limit if ``speed`` is None."""
+    """Test at run time, of a pivot relative to its diagonal entry, or of a limit if ``speed`` is None."""
 
     nodes: tuple[int, ...]
     speed: int | None
 
 
 class _Writer:
-    """One pass over the nodes below the results, in the order of the graph; :attr:`program` is its result."""
+    """A pass over the nodes below the results, in the order of the graph; :attr:`program` is the result."""
 
     def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand], n: int) -> None:
         self.graph, self.leaves, self.n = g, leaves, n
@@ -102,7 +102,7 @@ class _Writer:
         self._needed, self._uses = set(needed), self._count_uses(order)
         self._sum_of = self._fused(order)
         self._at_one_place = self._gathered(order)
-        self._multiply_adds: dict[int, int] = {}  # their places among the instructions
+        self._multiply_adds: dict[int, int] = {}  # places of nodes among the instructions
         for i in order:
             if not self._computed(i):
                 self._visit(i)
@@ -113,23 +113,23 @@ class _Writer:
             (part, [guard for guard in guards if any(i in part for i in guard.nodes)])
             for part in self._apart(order, guards)
         ]
-        # the pivot that is known first is tested first, so that it is the one which an error names
+        # pivots are tested as soon as they are known; the first failing one is named in the error
         parts.sort(key=lambda pair: min((max(guard.nodes) for guard in pair[1]), default=len(self.graph.nodes)))
         for part, own_guards in parts:
             self._write(part, own_guards)
         self.program = Program(tuple(self.instructions), tuple(self.operands[i] for i in kernel.roots))
 
     def _computed(self, i: int) -> bool:
-        """Test whether a node takes an instruction, and is no constant."""
+        """Test whether a node needs an instruction; constants do not."""
         return i not in self.leaves and self.graph.depends[i] != 0
 
     def _apart(self, order: Sequence[int], guards: Sequence[_Guard]) -> list[dict[int, None]]:
-        """Parts that need nothing of each other, such as trees side by side, each in order: few values wait for later.
+        """Independent parts, such as trees side by side, each in order: so few values wait for later use.
 
-        What one instruction or guard takes together stays together.
+        Nodes of the same instruction or guard stay in the same part.
         """
         g = self.graph
-        first: dict[object, object] = {}  # of a node, or of a node's group: one member of the group
+        first: dict[object, object] = {}  # for a node, or a node's group, a member of the group
 
         def root(a: object) -> object:
             while (b := first.setdefault(a, a)) != a:
@@ -156,7 +156,7 @@ class _Writer:
         return list(parts.values())
 
     def _write(self, part: Mapping[int, None], guards: Sequence[_Guard]) -> None:
-        """Write the instructions of nodes in order; tests come as soon as their values are known."""
+        """Write the instructions of nodes in order; guards follow as soon as their values are known."""
         self._first_angles(list(part))
         pending = list(guards)
         for i in part:
@@ -167,11 +167,11 @@ class _Writer:
             self._guard(guard)
 
     def _visit(self, i: int) -> None:
-        """Give a node its operand."""
+        """Assign an operand to a node."""
         if i in self.leaves:
             self.operands[i] = self.leaves[i]
         elif i in self.operands:
-            return  # the other half of a sine and cosine, or another derivative
+            return  # the other of a sine and cosine, or another derivative
         elif self.graph.nodes[i][0] is Op.LAST_STEP:
             self.operands[i] = Operand(Op.LAST_STEP)
         elif not self.graph.depends[i]:
@@ -181,7 +181,7 @@ class _Writer:
 
     # ------------------------------------------------------------------ guards
     def _guards(self, kernel: Derived) -> list[_Guard]:
-        """Guards of a kernel: pivots, unless they are numbers and large enough, then limits."""
+        """Guards of a kernel: pivots, unless they are sufficiently large numbers, then limits."""
         g = self.graph
         result = []
         for pivot, diagonal, speed in kernel.pivots:
@@ -208,14 +208,14 @@ class _Writer:
         return uses
 
     def _used_once(self, i: int) -> bool:
-        """Test whether a node is used once, and neither as a result nor by a guard: then it may be fused."""
+        """Test whether a node may be fused: it is used once, and not as a result or by a guard."""
         return self._uses[i] == 1 and i not in self._needed and i not in self.leaves
 
     def _fused(self, order: Sequence[int]) -> dict[int, int]:
-        """Products that are used once, by a sum that takes them in: ``{product: sum}``; each sum takes one.
+        """Products that are used once, by a sum that fuses them: ``{product: sum}``; each sum fuses one product.
 
-        Nodes that depend on parameters alone are rounded operation by operation: so they have the same bits wherever
-        they are computed, by ``prepare`` for several kernels or where one of them uses it.
+        Nodes that depend only on parameters are not fused.  So they have the same bits wherever they are computed, in
+        ``prepare`` for several kernels or in a kernel.
         """
         g, leaves, forms = self.graph, self.leaves, Forms(self.graph)
         fused: dict[int, int] = {}
@@ -226,14 +226,14 @@ class _Writer:
             products = [
                 k for k in node[1:] if g.nodes[k][0] is Op.MUL and g.depends[k] & ~PARAMETER and self._used_once(k)
             ]
-            if len(products) == 2:  # the one that is known last: along a sum of products it would wait
+            if len(products) == 2:  # the later one: a sum of products would wait for it
                 products.sort(key=forms.rank)
             if products:
                 fused[products[-1]] = i
         return fused
 
     def _gathered(self, order: Sequence[int]) -> dict[tuple[object, ...], list[int]]:
-        """The given functions that are computed, with their derivatives, by the data and the place."""
+        """The given functions to compute, with their derivatives, by their data and arguments."""
         places: dict[tuple[object, ...], list[int]] = {}
         for i in order:
             op, *args = self.graph.nodes[i]
@@ -270,7 +270,7 @@ class _Writer:
             self._define(i, op, *(operand[k] for k in args))
 
     def _multiply_add(self, i: int, op: str, a: int, b: int) -> None:
-        """Fuse a sum with a product that nothing else uses: a b + c, a b − c or c − a b."""
+        """Fuse a sum with a product that is used only there: a b + c, a b − c or c − a b."""
         second = self._sum_of.get(b) == i
         product, other = (b, a) if second else (a, b)
         operation = FMA if op is Op.ADD else FNMA if second else FMS
@@ -279,9 +279,10 @@ class _Writer:
         self._define(i, operation, self.operands[x], self.operands[y], self.operands[other])
 
     def _negative(self, i: int) -> Operand:
-        """Negated operand; a multiply-add that nothing else uses is negated itself.
+        """Negated operand; a multiply-add that is used only there is negated itself.
 
-        gcc does so too, clang does not.  If both terms are equal, a b − c and −(c − a b) are zeros of opposite sign.
+        gcc does this as well, and clang does not.  If both terms are equal, a b − c and −(c − a b) are zeros of
+        opposite sign.
         """
         at = self._multiply_adds.get(i)
         if at is None or not self._used_once(i):
@@ -292,8 +293,8 @@ class _Writer:
         return self.operands[i]
 
     def _first_angles(self, order: Sequence[int]) -> None:
-        """Write the sines and cosines of angles without other sines or cosines first, several in one call."""
-        g, behind = self.graph, set[int]()  # nodes that take one
+        """Write first the sines and cosines of angles that need no other sine or cosine, several in one call."""
+        g, behind = self.graph, set[int]()  # nodes that depend on a sine or cosine
         angles: dict[int, None] = {}
         for i in order:
             op, *args = g.nodes[i]
@@ -320,7 +321,7 @@ class _Writer:
             self.instructions.append(SineCosines(tuple(pairs[k : k + TOGETHER]), read))
 
     def _sine_cosine(self, angle: int) -> None:
-        """Write both at the first of them; a compiler drops an unused one."""
+        """Write both sine and cosine at the first use; a compiler drops an unused one."""
         self.instructions.append(self._pair(angle))
 
     def _pair(self, angle: int) -> SineCosine:
@@ -333,7 +334,7 @@ class _Writer:
         return SineCosine(sine, cosine, self.operands[angle])
 
     def _apply(self, function: Given, arguments: Sequence[int]) -> None:
-        """Write all derivatives at the first of them: the place is looked up once."""
+        """Write all derivatives at the first use: the interval of the arguments is looked up once."""
         place = (function.data, *arguments)
         nodes = self._at_one_place[place]
         values = [self._value() for _ in nodes]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Order of sums: terms are added as they become known, so that chains of dependent operations are short.
 
-A processor starts an operation when its operands are there, and derivations add terms in the order of mechanics.  In
-a + b + c, if a takes long, b and c are added first.  This takes no more operations; the longest chain of the arm's u̇ is
-a fifth shorter, and a call takes 5 % less time.  Programs that only fill a matrix have no long chains, and the
-recursion of articulated bodies is one chain in any order: they stay as they are.
+A processor starts an operation when its operands are known, and derivations add terms in the order of mechanics.  In a
++ b + c, if a takes long, b and c are added first.  This takes no more operations; the longest chain of the arm's u̇ is
+a fifth shorter, and a call takes 5 % less time.  Two kinds of programs are not reordered: programs that only fill a
+matrix have no long chains, and the recursion of articulated bodies is one chain in any order.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from .instructions import Operand
 __all__ = ["associated"]
 
 SUMS = (Op.ADD, Op.SUB)
-#: Cycles until a result is there, on current processors; a product in a sum takes only those of the sum.
+#: Cycles until a result is known, on current processors; a product in a sum takes only the cycles of the sum.
 CYCLES = {Op.ADD: 4, Op.SUB: 4, Op.MUL: 4, Op.NEG: 0, Op.DIV: 14, Op.SQRT: 18, Op.SIN: 40, Op.COS: 40}
 OTHERWISE = 20
 
 
 def associated(g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> tuple[Graph, Derived, dict[int, Operand]]:
-    """Kernel on a graph of its own, with the terms of its sums in order, and the places of its leaves there."""
+    """Kernel on a new graph, with the terms of its sums in order, and the places of its leaves there."""
     return _Reordered(g, kernel, leaves).result
 
 
 class _Reordered:
-    """One pass over the nodes below the results; ``node`` maps each to its node in the new graph."""
+    """A pass over the nodes below the results; ``node`` maps each to its node in the new graph."""
 
     def __init__(self, g: Graph, kernel: Derived, leaves: Mapping[int, Operand]) -> None:
         self.old, self.new = g, Graph()
@@ -54,7 +54,7 @@ class _Reordered:
         return self.new.symbol(key[0] if op is Op.SYM else ("computed", i), self.old.depends[i])
 
     def _find_uses(self, order: list[int], kept: set[int]) -> None:
-        """Find the nodes with a single user, and among them the partial sums: their single user is another sum."""
+        """Find the nodes with a single user, and among them partial sums, which only another sum uses."""
         nodes, depends = self.old.nodes, self.old.depends
         user: dict[int, int] = {}
         several = set(kept)
@@ -69,10 +69,10 @@ class _Reordered:
         }
 
     def _add(self, i: int) -> None:
-        """Give a node its place in the new graph."""
+        """Copy a node to the new graph."""
         op, *args = self.old.nodes[i]
         depends = self.old.depends[i]
-        varies = depends & ~PARAMETER  # the others are there from the start, whether or not they are prepared
+        varies = depends & ~PARAMETER  # other nodes are known from the start, prepared or not
         if op in SUMS and varies:
             self._sum(i)
             return
@@ -85,8 +85,8 @@ class _Reordered:
     def _sum(self, i: int) -> None:
         terms = self._terms(i, 1)
         if len(terms) > 2:
-            terms.sort(key=lambda term: term[0])  # of equal ones the first stays first
-        if terms[0][1] < 0 < terms[1][1]:  # a sum that begins with a difference takes one operation more
+            terms.sort(key=lambda term: term[0])  # among equal times the first stays first
+        if terms[0][1] < 0 < terms[1][1]:  # a sum that begins with a negative term takes one more operation
             terms[:2] = terms[1::-1]
         total = ready = 0
         for known, sign, k in terms:
@@ -95,7 +95,7 @@ class _Reordered:
         self.node[i], self.ready[i] = total, ready
 
     def _terms(self, i: int, sign: int) -> list[tuple[int, int, int]]:
-        """Terms of a node that is a sum: when each may be added, its sign, and the term."""
+        """Terms of a node that is a sum, as (time at which it may be added, sign, term)."""
         op, a, b = self.old.nodes[i]
         result = []
         for k, own in ((a, sign), (b, sign if op is Op.ADD else -sign)):

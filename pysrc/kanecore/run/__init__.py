@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiled models at work: calls, simulation, trajectories.  Imports without SymPy and without a compiler."""
+"""Calls of compiled models: values, kinematics, forces, pictures.  Imports without SymPy and without a compiler."""

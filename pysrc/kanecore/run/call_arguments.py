@@ -32,7 +32,7 @@ __all__ = [
 
 Array = npt.NDArray[np.float64]
 
-_SHORT = 20  # numbers that a message lists
+_SHORT = 20  # largest number of values that a message lists
 
 
 def real_array(
@@ -43,24 +43,24 @@ def real_array(
     otherwise: str = "",
     finite: bool = True,
 ) -> Array:
-    """An argument as a new array of doubles, in one of some shapes; the one check of arrays that Python code reads.
+    """An argument as a new array of doubles, in one of some shapes; all arrays that Python code reads are checked here.
 
     Parameters
     ----------
     name, meaning, otherwise : str
-        Name of the argument, what its numbers are, and what may be given instead, for messages.
+        Name of the argument, meaning of its numbers, and alternative to it, for messages.
     *shapes : tuple
-        Shapes that it may have: ``(..., 3)`` with any leading axes, ``(None, 3)`` with any number of rows.  None given:
-        any shape.
+        Permitted shapes: ``(..., 3)`` with any leading axes, ``(None, 3)`` with any number of rows.  Without shapes any
+        shape is permitted.
     finite : bool
         Refuse numbers that are not finite.
 
     Raises
     ------
     TypeError
-        It holds no real numbers.
+        The argument has no real numbers.
     ValueError
-        Its shape is none of these, or a number is not finite.
+        The shape is not permitted, or a number is not finite.
     """
     instead = f"; or give {otherwise}" if otherwise else ""
     try:
@@ -91,12 +91,12 @@ def _shape_in_words(shape: tuple[int | EllipsisType | None, ...]) -> str:
 
 
 def vectors(name: str, value: npt.ArrayLike, n: int) -> Array:
-    """An argument as numbers of shape (..., n), finite or not; TypeError or ValueError if it is none."""
+    """An argument as numbers of shape (..., n), finite or not; TypeError or ValueError for other arguments."""
     return real_array(name, value, (..., n), finite=False)
 
 
 def state_vector(dyn: Evaluator, x: Values, argument: str = "x") -> Array:
-    """One finite state, (n_x,), an array or by name; TypeError, ValueError or KeyError if it is none."""
+    """A finite state, (n_x,), from an array or by name; TypeError, ValueError or KeyError for other arguments."""
     return real_array(argument, dyn.names.as_state(x, argument), (dyn.n_x,), meaning="one state")
 
 
@@ -110,12 +110,12 @@ def leading(**axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def joined(**parts: Array) -> Array:
-    """Vectors side by side; their leading axes broadcast."""
+    """Concatenated vectors; their leading axes broadcast."""
     if all(part.ndim == 1 for part in parts.values()):
         return np.concatenate(tuple(parts.values()))
     lead = leading(**{name: part.shape[:-1] for name, part in parts.items()})
     whole, end = np.empty((*lead, sum(part.shape[-1] for part in parts.values()))), 0
-    for part in parts.values():  # np.concatenate takes twice as long where axes broadcast
+    for part in parts.values():  # np.concatenate takes twice as long if axes broadcast
         start, end = end, end + part.shape[-1]
         whole[..., start:end] = part
     return whole
@@ -124,18 +124,18 @@ def joined(**parts: Array) -> Array:
 def values_of(
     dyn: Evaluator, argument: str, argument_value: Any, kinds: tuple[Literal["state", "input"], ...]
 ) -> dict[tuple[str, int], float | None]:
-    """Names in an argument, of some kinds, with values if it is a mapping: {(kind, number): value or None}.
+    """Names of some kinds in an argument, with values if it is a mapping: {(kind, index): value or None}.
 
     Parameters
     ----------
     argument : str
-        In messages.
+        Name of the argument, for messages.
     argument_value : mapping, iterable of names or symbols, one of these, or None
 
     Raises
     ------
     KeyError
-        A name that is none of these.
+        No kind has such a name.
     TypeError, ValueError
         A value that is no finite number; a name that occurs twice.
     """
@@ -152,7 +152,7 @@ def values_of(
 
 
 def columns_of(dyn: Evaluator, kind: Literal["speed", "udot"], argument: str, values: Any) -> dict[int, Array]:
-    """Numbers (...) for some speeds: {number of the speed: values}, of a mapping by name, or of an array (..., n_u).
+    """Numbers (...) for some speeds, {index of the speed: values}, from a mapping by name or an array (..., n_u).
 
     Errors as for `values_of`, and ValueError for an array of another shape.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts of kernels by name: their declaration with its sizes in one model, and the sparsity of their matrices."""
+"""Facts of kernels by name: their declaration with its sizes in a model, and the sparsity of their matrices."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def row_of(kernel: str) -> Kernel:
 
 
 def kernel_of_state(kernel: str) -> Kernel:
-    """Declaration of a kernel that reads t, x, r and p, and nothing else; KeyError for others."""
+    """Declaration of a kernel that reads only t, x, r and p; KeyError for other kernels."""
     row = row_of(kernel)
     if row.beyond:
         raise KeyError(
-            f"{kernel} reads {' and '.join(row.beyond)} numbers beside t, x, r and p: call its C function by "
+            f"{kernel} reads {' and '.join(row.beyond)} numbers in addition to t, x, r and p: call its C function by "
             f"dyn.address({kernel!r})"
         )
     return row
 
 
 def shape_of(dyn: Model, row: Kernel) -> tuple[int, ...]:
-    """The shape of its result for one state."""
+    """The shape of a kernel's result for one state."""
     return row.lengths(_sizes(dyn, row))
 
 
@@ -53,7 +53,7 @@ def length_of_x(dyn: Model, row: Kernel) -> int:
 
 
 def _sizes(dyn: Model, row: Kernel) -> dict[str, int]:
-    """The sizes of the model that the lengths of its axes name."""
+    """The sizes of the model that occur in the lengths of axes."""
     words = {word for axis in row.shape for word in axis.replace("*", " ").replace("+", " ").split()}
     return {word: getattr(dyn, word) for word in words if not word.isdigit()}
 
@@ -64,29 +64,29 @@ PATTERNS = (
     *("mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "linearize"),
     *("rhs_time_derivative", "rhs_parameter_jacobian", "output_jacobian"),
 )
-"""The kernels whose patterns a library knows, unless they have no elements."""
+"""The nonempty kernels with patterns in a library."""
 
 
 @method("Control and derivatives")
 def sparsity(dyn: Evaluator, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Places of entries that can be nonzero at some state, as pairs of numbers.
+    """Places of entries that can be nonzero at some state, as pairs of indices.
 
     Parameters
     ----------
     kernel : str
         "mass_matrix", "constraint_jacobian", "configuration_jacobian", "coriolis_matrix", "output_jacobian",
-        "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B]; "rhs" means the same.
+        "rhs_time_derivative", "rhs_parameter_jacobian", or "linearize": [A B]; "rhs" means "linearize".
 
     Returns
     -------
     rows, columns : ndarray of int
-        Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  What is solved at run
-        time is taken for full in the speeds that the mass matrix or constraints connect.
+        Row by row, for ``scipy.sparse.coo_array((values[rows, columns], (rows, columns)))``.  Solutions at run time
+        count as full in the speeds that the mass matrix or constraints connect.
 
     Raises
     ------
     KeyError
-        There is no pattern of such a kernel.
+        The kernel has no pattern.
     ModelError
         The model has no such kernel.
     """
@@ -94,7 +94,7 @@ def sparsity(dyn: Evaluator, kernel: str) -> tuple[npt.NDArray[np.intp], npt.NDA
     known: Mapping[str, Sequence[str]] = dyn.libraries.info.get("sparsity", {})
     name = "linearize" if kernel == "rhs" else kernel
     if name not in PATTERNS:
-        raise KeyError(f"no pattern of {kernel!r}; there are those of rhs, {', '.join(PATTERNS)}")
+        raise KeyError(f"no pattern of {kernel!r}; there are patterns of rhs, {', '.join(PATTERNS)}")
     why = dyn.kernels.why_not(name) or (
         "" if known else "it was compiled without: compile it again, with kernels='all'"
     )

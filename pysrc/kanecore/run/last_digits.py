@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Numbers with other last digits: the change of a result with them is the size of its rounding, in any unit."""
+"""Numbers with changed last digits: the change of a result shows the size of its rounding, in any unit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COPIES = 6
 
 
 def nudged(values: Any, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Values as they are, then copies that are changed by up to `NOISE` of each: (1 + 6, ...)."""
+    """The values, then copies changed by up to `NOISE` relative to each value: (1 + 6, ...)."""
     array = np.asarray(values, dtype=np.float64)
     factors = 1.0 + NOISE * rng.uniform(-1.0, 1.0, (1 + _COPIES, *array.shape))
     factors[0] = 1.0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generalized forces and powers of single loads, bodies and constraints.
 
-They are products of the partial velocities with the forces and torques that act: the numbers to the expressions that
+They are products of partial velocities with acting forces and torques, the values of the expressions that
 `kanecore.Model.explain` writes.
 """
 
@@ -33,7 +33,7 @@ Array = npt.NDArray[np.float64]
 def active_forces_by_load(
     dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None
 ) -> dict[str, Array]:
-    """The generalized active forces F_r = Σ v_r · R + ω_r · T, each load by itself.
+    """The generalized active forces F_r = Σ v_r · R + ω_r · T, for each load.
 
     Parameters
     ----------
@@ -43,11 +43,10 @@ def active_forces_by_load(
     Returns
     -------
     dict of str to ndarray, (..., n_u)
-        By names such as ``"load 3 at P1, P2"``: the load's place in forcelist, its points and frames.  The parts of one
-        load are summed, loads that were found to be noncontributing are left out, and a load that is linear in udot
-        counts as it is at udot = 0.  ``"potentials"``, ``"freed constraints"`` that were not attached, and
-        ``"Lagrangian"``, if there are any, are the rest of `generalized_active_forces`, so that all entries add up to
-        it.
+        By names such as ``"load 3 at P1, P2"``: the load's number in forcelist, its points and frames.  The parts of a
+        load are summed, noncontributing loads are left out, and a load that is linear in udot counts with its value at
+        udot = 0.  ``"potentials"``, ``"freed constraints"`` that were not attached, and ``"Lagrangian"``, if there are
+        any, give the rest: all entries add up to `generalized_active_forces`.
     """
     loads = loads_of(dyn)
     forces = _forces(dyn, t, x, loads.acting, dyn.kernels.load_vectors(t, x, r=r, p=p), r, p)
@@ -59,7 +58,7 @@ def active_forces_by_load(
 
 
 def _beside_loads(dyn: Evaluator) -> str:
-    """Names of forces beside the loads, in words; empty if there are none."""
+    """Names of forces other than loads, in words; empty if there are none."""
     acting = {
         "potentials": dyn.n_potentials,
         "freed constraints": dyn.facts.unlocated,
@@ -71,9 +70,9 @@ def _beside_loads(dyn: Evaluator) -> str:
 def active_forces_by_body(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
     """The generalized active forces F_r of the loads on each body, in the order of `bodies`.
 
-    A load acts on the body that its point or frame is fixed in; on massless points and frames, on the body that they
-    carry, as `reactions` takes it.  With ``potentials=[...]`` or freed constraints that were not attached, which act on
-    no body, the sum of all bodies is not `generalized_active_forces`.
+    A load acts on the body in which its point or frame is fixed.  A load on a massless point or frame acts on the body
+    that this carries, as in `reactions`.  ``potentials=[...]``, and freed constraints that were not attached, act on no
+    body; with these the sum over all bodies is not `generalized_active_forces`.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def inertia_forces_by_body(
 ) -> Array:
     """The generalized inertia forces F*_r = v_r · R* + ω_r · T* of each body at udot, in the order of `bodies`.
 
-    They add up to `generalized_inertia_forces`, less the part of loads that are linear in udot.
+    Their sum is `generalized_inertia_forces` without the part of loads that is linear in udot.
 
     Parameters
     ----------
@@ -117,7 +116,7 @@ def inertia_forces_by_body(
 
 @method("Generalized forces")
 def load_powers(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> dict[str, Array]:
-    """Power R · v + T · ω of each load, with the velocities of prescribed motion.
+    """Power R · v + T · ω of each load, including the velocities of prescribed motion.
 
     Parameters
     ----------
@@ -127,8 +126,8 @@ def load_powers(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p
     Returns
     -------
     dict of str to ndarray, (...)
-        In W, by the names of ``generalized_active_forces(t, x, by="load")``, without potentials; of a load that is
-        linear in udot the power that it has at udot = 0.
+        In W, by the names of ``generalized_active_forces(t, x, by="load")``, without potentials; a load that is linear
+        in udot counts with its power at udot = 0.
     """
     loads, x = loads_of(dyn), dyn.names.as_state(x)
     acting, vectors = loads.acting, dyn.kernels.load_vectors(t, x, r=r, p=p)
@@ -167,11 +166,11 @@ def _summed(rows: Array, owners: Numbers, n: int) -> Array:
 
 @method("Generalized forces", doubles=True)
 def constraint_forces(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
-    """The generalized forces of the constraints one by one, λ_j G_jr, (..., n_constraints, n_u).
+    """The generalized forces λ_j G_jr of each constraint, (..., n_constraints, n_u).
 
-    Their sum over the rows is the Gᵀλ of M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q of a
-    constraint on coordinates, μ_l ∂c_l/∂qdot of one on their derivatives.  Rows that follow from each other share
-    their multipliers, of least norm.
+    Their sum over the rows is Gᵀλ in M udot = f + Gᵀλ.  In Lagrange's equations a row is λ_j ∂φ_j/∂q for a constraint
+    on coordinates, and μ_l ∂c_l/∂qdot for a constraint on their derivatives.  The multipliers of redundant rows are
+    those of least norm.
 
     Parameters
     ----------
@@ -181,7 +180,7 @@ def constraint_forces(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = N
     Raises
     ------
     SingularError, ValueError, TypeError, KeyError
-        As the kernel `multipliers`.
+        Errors of the kernel `multipliers`.
     """
     slopes = np.asarray(dyn.constraint_jacobian(t, x, r=r, p=p))
     return np.asarray(dyn.multipliers(t, x, r=r, p=p))[..., np.newaxis] * slopes

@@ -64,15 +64,15 @@ def angular_momentum(
 
         H_Q = Σ (r* − r_Q) × m v* + I·ω.
 
-    Velocities are those in the inertial frame, also if Q moves: dH_Q/dt is the moment of all forces about Q less v_Q ×
-    Σ m v*.
+    Velocities are relative to the inertial frame, even if Q moves: dH_Q/dt is the moment of all forces about Q minus
+    v_Q × Σ m v*.
 
     Parameters
     ----------
     t, x, r, p
         As for the kernels; leading axes broadcast.
     about : str or array_like, (..., 3)
-        The name of one of `points`, or coordinates in inertial axes from where positions are measured, see `positions`.
+        The name of one of `points`, or coordinates in inertial axes from the model's origin, see `positions`.
     by_body : bool
         Return the angular momentum of each body, in the order of `bodies`.
 
@@ -86,7 +86,7 @@ def angular_momentum(
     KeyError
         There is no such point.
     ModelError
-        The points are not all located from one origin, or there are no bodies, but a Lagrangian.
+        The points are not all located from the same origin, or there are no bodies, but a Lagrangian.
     """
     places = bodies_of(dyn).points
     if isinstance(about := getattr(about, "name", about), str):
@@ -106,7 +106,7 @@ def angular_momentum(
 
 
 def mass_centre(dyn: Evaluator, t: npt.ArrayLike, x: Values, *, r: Any = None, p: Any = None) -> Array:
-    """The mass centre of all bodies, (..., 3), in inertial axes from the point that all others are located from."""
+    """The mass centre of all bodies, (..., 3), in inertial axes from the reference point of positions."""
     places = bodies_of(dyn).points
     same_tree(dyn, places)
     masses = dyn.kernels.masses(t, x, r=r, p=p)[..., :1]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numerical derivatives, to some eleven digits: central differences of order eight, with steps of several sizes.
 
-The errors of two neighbouring steps differ: the larger one truncates more of the series, the smaller one has more
-rounding.  Each entry is taken where they agree best (after Ridders, *Advances in Engineering Software* 4, 1982).
+Two neighbouring steps have different errors: the larger step truncates more of the series, the smaller step has more
+rounding.  Each entry is taken from the steps that agree best (after Ridders, *Advances in Engineering Software* 4,
+1982).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Array = npt.NDArray[np.float64]
 _PLACES = np.array([-4.0, -3.0, -2.0, -1.0, 1.0, 2.0, 3.0, 4.0])
 _WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
 _ROUNDING = 2.0**-53
-_STEPS = 0.1 / 8.0 ** np.arange(5)  # of a large change
+_STEPS = 0.1 / 8.0 ** np.arange(5)  # steps as shares of a large change
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinematics of one point or frame by name: place and motion, from any other and in the axes of any frame.
+"""Kinematics of a point or frame by name: place and motion, relative to any other and in the axes of any frame.
 
-The kernels give all points and frames from the origin, in inertial axes; here a row is taken, another one subtracted,
-and the difference resolved.  Each is exact: nothing is differenced.
+The kernels give all points and frames relative to the origin, in inertial axes.  A function here takes a row, subtracts
+another, and resolves the difference in a frame.  Results are exact, without finite differences.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ class _State:
         return np.asarray(self.dyn.kernels.method(kernel)(*self._state, *after, **options, **self._values))
 
     def of_point(self, kernel: str, point: Any, origin: Any, *after: Any) -> Array:
-        """A vector of a point, less that of another."""
+        """A vector of a point, relative to another point."""
         here = number_of(self.dyn, "point", point)
         there = None if origin is None else number_of(self.dyn, "point", origin)
         vectors = self(kernel, *after)
         return vectors[..., here, :] - (0.0 if there is None else vectors[..., there, :])
 
     def of_frame(self, kernel: str, frame: Any, *after: Any) -> Array:
-        """A vector of a frame; zero of the inertial one."""
+        """A vector of a frame; zero for the inertial frame."""
         number = inertial_or_number(self.dyn, frame)
         vectors = self(kernel, *after)
         return vectors[..., number, :] if number is not None else np.zeros((*vectors.shape[:-2], 3))
@@ -66,7 +66,7 @@ class _State:
         return vectors if self._frame is None else vectors @ self("orientations")[..., self._frame, :, :]
 
     def shown(self, vector: Array) -> Array:
-        """One vector, (..., 3), in the axes of the frame, in an array of its own."""
+        """A vector, (..., 3), in the axes of the frame, in a new array."""
         return np.array(self.rows(vector[..., np.newaxis, :])[..., 0, :])
 
 
@@ -93,7 +93,7 @@ def position(
     frame : str or ReferenceFrame, optional
         The axes of the result: one of `frames`, or the inertial frame, which is the default.
     origin : str or Point, optional
-        The point that it is measured from; default: the model's origin, see `positions`.
+        The reference point; default: the model's origin, see `positions`.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def position(
     KeyError
         There is no such point or frame, or there are several; the message names the nearest.
     ModelError
-        No positions lead from ``origin`` to the point.
+        The point is not located from ``origin``.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def acceleration(
 ) -> Array:
     """The acceleration of a point in the inertial frame at udot, Rᵀ (a_P − a_O), in the axes of a frame.
 
-    The acceleration of the motion, without gravity.  Parameters and errors are those of `velocity`, and udot (...,
-    n_u).
+    It is the acceleration of the motion, without gravity.  Parameters and errors are those of `velocity`, and udot
+    (..., n_u).
 
     Returns
     -------
@@ -166,7 +166,7 @@ def acceleration(
 
     Examples
     --------
-    ``dyn.acceleration("tip", t, x, dyn.udot(t, x))`` is that along the motion.
+    ``dyn.acceleration("tip", t, x, dyn.udot(t, x))`` is the acceleration along the motion.
     """
     at = _State(dyn, t, x, frame, r, p)
     return at.shown(at.of_point("accelerations", point, origin, udot))
@@ -186,10 +186,10 @@ def specific_force(
 ) -> Array:
     """Reading of an accelerometer at a point at udot, Rᵀ (a − g), in the axes of a frame.
 
-    The acceleration less that of free fall: at rest it points upwards, with the size of g, and in free fall it vanishes
-    (Titterton & Weston, *Strapdown Inertial Navigation Technology*, 2nd ed. 2004, section 3.2).  g is the uniform field
-    in which all bodies of the model have their weights, m g at their mass centres.  For a single body whose mass is a
-    number, a constant force at the mass centre counts as its weight.  Parameters are those of `acceleration`.
+    It is the acceleration minus that of free fall: at rest it points upwards with the size of g, and in free fall it
+    vanishes (Titterton & Weston, *Strapdown Inertial Navigation Technology*, 2nd ed. 2004, section 3.2).  g is the
+    uniform field of the weights m g at the mass centres of all bodies.  For a single body with a number as its mass, a
+    constant force at the mass centre counts as the weight.  Parameters are those of `acceleration`.
 
     Returns
     -------
@@ -215,9 +215,9 @@ def specific_force(
 def orientation(
     dyn: Evaluator, frame_b: Any, t: npt.ArrayLike, x: Values, *, frame: Any = None, r: Any = None, p: Any = None
 ) -> Array:
-    """Rotation matrix R_AᵀR_B, which takes components in the axes of frame B to those in the axes of frame A.
+    """Rotation matrix R_AᵀR_B, which maps components in the axes of frame B to components in the axes of frame A.
 
-    Its columns are the axes of B, seen in A: SymPy's ``A.dcm(B)``.
+    Its columns are the axes of B, resolved in A: SymPy's ``A.dcm(B)``.
 
     Parameters
     ----------
@@ -298,8 +298,8 @@ def angular_acceleration(
 ) -> Array:
     """The angular acceleration of frame B in frame C at udot, in the axes of a frame: SymPy's ``B.ang_acc_in(C)``.
 
-    The derivative in C of the angular velocity of B in C, α_B − α_C − ω_C × (ω_B − ω_C).  Parameters and errors are
-    those of `angular_velocity`, and udot (..., n_u).
+    It is the derivative in C of the angular velocity of B in C, α_B − α_C − ω_C × (ω_B − ω_C).  Parameters and errors
+    are those of `angular_velocity`, and udot (..., n_u).
 
     Returns
     -------
@@ -328,9 +328,9 @@ def jacobian(
 ) -> Array:
     """The Jacobian J of a point, v = J u + v_t; with a frame attached there, [v, ω] = J u + [v_t, ω_t].
 
-    Its columns are the partial velocities (Kane & Levinson 1985, section 2.14): those of the speeds u, which need not
-    be q̇.  v_t and ω_t are the remainders at u = 0, as under a prescribed motion (``partial_velocities(...,
-    remainder=True)``).  A force R at the point and a torque T on the frame have the generalized forces Jᵀ [R, T].
+    Its columns are the partial velocities (Kane & Levinson 1985, section 2.14) by the speeds u, which need not be q̇.
+    v_t and ω_t are the remainders at u = 0, as under a prescribed motion (``partial_velocities(..., remainder=True)``).
+    A force R at the point and a torque T on the frame have the generalized forces Jᵀ [R, T].
 
     Parameters
     ----------
@@ -339,12 +339,12 @@ def jacobian(
     t, x, r, p
         As for the kernels; leading axes broadcast.
     attached : str or ReferenceFrame, optional
-        One of `frames`, usually that of the body in which the point is fixed: the rows of ω follow those of v, in the
-        order "linear, angular" of robotics.  The point need not be fixed in it; v is that of the point.
+        One of `frames`, usually of the body in which the point is fixed: the rows of ω follow the rows of v, in the
+        order "linear, angular" of robotics.  The point need not be fixed in the frame; v is the velocity of the point.
     frame : str or ReferenceFrame, optional
         The axes of v and ω; default: those of the inertial frame.
     nonholonomic : bool
-        Put the dependent speeds in terms of the independent ones, (..., dof) in place of (..., n_u).
+        Express the dependent speeds by the independent ones, (..., dof) in place of (..., n_u).
 
     Returns
     -------

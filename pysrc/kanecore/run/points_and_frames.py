@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Points and frames by name, and those of the bodies and loads of a model, as its library says.
+"""Points and frames by name, and the points and frames of a model's bodies and loads, from its library.
 
 Kernels give vectors of bodies and loads, and partial velocities of points and frames; a product of both needs to know
-which of them belong together.
+which rows belong together.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ FORCE, TORQUE = 0, 1
 
 @dataclass(frozen=True)
 class Acting:
-    """Vectors in the rows of a kernel's result: forces at points, then torques on frames.
+    """Rows of a kernel's result: forces at points, then torques on frames.
 
     Attributes
     ----------
     at_points, on_frames : ndarray
         The rows.
     points, frames : ndarray
-        Where each of them acts.
+        The point or frame of each row.
     """
 
     at_points: Numbers
@@ -60,7 +60,7 @@ class Loads:
     ----------
     acting : Acting
     names : tuple of str
-        Names of the loads that act.
+        Names of the acting loads.
     load : ndarray
         Number of the load to which each row belongs.
     body : ndarray
@@ -82,7 +82,7 @@ def require_bodies(dyn: Evaluator) -> None:
 
 
 def bodies_of(dyn: Evaluator) -> Acting:
-    """Mass centres, and frames of the bodies that have one: particles have none."""
+    """Mass centres of all bodies, and frames of rigid bodies."""
     require_bodies(dyn)
     rows = numbers(dyn.facts.bodies, 2)
     rigid = np.flatnonzero(rows[:, 1] >= 0)
@@ -109,7 +109,7 @@ def numbers(rows: Iterable[Iterable[int]], width: int) -> Numbers:
 
 
 def number_of(dyn: Evaluator, kind: Literal["point", "frame"], key: Any) -> int:
-    """The number of a point or frame by its name, or by SymPy's object of that name; KeyError names the nearest."""
+    """The index of a point or frame by its name, or by SymPy's object of this name; KeyError shows near names."""
     name, names = _name(kind, key), dyn.points if kind == "point" else dyn.frames
     if name not in names:
         raise unknown_name(f"{kind} of {dyn.name!r} (Model({kind}s=[...]) adds others) is called", name, names)
@@ -120,7 +120,7 @@ def number_of(dyn: Evaluator, kind: Literal["point", "frame"], key: Any) -> int:
 
 
 def inertial_or_number(dyn: Evaluator, key: Any) -> int | None:
-    """The number of a frame, None of the inertial one."""
+    """The index of a frame; None for the inertial frame."""
     name = _name("frame", key)
     is_inertial = name == dyn.facts.inertial and name not in dyn.frames
     return None if is_inertial else number_of(dyn, "frame", key)
@@ -134,18 +134,18 @@ def _name(kind: str, key: Any) -> str:
 
 
 def about_point(dyn: Evaluator, name: str, points: Numbers) -> int:
-    """Number of a point from which the positions of others are known; errors name the point that is not."""
+    """Index of a point from which the positions of others are known; errors name an unknown position."""
     place = number_of(dyn, "point", name)
     same_tree(dyn, np.append(points, place))
     return place
 
 
 def same_tree(dyn: Evaluator, points: Numbers) -> None:
-    """Raise ModelError unless all of some points are located from one root."""
+    """Raise ModelError unless some points are located from the same root."""
     roots = np.array(dyn.facts.roots or [0] * dyn.n_points, dtype=np.intp)
     other = points[roots[points] != roots[points[-1]]] if len(points) else points
     if len(other):
         raise ModelError(
             f"{dyn.name!r}: the position of point {dyn.points[other[0]]} from point {dyn.points[points[-1]]} is not "
-            "known: locate both from one origin"
+            "known: locate both from the same origin"
         )

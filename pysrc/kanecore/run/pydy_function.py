@@ -29,7 +29,7 @@ def as_pydy(dyn: Evaluator) -> Callable[..., Array]:
         ``f(x, t, r, p)`` -> xdot (n_x,), or ``f(x, t, p)`` for a model without inputs, as
         ``scipy.integrate.odeint`` takes it.  x (n_x,) is the state [q, u]; r (n_r,) the inputs, as an array, a
         mapping or a function ``r(x, t)``; p (n_p,) the parameters, as an array in the order of
-        `parameter_names` or a mapping.  A mapping overrides some of the current values, None takes them all.
+        `parameter_names` or a mapping.  A mapping overrides some of the current values; None means all current values.
 
     Raises
     ------

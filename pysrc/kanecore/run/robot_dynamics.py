@@ -27,8 +27,8 @@ Array = npt.NDArray[np.float64]
 def aba(dyn: Evaluator, q: Values, u: Values, tau: Values) -> Array:
     """Forward dynamics M udot = f + tau + Gᵀλ, G udot + γ = 0, at t = 0 and the current inputs.
 
-    Without constraints that is udot = M⁻¹(f + tau); with them tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, the columns
-    of P being a basis of the motions that G allows.  One kernel finds it, in the time of `udot`.
+    Without constraints udot = M⁻¹(f + tau).  With constraints tau changes udot by P (Pᵀ M P)⁻¹ Pᵀ tau, where the
+    columns of P are a basis of the motions that G allows.  A kernel computes it in the time of `udot`.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ def aba(dyn: Evaluator, q: Values, u: Values, tau: Values) -> Array:
 def rnea(dyn: Evaluator, q: Values, u: Values, udot: Values) -> Array:
     """Inverse dynamics M udot - f, at t = 0 and the current inputs, (..., n_u): `inverse_dynamics`.
 
-    All the generalized forces beyond those modelled. With constraints Gᵀλ is part of them: for ``udot = aba(q, u,
-    tau)`` this is tau + Gᵀλ. ModelError unless qdot is u.
+    These are all generalized forces beyond those modelled.  With constraints Gᵀλ is part of them: for ``udot = aba(q,
+    u, tau)`` the result is tau + Gᵀλ. ModelError unless qdot is u.
     """
     return dyn.inverse_dynamics(0.0, _state(dyn, "rnea", q, u), udot)
 
@@ -63,7 +63,7 @@ def rnea(dyn: Evaluator, q: Values, u: Values, udot: Values) -> Array:
 def crba(dyn: Evaluator, q: Values) -> Array:
     """The mass matrix, at t = 0 and the current inputs, (..., n_u, n_u): `mass_matrix`.
 
-    That of all speeds, also dependent ones: constraints are not applied. ModelError unless qdot is u.
+    It is the matrix of all speeds, also dependent ones: constraints are not applied.  ModelError unless qdot is u.
     """
     return dyn.mass_matrix(0.0, _state(dyn, "crba", q, np.zeros(dyn.n_u)))
 
@@ -71,8 +71,8 @@ def crba(dyn: Evaluator, q: Values) -> Array:
 def _state(dyn: Evaluator, name: str, q: Values, u: Values) -> Array:
     if not dyn.qdot_is_u:
         raise ModelError(
-            f"{name} is for models with qdot = u, and the kinematical equations of {dyn.name!r} say "
-            "otherwise: use udot, inverse_dynamics and mass_matrix, which take any"
+            f"{name} is for models with qdot = u, and the kinematical equations of {dyn.name!r} differ: use udot, "
+            "inverse_dynamics and mass_matrix, which accept any speeds"
         )
     coordinates, speeds = dyn.names.rows("coordinate", q, "q"), dyn.names.rows("speed", u, "u")
     leading = broadcast_shapes(coordinates.shape[:-1], speeds.shape[:-1])

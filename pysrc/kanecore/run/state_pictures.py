@@ -37,27 +37,27 @@ def draw(
 ) -> Any:
     """A picture of the mechanism at a state, with matplotlib: ``pip install matplotlib``.
 
-    Lines lead from each point to the nearest one that it is located from, but not to bodies that move freely.  Red dots
-    are mass centres, with the axes of their bodies (x red, y green, z blue); white dots joint points; the triangle is
-    the model's origin.  Forces are arrows where they act, torques arrows or circular ones at the mass centres; the
-    longest has a quarter of the picture's size.
+    Lines connect each point with the nearest point that it is located from, except bodies that move freely.  Red dots
+    are mass centres, with the axes of their bodies (x red, y green, z blue).  White dots are joint points.  The
+    triangle is the model's origin.  Forces are arrows where they act, torques arrows or circular ones at the mass
+    centres; the longest has a quarter of the picture's size.
 
     Parameters
     ----------
     x : array_like, (n_x,) or (N, n_x), or mapping
-        The state [q, u]; if there are several, all but the last are pale, and loads and names are those of the last.
+        The state [q, u]; of several states all except the last are pale, and loads and names belong to the last.
     t : float, or array_like (N,)
     r, p : optional
-        Inputs and parameters, as of any kernel; default: the current ones.
+        Inputs and parameters, as for any kernel; default: the current values.
     ax : matplotlib Axes, optional
-        Where to draw, flat or in space as the picture is; default: a new figure.
+        Axes to draw in, flat or in space as the picture; default: a new figure.
     labels, loads : bool
-        Whether to write the names of bodies, points and joints, and to draw forces and torques.  A name that would lie
-        over others is left out.
+        Whether to write the names of bodies, points and joints, and to draw forces and torques.  A name that would
+        overlap others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
-        The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or degrees in space, and the axis that points up if
-        it is not z, such as ``"-y"``.  Default: the coordinate plane parallel to which all points move at states near
-        x, if there is one in which all bodies turn; else an oblique view.
+        The axes to the right and up, such as ``"xz"`` or ``"y-x"``; or angles in degrees, and the upward axis if it is
+        not z, such as ``"-y"``.  Default: the coordinate plane in which all points move and all bodies turn at states
+        near x; without such a plane an oblique view.
 
     Returns
     -------
@@ -120,12 +120,12 @@ def scene_of(dyn: Evaluator, t: npt.ArrayLike, x: npt.ArrayLike, r: Any, p: Any,
         return np.asarray(kernels[kernel](t, x, r=r, p=p))
 
     names = Names(dyn.name, dyn.points, dyn.bodies, dyn.joints)
-    folder: str | None = dyn.libraries.info.get("folder")  # of a URDF file with meshes
+    folder: str | None = dyn.libraries.info.get("folder")  # folder of a URDF file with meshes
     return scene(vars(dyn.facts), names, values, number, loads, folder)
 
 
 def _of_last(values: Any) -> Any:
-    """Inputs or parameters of the last state, from those given for all states together or for each."""
+    """Inputs or parameters of the last state, given for all states together or for each state."""
     if values is None:
         return None
     if isinstance(values, Mapping):
@@ -163,20 +163,20 @@ def animate(
     Parameters
     ----------
     fps : float
-        Frames a second of the picture.
+        Frames per second.
     speed : float
-        Seconds of the motion that the picture shows in one of its own; less than 1 is slow motion.
+        Seconds of the motion per second of the picture; less than 1 is slow motion.
     trace : str or SymPy's object, or a sequence of these
-        Points, bodies (their mass centres) or joints whose way is drawn.
+        Points, bodies (their mass centres) or joints with a drawn path.
     labels : bool
-        Whether the page names bodies, points and joints.  A name that would lie over others is left out.
+        Whether the page names bodies, points and joints.  A name that would overlap others is left out.
     view : str or (elevation, azimuth) or (elevation, azimuth, up), optional
-        As for `CompiledModel.draw`.  The mouse turns the page's picture of a motion in space.
+        As for `CompiledModel.draw`.  The mouse turns a motion in space on the page.
 
     Returns
     -------
     Animation
-        With ``save(path)``.  States come from the interpolants of the steps, or where these were not kept from the
+        It has ``save(path)``.  States come from the interpolants of the steps or, if these were not kept, from the
         nearest of ``t_eval``.
 
     Raises
@@ -186,9 +186,9 @@ def animate(
     ImportError
         matplotlib, which GIF and MP4 need, is not installed.
     KeyError
-        There is no point, body or joint of a name in ``trace``.
+        There is no point, body or joint with a name in ``trace``.
     ValueError
-        The run holds no state; fps or speed is no positive number, the frames are too many, or there is no such view.
+        The run has no state; fps or speed is no positive number; the frames are too many; or there is no such view.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def animate(
     dyn, p, kept = sol._dyn, sol._p, sol.run.dense is not None
     recorded = sol._steps if kept else sol.t
     if not len(recorded):
-        raise ValueError("the run holds no state: simulate with dense_output=True, or put times into t_eval")
+        raise ValueError("the run has no state: simulate with dense_output=True, or put times into t_eval")
     times = frame_times(recorded[0], recorded[-1], fps, speed)
     states = sol(times) if kept else _nearest(sol, times)
     inputs = sol._inputs(times, states)
@@ -216,7 +216,7 @@ def animate(
 
 
 def _nearest(sol: Recorded, times: Array) -> Array:
-    """States at the recorded times nearest to the given ones, for a run that did not keep its steps."""
+    """States at the recorded times nearest to given times, for a run that did not keep its steps."""
     sign = 1.0 if sol.t[-1] >= sol.t[0] else -1.0
     between = (sol.t[1:] + sol.t[:-1]) / 2.0
     return sol.x[np.searchsorted(sign * between, sign * times)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Units as FMI defines them: powers of the SI base units and of the radian times a factor, in every notation."""
+"""Units as FMI defines them: powers of the SI base units and of the radian times a factor, in several notations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NAMED: dict[str, tuple[float, dict[str, int]]] = {
     "C": (1.0, {"A": 1, "s": 1}),
     "ohm": (1.0, {"kg": 1, "m": 2, "s": -3, "A": -2}),
 }
-"""Factor and powers of each unit that a name may be made of."""
+"""Factor and powers of each unit that may occur in a name."""
 
 _FACTOR = re.compile(r"(1(?![+\-^\d])|[A-Za-z]+)\^?([+-]?\d+)?")
 _POWER = re.compile(r"\s*(?:\*\*|\^)\s*(?:\(\s*([+-]?\d+)\s*\)|([+-]?\d+))")  # m**2, m^2, m**(-2)
@@ -65,22 +65,22 @@ _NOTATIONS = "a text such as 'rad/s' or 'kg.m2', a unit of SymPy, or exponents o
 
 @dataclass(frozen=True)
 class Unit:
-    """Unit by name; ``powers`` of base units and ``factor`` if the name could be read, else None."""
+    """Unit by name; ``powers`` of base units and ``factor`` are None if the name cannot be read."""
 
     name: str
     factor: float = 1.0
-    powers: Mapping[str, float] | None = None  # whole but for roots of units of SymPy
+    powers: Mapping[str, float] | None = None  # whole numbers, except for roots of units of SymPy
 
 
 def read_unit(unit: Any, owner: str) -> Unit:
-    """A unit as a user wrote it: a text, a unit of SymPy, a number, or exponents of (length, mass, time).
+    """Read a unit as a user wrote it: a text, a unit of SymPy, a number, or exponents of (length, mass, time).
 
-    SymPy is not imported: a unit brings its system of dimensions.
+    SymPy is not imported, since a unit has its system of dimensions.
 
     Parameters
     ----------
     owner : str
-        Owner of the unit, in messages.
+        Owner of the unit, for messages.
     """
     if isinstance(unit, str):
         if not unit.strip():
@@ -97,7 +97,7 @@ def read_unit(unit: Any, owner: str) -> Unit:
     except (TypeError, AttributeError) as error:
         raise TypeError(f"the unit of {owner} is {unit!r}; it must be {_NOTATIONS}") from error
     if not 0.0 < factor < math.inf:
-        raise ValueError(f"the unit of {owner} is {unit}, {factor:g} times that of the SI; it must be positive")
+        raise ValueError(f"the unit of {owner} is {unit}, {factor:g} times the SI unit; it must be positive")
     powers = _plain(found)
     for name in (_written(unit), _name(powers)):
         known = unit_of(name)
@@ -145,7 +145,7 @@ def _plain(powers: Mapping[str, float]) -> dict[str, float]:
 
 
 def _without_angles(powers: Mapping[str, float]) -> dict[str, float]:
-    """SymPy's radian is a number."""
+    """The powers without angles, as SymPy's radian is a number."""
     return {base: power for base, power in powers.items() if base != "rad"}
 
 
@@ -171,10 +171,10 @@ def _factor(base: str, power: float) -> str:
 
 
 def unit_of(name: str) -> Unit:
-    """The unit of a name as FMI writes it, ``"kg.m2/s2"``, ``"N.m"``, ``"deg"``, or as Python does, ``"kg*m**2"``.
+    """The unit of a name in FMI's notation, ``"kg.m2/s2"``, ``"N.m"``, ``"deg"``, or in Python's, ``"kg*m**2"``.
 
-    All factors after a ``/``, up to the end, divide; since Python reads this otherwise, a ``*`` there needs brackets.
-    Any other name is a unit of its own.
+    All factors after a ``/`` divide; since Python reads this otherwise, a ``*`` there needs brackets.  Any other name
+    is a separate unit.
     """
     factor, powers = 1.0, Counter[str]()
     plain = _POWER.sub(lambda found: f"^{found[1] or found[2]}", name)
@@ -198,7 +198,7 @@ def rate_of(unit: Unit) -> Unit | None:
     """Unit of the derivative with respect to time in seconds; None if the unit could not be read."""
     if unit.powers is None:
         return None
-    if unit_of(unit.name).powers is None:  # the name of a product of SymPy
+    if unit_of(unit.name).powers is None:  # SymPy's name of a product
         powers = _plain({**unit.powers, "s": unit.powers.get("s", 0) - 1})
         return Unit(f"({unit.name})/s", unit.factor, powers)
     above, slash, below = unit.name.partition("/")

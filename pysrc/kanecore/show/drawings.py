@@ -24,14 +24,14 @@ TRIAD = ("#c0392b", "#27ae60", "#2c6fbb")  # x, y, z of a body
 # Lengths relative to the size of the picture.
 AXIS, ARROW, MARGIN, LEAST = 0.07, 0.25, 0.12, 0.3
 
-SIZE = 5.6, 4.2  # of a figure, inches
-PALE = 0.25  # opacity
-MANY = 150  # lines of shapes, as of meshes: more of them are thin
+SIZE = 5.6, 4.2  # size of a figure, inches
+PALE = 0.25  # opacity of pale states
+MANY = 150  # lines of shapes, as of meshes; if there are more, they are thin
 FONT = 8.0  # points
-TICKS = 7  # along the longest axis
-ZOOM, TALLEST = 0.82, 0.7  # in space, so that no name of an axis is cut off, also below tall mechanisms
-PADS = 6.0, 8.0  # of numbers and names beside an axis in space, so that they are clear of narrow boxes
-BLANKS = 3  # between a place and its name, for the symbol of a torque
+TICKS = 7  # ticks along the longest axis
+ZOOM, TALLEST = 0.82, 0.7  # margins in space, so that names of axes are not cut off, also below tall mechanisms
+PADS = 6.0, 8.0  # distances of numbers and names from an axis in space, clear of narrow boxes
+BLANKS = 3  # blanks between a place and its name, for the symbol of a torque
 SIDES = [(h, v) for v in ("center", "bottom", "top") for h in ("left", "right")]
 
 
@@ -42,12 +42,12 @@ def new_axes(planar: bool) -> Any:
 
 
 def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, view: Any) -> Any:
-    """States in one picture, all but the last pale, in the plane that the motion keeps or in space; the Figure.
+    """Draw states in one picture, all except the last pale, in the plane of the motion or in space; return the Figure.
 
     Parameters
     ----------
     scene, nearby : Scene
-        Scenes of the states, and of those near the last one, which show the plane of the motion.
+        Scenes of the states, and of states near the last one, which show the plane of the motion.
     """
     seen, last = chosen(view, nearby, scene), len(scene.places) - 1
     ax = new_axes(seen.planar) if ax is None else ax
@@ -64,14 +64,14 @@ def draw(scene: Scene, nearby: Scene, *, ax: Any, labels: bool, loads: bool, vie
 
 
 class Canvas:
-    """A scene in axes of matplotlib, seen in one way.
+    """A scene in axes of matplotlib, in one view.
 
-    TypeError if it is given no axes, ValueError if they are flat and the picture is not, or the other way round.
+    TypeError for other objects than axes, ValueError if the axes are flat and the picture is not, or the reverse.
 
     Attributes
     ----------
     state : int
-        Number of the state that is drawn.
+        Number of the drawn state.
     """
 
     def __init__(self, ax: Any, view: View, scene: Scene) -> None:
@@ -82,18 +82,18 @@ class Canvas:
             raise ValueError(f"ax does not suit the picture, which needs {need}; view= chooses another")
         self.ax, self.view, self.scene, self.state = ax, view, scene, 0
         self._moving: list[tuple[Any, Callable[[int], Array]]] = []
-        self._arrows: list[Array] = []  # their ends, (2, 3) each
+        self._arrows: list[Array] = []  # ends of arrows, (2, 3) each
 
     def seen(self, points: Array) -> Array:
         """Points in the coordinates of the axes: two in a plane, three in space."""
         return points @ self.view.basis[:2].T if self.view.planar else points
 
     def line(self, points: Callable[[int], Array], **style: Any) -> None:
-        """Add a line through points (k, 3), which are given by the number of the state."""
+        """Add a line through points (k, 3), which are a function of the number of the state."""
         self._moving.append((self.ax.plot(*self.seen(points(self.state)).T, **style)[0], points))
 
     def show(self, state: int) -> None:
-        """Move all lines to where they are in a state."""
+        """Move all lines to their places in a state."""
         self.state = state
         for line, points in self._moving:
             data = self.seen(points(state)).T
@@ -120,12 +120,12 @@ class Canvas:
             self.line(places[:, at].__getitem__, linestyle="", alpha=alpha, **style)
 
     def trace(self, place: int, **style: Any) -> None:
-        """Add the path of a place up to the state that is shown."""
+        """Add the path of a place up to the shown state."""
         path = self.scene.places[:, place]
         self.line(lambda state: path[: state + 1], linewidth=1.0, **style)
 
     def loads(self) -> None:
-        """Forces as arrows where they act, torques on the mass centres of bodies: the largest of each is named."""
+        """Forces as arrows at their points, torques at the mass centres of bodies; the largest of each is labelled."""
         scene = self.scene
         on = [scene.centres[body] for body in scene.torques_on]
         places, forces, torques = (part[self.state] for part in (scene.places, scene.forces, scene.torques))
@@ -162,13 +162,13 @@ class Canvas:
                 style = {"color": style["color"]}
 
     def fit(self) -> None:
-        """Limits around all states, the same length for one metre along all axes."""
+        """Set limits around all states, with the same scale along all axes."""
         scene = self.scene
         parts = (scene.places, *scene.shapes, *self._arrows)
         points = self.seen(np.concatenate([part.reshape(-1, 3) for part in parts]))
         middle, extent = (points.max(axis=0) + points.min(axis=0)) / 2.0, np.ptp(points, axis=0)
         half = np.maximum(extent, LEAST * scene.size) / 2.0 + MARGIN * scene.size
-        if self.view.planar:  # the width that is there anyway has room for names
+        if self.view.planar:  # unused width has room for names
             half[0] = max(half[0], half[1] * self.ax.bbox.width / self.ax.bbox.height)
         limits = zip("xyz", middle - half, middle + half, strict=False)
         self.ax.set(**{f"{axis}lim": (low, high) for axis, low, high in limits})
@@ -183,7 +183,7 @@ class Canvas:
             self.ax.set_axisbelow(True)
         else:
             tall = np.abs(self.view.basis[1]) @ half / np.linalg.norm(half)
-            sides = np.roll(half, 2 - self.view.vertical)  # of which matplotlib wants the vertical one last
+            sides = np.roll(half, 2 - self.view.vertical)  # matplotlib expects the vertical axis last
             self.ax.set_box_aspect(sides, zoom=min(ZOOM, TALLEST / tall))
             self.ax.tick_params(pad=PADS[0])
             for axis in (self.ax.xaxis, self.ax.yaxis, self.ax.zaxis):
@@ -193,9 +193,9 @@ class Canvas:
             self.ax.view_init(**angles, roll=roll, vertical_axis="xyz"[self.view.vertical])
 
     def names(self) -> None:
-        """The names of places, each within the picture on the side that crosses fewest lines; none where others are."""
-        figure = self.ax.figure.figure  # also of axes in a part of it
-        figure.draw_without_rendering()  # which decides where in the figure each place is
+        """The names of places, inside the picture on the side that crosses fewest lines, without overlaps."""
+        figure = self.ax.figure.figure  # also for axes in a part of the figure
+        figure.draw_without_rendering()  # which determines the places in the figure
         places, dots = self.scene.places[self.state], figure.dpi / 72.0
         pixels = self._pixels(places)
         taken: list[Box] = [(*(p - 4.0), *(p + 4.0)) for p in pixels]
@@ -206,7 +206,7 @@ class Canvas:
             if free:
                 h, v = min(free, key=lambda side: (_leaves(boxes[side], picture), _inside(strokes, boxes[side])))
                 taken.append(boxes[h, v])
-                blanks = BLANKS * "\u00a0"  # which SVG keeps
+                blanks = BLANKS * "\u00a0"  # SVG keeps the name
                 text = f"{blanks}{name}" if h == "left" else f"{name}{blanks}"
                 self.ax.text(*self.seen(places[at]), text, ha=h, va=v, fontsize=FONT, color=GROUND, parse_math=False)
 

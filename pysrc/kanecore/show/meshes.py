@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Meshes of links as a few lines, for pictures: cuts through them, and their longest sharp edges.
 
-Files are read by trimesh (the extra ``meshes``) when a picture is drawn.  They come from strangers, as robots do: they
-have limits, their textures and other files that they name are not read, and what cannot be read is not drawn.
+Files are read by trimesh (the extra ``meshes``) when a picture is drawn.  They are not trusted: sizes are limited,
+textures and other files that they name are not read, and unreadable meshes are not drawn.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Numbers = npt.NDArray[np.int64]
 
 KINDS = (".stl", ".obj", ".dae")
 LARGEST = 64_000_000
-"""Bytes that are read at most: some ten times those of the largest link of a humanoid."""
+"""Largest number of bytes to read: some ten times the largest link of a humanoid."""
 MOST_FACES = 1_000_000
 FARTHEST = 1e9
 """The largest coordinate of a point, in the unit of the file."""
 MOST_LINES, MOST_POINTS = 14, 240
 """Limits of one mesh: a humanoid of 40 links has a page of some 200 kB, and is drawn in a second."""
 CUTS = 3
-"""Along the longest side of a mesh; fewer along shorter ones."""
+"""Number of cuts along the longest side of a mesh; fewer along shorter sides."""
 SHARP = np.radians(40.0)
 TOLERANCE = 0.006
-"""Largest distance of lines from those of the mesh, as a share of its size; points that are closer are one."""
+"""Largest distance of simplified lines from the mesh, as a share of its size; closer points count as one."""
 SHORTEST = 0.2
 
 
@@ -45,7 +45,8 @@ def find(name: str, folder: str | None) -> Path | None:
     name : str
         ``package://PACKAGE/path``, ``file://path``, or a path.
     folder : str, optional
-        Folder of the URDF file.  A package is a folder above it, or next to one of those; other paths start there.
+        Folder of the URDF file.  A package is a folder above it, or next to a folder above it; other paths start in the
+        folder.
     """
     kind, mark, rest = name.partition("://")
     try:
@@ -65,12 +66,12 @@ def find(name: str, folder: str | None) -> Path | None:
                 return None
             path = Path(folder) / path
         return path if path.suffix.lower() in KINDS and path.is_file() else None
-    except (OSError, ValueError):  # no name that a file could have
+    except (OSError, ValueError):  # no possible name of a file
         return None
 
 
 def mesh_lines(name: str, folder: str | None, scale: tuple[float, ...]) -> tuple[Array, ...]:
-    """Lines (k, 3) of a mesh in its own axes; none if the file or trimesh is missing, or it cannot be read."""
+    """Lines (k, 3) of a mesh in its own axes; empty if the file or trimesh is missing, or the file is unreadable."""
     path = find(name, folder)
     if path is None:
         return ()
@@ -84,7 +85,7 @@ def mesh_lines(name: str, folder: str | None, scale: tuple[float, ...]) -> tuple
 
 @lru_cache(maxsize=256)
 def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
-    """Lines without a scale; ``changed`` is the file's time of change, so that a new file is read anew."""
+    """Lines without a scale; ``changed`` is the file's time of change, so that a changed file is read again."""
     if size > LARGEST:
         return ()
     try:
@@ -94,7 +95,7 @@ def _lines_of_file(path: Path, size: int, changed: int) -> tuple[Array, ...]:
     try:
         with np.errstate(all="ignore"):  # corners far away, or at infinity
             points, faces = _read(path)
-    except Exception:  # any error of trimesh: the picture goes without the mesh
+    except Exception:  # any error of trimesh: the picture is drawn without the mesh
         return ()
     if not 0 < len(faces) <= MOST_FACES or not 0 <= faces.min() <= faces.max() < len(points):
         return ()
@@ -128,7 +129,7 @@ def _metres(units: str) -> float:
 
 
 def _welded(points: Array, faces: Numbers) -> tuple[Array, Numbers]:
-    """Merge vertices at one place, which files repeat for each triangle."""
+    """Merge vertices at the same place, which files repeat for each triangle."""
     size = float(np.max(np.ptp(points, axis=0))) or 1.0
     cells = np.round((points - points.min(axis=0)) / (1e-5 * size)).astype(np.int64)
     _, first, number = np.unique(cells, axis=0, return_index=True, return_inverse=True)
@@ -138,7 +139,7 @@ def _welded(points: Array, faces: Numbers) -> tuple[Array, Numbers]:
 
 
 def _outline(points: Array, faces: Numbers) -> list[Array]:
-    """The longest lines of cuts and of sharp edges, as many as are allowed."""
+    """The longest lines of cuts and of sharp edges, up to the allowed number."""
     low, extent = points.min(axis=0), np.ptp(points, axis=0)
     size = float(np.max(extent))
     found = [line for line in _chains(points, _sharp_edges(points, faces)) if _length(line) > SHORTEST * size]
@@ -163,7 +164,7 @@ def _length(line: Array) -> float:
 
 
 def _sharp_edges(points: Array, faces: Numbers) -> Numbers:
-    """Pairs of vertices, (n, 2): edges of one triangle alone, or of two that meet at an angle."""
+    """Pairs of vertices, (n, 2): edges of a single triangle, or of two triangles at an angle."""
     import trimesh
 
     mesh = trimesh.Trimesh(points, faces, process=False)
@@ -173,12 +174,12 @@ def _sharp_edges(points: Array, faces: Numbers) -> Numbers:
 
 
 def _cut(points: Array, faces: Numbers, axis: int, at: float) -> tuple[Array, Numbers]:
-    """Section of the mesh by a plane across an axis: points on edges, and pairs of them, one for each triangle."""
+    """Section of the mesh by a plane across an axis: points on edges, and a pair of points for each triangle."""
     height = points[:, axis] - at
     above = height > 0.0
     met = faces[np.any(above[faces], axis=1) & ~np.all(above[faces], axis=1)]
     sides = np.sort(np.stack([met[:, [0, 1]], met[:, [1, 2]], met[:, [2, 0]]], axis=1), axis=2)
-    crossing = sides[above[sides[..., 0]] != above[sides[..., 1]]]  # two of each triangle, one after the other
+    crossing = sides[above[sides[..., 0]] != above[sides[..., 1]]]  # two points of each triangle, one after the other
     edges, number = np.unique(crossing, axis=0, return_inverse=True)
     start, end = height[edges[:, 0]], height[edges[:, 1]]
     share = (start / (start - end))[:, np.newaxis]
@@ -209,7 +210,7 @@ def _chains(points: Array, pairs: Numbers) -> list[Array]:
 
 
 def _simplified(line: Array, tolerance: float) -> Array:
-    """The line by fewer of its points, nowhere farther away than the tolerance (Douglas and Peucker 1973)."""
+    """The line through fewer of its points, within the tolerance (Douglas and Peucker 1973)."""
     far = int(np.argmax(np.linalg.norm(line - line[0], axis=1)))
     keep = {0, far, len(line) - 1}
     ahead = [(0, far), (far, len(line) - 1)]

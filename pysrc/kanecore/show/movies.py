@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Animations: a scene of many states as an HTML page, as GIF or as MP4."""
+"""Animations: a scene of several states as an HTML page, as GIF or as MP4."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Array = npt.NDArray[np.float64]
 
 PLAYER = Path(__file__).with_name("player.html")
 PICTURE = Path(__file__).with_name("picture.js")
-RESOLUTION = 1e-4  # of the size of the picture, to which places are written
+RESOLUTION = 1e-4  # resolution of places, relative to the size of the picture
 MOST_FRAMES = 20_000
 TRACES = ("#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
 DPI = 100
-GIF = 0.02, 655  # s that a frame may be shown; where it is less, browsers take 0.1 s
+GIF = 0.02, 655  # shortest and longest duration of a frame, s; for shorter ones browsers take 0.1 s
 
 
 def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
@@ -54,7 +54,7 @@ def frame_times(start: float, end: float, fps: float, speed: float) -> Array:
 
 @dataclass(frozen=True)
 class Animation:
-    """A moving picture; a notebook shows it.
+    """An animation; a notebook shows it.
 
     Attributes
     ----------
@@ -63,10 +63,10 @@ class Animation:
     times : ndarray, (N,)
         Times of the frames, s.
     fps : float
-        Frames a second.
+        Frames per second.
     view : View
     traces : tuple of int
-        Places whose way is drawn.
+        Places with a drawn path.
     labels : bool
     """
 
@@ -82,14 +82,14 @@ class Animation:
         return f"<Animation of {self.scene.names.model!r}: {n} frames, t = {self.times[0]:g} ... {self.times[-1]:g}>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file: ``.html`` with a player of its own, ``.gif`` or ``.mp4``.
+        """Write a file: ``.html`` with its own player, ``.gif`` or ``.mp4``.
 
         The page needs no network and no other file.  GIF and MP4 need matplotlib, MP4 the program ffmpeg as well.
 
         Raises
         ------
         ValueError
-            The name ends otherwise; a GIF with more frames a second than it can show.
+            The name has another suffix; a GIF has too many frames per second.
         ImportError
             matplotlib is missing.
         FileNotFoundError
@@ -97,7 +97,7 @@ class Animation:
         """
         kind = Path(path).suffix.lower()
         if kind not in (".html", ".gif", ".mp4"):
-            raise ValueError(f"{os.fspath(path)!r} ends in none of .html, .gif, .mp4, which say what to write")
+            raise ValueError(f"{os.fspath(path)!r} ends in none of .html, .gif, .mp4, which give the format")
         if kind == ".gif" and not GIF[0] <= 1.0 / self.fps <= GIF[1]:
             raise ValueError(
                 f"a .gif shows each frame for {GIF[0]} ... {GIF[1]} s, and fps is {self.fps:g}: animate with fps="
@@ -110,7 +110,7 @@ class Animation:
                 self._film(place, kind)
 
     def html(self) -> str:
-        """A page that plays the picture, by itself."""
+        """A self-contained page that plays the animation."""
         page = PLAYER.read_text(encoding="utf-8").replace("{title}", html.escape(self.scene.names.model))
         before, after = page.replace("{picture}", PICTURE.read_text(encoding="utf-8")).split("{movie}")
         return before + script_data(self._movie()) + after
@@ -147,7 +147,7 @@ class Animation:
 
     @property
     def _digits(self) -> int:
-        """Number of digits of a time that is shown: frames have times of their own."""
+        """Number of digits of a shown time, so that frames have different times."""
         return max(0, min(9, 1 - floor(log10(abs(self._step))))) if self._step else 2
 
     def _film(self, path: Path, kind: str) -> None:
@@ -166,7 +166,7 @@ class Animation:
         canvas.fit()
         title = ax.set_title("t", fontsize=9.0, loc="left")
         ax.figure.draw_without_rendering()
-        ax.figure.set_layout_engine("none")  # the axes stay where they are in all frames
+        ax.figure.set_layout_engine("none")  # the axes are the same in all frames
         make: Any = FFMpegWriter if kind == ".mp4" else PillowWriter
         writer = make(fps=self.fps)
         with writer.saving(ax.figure, str(path), DPI):
@@ -177,7 +177,7 @@ class Animation:
 
 
 def drawn(scene: Scene, view: View, traces: Sequence[int], labels: bool) -> dict[str, Any]:
-    """The scene and camera of a page: data for ``picture.js`` that do not change with the state."""
+    """The scene and camera of a page: data for ``picture.js`` that do not depend on the state."""
     return {
         "lines": scene.lines,
         "joints": scene.joints,
@@ -193,7 +193,7 @@ def drawn(scene: Scene, view: View, traces: Sequence[int], labels: bool) -> dict
 
 
 def script_data(data: Any) -> str:
-    """JSON for a script element of a page: no text in it ends the script."""
+    """JSON for a script element of a page; no text in it can end the script."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""HTML of models, trajectories and audits for notebooks, in which every text of the user's is text.
+"""HTML of models, trajectories and audits for notebooks, in which all user's texts are escaped.
 
-Notebooks typeset what stands between dollars wherever they find it.  So a page forbids it, and `formula` allows it.
+Notebooks typeset any text between dollars.  So a page forbids this, and `formula` allows it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = [
 
 
 def page(title: str, *parts: str) -> str:
-    """A title, then parts that are HTML already."""
+    """A page with a title, then parts in HTML."""
     return f'<div class="kanecore tex2jax_ignore mathjax_ignore"><strong>{escape(title)}</strong>{"".join(parts)}</div>'
 
 
 def table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    """Rows of cells, whose texts are escaped; the first cell of each names it."""
+    """Table of rows of cells with escaped texts; the first cell of each row is its title."""
     lines = [f"<tr>{''.join(_cell('th', cell) for cell in head)}</tr>"] if head else []
     lines += [f"<tr>{_cell('th', row[0])}{''.join(_cell('td', cell) for cell in row[1:])}</tr>" for row in rows]
     return f"<table>{''.join(lines)}</table>"
@@ -47,7 +47,7 @@ def _cell(tag: str, content: object) -> str:
 
 
 def folded(summary: str, *parts: str) -> str:
-    """Parts that are HTML already, which a click on the summary shows."""
+    """Parts in HTML that a click on the summary shows."""
     return f"<details><summary>{escape(summary)}</summary>{''.join(parts)}</details>"
 
 
@@ -67,22 +67,22 @@ def picture(png: bytes, alternative: str) -> str:
     return f'<img alt="{escape(alternative)}" src="data:image/png;base64,{data}">'
 
 
-SHOWN = 12  # names or rows; of more the first
-DPI = 80  # of pictures
+SHOWN = 12  # largest number of shown names or rows
+DPI = 80  # resolution of pictures
 
 COMMANDS = (
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau "
     "upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega "
     "dot ddot hat bar tilde vec prime mathrm mathbf"
 )
-"""Commands of LaTeX that a name may hold: others can do more than write, such as open a link."""
+"""LaTeX commands that a name may have: other commands can do more than typeset, such as open a link."""
 
 PLAIN = re.compile(rf"(\\({COMMANDS.replace(' ', '|')})(?![A-Za-z])|[\w{{}}^' .,+-])*")
 """A name that may be typeset."""
 
 
 class Latex(str):
-    """Equations with the user's names, which a notebook typesets only if all names are harmless text."""
+    """Equations with the user's names, typeset by a notebook only if all names are harmless text."""
 
     def __new__(cls, text: str, names: Iterable[str]) -> Latex:
         self = super().__new__(cls, text)
@@ -92,7 +92,7 @@ class Latex(str):
     _plain: bool
 
     def __getnewargs__(self) -> tuple[str, tuple[str, ...]]:  # type: ignore[override]  # as __new__
-        """Arguments of `__new__` for copies and pickles; `_plain` follows as it is."""
+        """Arguments of `__new__` for copies and pickles; `_plain` is copied."""
         return str(self), ()
 
     def _repr_html_(self) -> str:
@@ -174,7 +174,7 @@ def _listed(sizes: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def _pictures(trajectory: Any) -> Iterator[str]:
-    """Plot, if possible: with matplotlib, for a run that kept its steps and whose energies are defined."""
+    """Plot, if possible: with matplotlib, for a run that kept its steps and has energies."""
     try:
         plot = png(trajectory.plot(), DPI)
     except (ImportError, ValueError, KanecoreError):

@@ -25,7 +25,7 @@ def new_figure(size: tuple[float, float]) -> Any:
         raise ImportError("pictures need matplotlib: pip install matplotlib") from missing
 
     figure: Any = Figure(figsize=size, layout="constrained")
-    figure._repr_png_ = partial(png, figure)  # notebooks know figures by themselves once pyplot is imported
+    figure._repr_png_ = partial(png, figure)  # notebooks show figures by themselves once pyplot is imported
     return figure
 
 
@@ -38,10 +38,10 @@ def png(figure: Any, dpi: float | str = "figure") -> bytes:
 
 Array = npt.NDArray[np.float64]
 
-POINTS = 800  # on each curve
-LEGEND_MAX = 12  # more lines than this differ by colour alone
-PANEL, BALANCE = 3.0, 2.0  # heights, relative to each other
-UNIT = 0.875  # inches of such a height
+POINTS = 800  # points of each curve
+LEGEND_MAX = 12  # largest number of lines with a legend
+PANEL, BALANCE = 3.0, 2.0  # relative heights of panels
+UNIT = 0.875  # inches for a height of 1
 
 
 class Recorded(Protocol):
@@ -75,7 +75,7 @@ def plot_trajectory(trajectory: Recorded, patterns: Sequence[Any]) -> Any:
     groups = _selected(dyn, patterns) if patterns else _groups(dyn)[:-3]
     groups = [group for group in groups if group.places]
     steps = trajectory._steps
-    times = np.linspace(steps[0], steps[-1], POINTS)  # long steps would show as corners
+    times = np.linspace(steps[0], steps[-1], POINTS)  # otherwise long steps would show as corners
     curves = _curves(trajectory, times, {group.kind for group in groups})
     heights = [PANEL] * len(groups) + [BALANCE] * (not patterns)
     figure = new_figure((8.0, UNIT * max(sum(heights), 2 * PANEL)))
@@ -109,7 +109,7 @@ def _names(dyn: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _groups(dyn: Any) -> list[Group]:
-    """All that may be drawn: coordinates, each quaternion, speeds; then inputs, outputs, the energy."""
+    """All groups of curves: coordinates, each quaternion, speeds; then inputs, outputs, the energy."""
     of_quaternions = {place for quaternion in dyn.unit for place in quaternion}
     return [
         Group("coordinates q", "state", [i for i in range(dyn.n_q) if i not in of_quaternions]),
@@ -123,7 +123,7 @@ def _groups(dyn: Any) -> list[Group]:
 
 
 def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
-    """Groups without the curves that no pattern selects; KeyError for a pattern that selects none."""
+    """Groups with only the selected curves; KeyError for a pattern that selects none."""
     names = _names(dyn)
     chosen = set[tuple[str, int]]()
     for pattern in patterns:
@@ -144,7 +144,7 @@ def _selected(dyn: Any, patterns: Sequence[Any]) -> list[Group]:
 
 
 def _curves(trajectory: Recorded, times: Array, kinds: set[str]) -> dict[str, Array]:
-    """Values over time of the kinds that are drawn, (POINTS, n)."""
+    """Values over time of the drawn kinds, (POINTS, n)."""
     states = trajectory(times)
     curves = {"state": states}
     if kinds - {"state"}:
@@ -164,5 +164,5 @@ def _draw(ax: Any, times: Array, values: Array, label: str, names: Sequence[str]
 
 
 def _text(name: str) -> str:
-    """Name as matplotlib shows it: no dollar begins a formula, and no underscore at the start hides it."""
+    """Name for matplotlib: no dollar starts a formula, and no leading underscore hides the name."""
     return (" " if name.startswith("_") else "") + name.replace("$", r"\$")

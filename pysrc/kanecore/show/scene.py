@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scenes: pictures of a mechanism as plain arrays: places, lines between them, axes of bodies, loads, shapes.
 
-A scene is made of the facts in a library beside its kernels (`kanecore.derive.model_facts`), and of the results of the
-kernels of the group "bodies".  So pictures of compiled models and of descriptions are the same pictures.
+A scene is made from the facts in a library (`kanecore.derive.model_facts`), and from the results of the kernels of the
+group "bodies". So pictures of compiled models and of descriptions are the same.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["Names", "Scene", "scene"]
 
 Array = npt.NDArray[np.float64]
 FORCE, TORQUE = 0, 1
-SKEWED = 0.05  # errors of products of axes, as of interpolants, that are too small to see
-FLOOR = 3.0  # times the extent of the moving bodies: larger shapes of the ground would leave these no room
-TOGETHER = 1e-6  # of the size of a picture: places closer than this share a label
+SKEWED = 0.05  # invisible errors of products of axes, as in interpolants
+FLOOR = 3.0  # times the extent of the moving bodies: larger shapes of the ground would leave no room for these
+TOGETHER = 1e-6  # relative to the size of a picture: closer places share a label
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Outline:
-    """The lines of a shape, each (k, 3), in the axes of a body about its mass centre, or of the ground, -1."""
+    """The lines of a shape, each (k, 3), in the axes of a body from its mass centre, or of the ground, -1."""
 
     body: int
     lines: tuple[Array, ...]
@@ -53,7 +53,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class Scene:
-    """Mechanism at a state, or at several: the leading axes (...) are those of the states.
+    """Mechanism at a state, or at several states along leading axes (...).
 
     Attributes
     ----------
@@ -61,9 +61,9 @@ class Scene:
     places : ndarray, (..., n, 3)
         The origin, then the points, then the joint points, m, inertial axes.
     labels : tuple of str
-        Label of each place; empty if it has no name of its own.
+        Label of each place; empty if it has no own name.
     lines : tuple of (int, int)
-        Places that are joined: each with the nearest one that it is located from, if something holds it there.
+        Connected places: each place and the nearest one that it is located from, if a joint or body connects them.
     joints : tuple of int
         The places of the joints.
     centres : tuple of int
@@ -71,10 +71,10 @@ class Scene:
     axes : ndarray, (..., n_bodies, 3, 3)
         The columns are the axes of the body; a particle has inertial ones.
     rigid : tuple of int
-        The bodies that have axes of their own.
+        The bodies with their own axes.
     forces, torques : ndarray, (..., k, 3)
     forces_at, torques_on : tuple of int
-        The place where each force acts, the body on which each torque acts.
+        The place of each force, and the body of each torque.
     outlines : tuple of Outline
     """
 
@@ -162,12 +162,12 @@ def scene(
     Raises
     ------
     ModelError
-        There is no point to draw; a size of a shape has no value that can be drawn; axes of a body are none.
+        There is no point to draw; a size of a shape has no positive value; axes of a body are not orthonormal.
     """
     if not names.points:
         raise ModelError(
             f"{names.model!r} has no point whose position is known, such as the mass centre of a body, so there is "
-            "nothing to draw: a Lagrangian tells no positions, Model(points=[...]) adds points"
+            "nothing to draw: a Lagrangian has no positions, Model(points=[...]) adds points"
         )
     points, joints = values("positions"), values("joint_positions")
     origin = np.zeros((*points.shape[:-2], 1, 3))
@@ -200,7 +200,7 @@ def scene(
 
 
 def _labels(names: Names, centres: Sequence[int], origin: str) -> tuple[str, ...]:
-    """The origin, bodies at their mass centres, other points, and joints that are not called as a body is."""
+    """The origin, bodies at their mass centres, other points, and joints without the name of a body."""
     labels = [origin, *names.points, *("" if name in names.bodies else name for name in names.joints)]
     for place, body in zip(centres, names.bodies, strict=True):
         labels[place] = body

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Views of a mechanism: in the plane that its points move parallel to, else in space."""
+"""Views of a mechanism: in the plane in which its points move, otherwise in space."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["View", "around", "chosen"]
 
 Array = npt.NDArray[np.float64]
 OBLIQUE = (20.0, -65.0)  # elevation and azimuth in degrees, for motion in space
-IN_PLANE = 2e-14  # of the size of the picture: rounding of places, which are sums of some lengths
+IN_PLANE = 2e-14  # relative to the size of the picture: rounding of places, which are sums of lengths
 NEARBY = (5e-2, 5e-5, 5e-8)  # change of coordinates to test whether the motion keeps a plane
 SAMPLES = 6
 PLANES = ("xy", "xz", "yz")
@@ -36,7 +36,7 @@ class View:
     axes : tuple of str
         The axes to the right and up in a plane, such as ("x", "y") or ("y", "-x"); empty in space.
     elevation, azimuth : float
-        Where the eye is in space, in degrees above the horizontal plane, and about the vertical.
+        Direction of the eye in space, in degrees above the horizontal plane, and about the vertical.
     up : str
         The axis that points up in space, such as "z" or "-y".
     """
@@ -69,13 +69,13 @@ class View:
         e, a = radians(self.sign * self.elevation), radians(self.azimuth)
         right, eye = np.array([-sin(a), cos(a), 0.0]), np.array([cos(e) * cos(a), cos(e) * sin(a), sin(e)])
         rows = np.stack([self.sign * right, self.sign * np.cross(eye, right), eye])
-        return np.roll(rows, self.vertical - 2, axis=1)  # as matplotlib does with another vertical axis than z
+        return np.roll(rows, self.vertical - 2, axis=1)  # as matplotlib with a vertical axis other than z
 
 
 def around(scene_at: Callable[[Array, Array], Scene], t: float, x: Array, units: Sequence[Sequence[int]]) -> Scene:
-    """The scene of a state and of random ones near it, the same at each call.
+    """The scene of a state and of random states near it, the same in each call.
 
-    If these are outside of the model's domain, nearer ones are taken; the units of x are not known.
+    If these are outside of the model's domain, nearer states are taken, since the units of x are unknown.
 
     Parameters
     ----------
@@ -106,13 +106,13 @@ def _near(t: float, x: Array, units: Sequence[Sequence[int]], distance: float) -
 
 
 def chosen(view: Any, *scenes: Scene) -> View:
-    """The view that the user asked for; else the plane in which all bodies move and turn; else an oblique view.
+    """The user's view, or the plane in which all bodies move and turn, or else an oblique view.
 
     Parameters
     ----------
     view : None, str or (elevation, azimuth[, up])
     *scenes : Scene
-        Each at several states.
+        Scenes, each at several states.
     """
     if view is None:
         plane = next((plane for plane in PLANES if all(_keeps(scene, plane) for scene in scenes)), "")
@@ -133,7 +133,7 @@ def chosen(view: Any, *scenes: Scene) -> View:
 
 
 def _keeps(scene: Scene, plane: str) -> bool:
-    """Test whether all places move parallel to a plane while no body tilts against it."""
+    """Test whether all places move parallel to a plane, and no body tilts against it."""
     normal = NORMALS[PLANES.index(plane)]
     leaves = np.ptp(scene.places[..., normal], axis=0)
     tilts = np.ptp(scene.axes[..., scene.rigid, :, :][..., normal, :], axis=0)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Model wheels: compiled models as packages of their own, for `kanecore.build_wheel`."""
+"""Model wheels: compiled models as separate packages, for `kanecore.build_wheel`."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Model wheels: a compiled model that pip installs, and that loads without SymPy and without a compiler.
+"""Model wheels: compiled models that pip installs, and that load without SymPy and without a compiler.
 
-Names and versions of distributions are written as Python's packaging writes them.  A wheel may carry kanecore as it is
-installed here, for machines where it is not installed.
+Names and versions of distributions follow Python's packaging rules.  A wheel may carry the installed kanecore, for
+machines without it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from kanecore.wheels.platform_tags import platform_tag, suffix
 
 __all__ = ["REQUIREMENTS", "build_wheel", "compatible", "module_of", "normal_version", "run_time", "tag_with"]
 
-_NAME = re.compile(r"[a-z0-9]|[a-z0-9][a-z0-9._-]*[a-z0-9]", re.IGNORECASE)  # of a distribution, PEP 508
+_NAME = re.compile(r"[a-z0-9]|[a-z0-9][a-z0-9._-]*[a-z0-9]", re.IGNORECASE)  # name of a distribution, PEP 508
 
 # PEP 440, appendix B.
 _VERSION = re.compile(
@@ -50,7 +50,7 @@ _VERSION = re.compile(
 )
 _PRE = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 
-# Modules of others. Python's list leaves out `test`, and what later versions dropped or added is in that of some only.
+# Names of other modules.  Python's list leaves out `test`, and modules that only some versions of Python have.
 _TAKEN = {
     *("kanecore", "numpy", "sympy", "scipy", "test", "sitecustomize", "usercustomize", "pip", "setuptools"),
     *("pkg_resources", "annotationlib", "asynchat", "asyncore", "binhex", "compression", "distutils", "imp", "smtpd"),
@@ -60,18 +60,18 @@ _TAKEN = {
 
 
 def module_of(name: str) -> str:
-    """The name of the module, which is that of the distribution in the wheel's file name."""
+    """The name of the module, as in the wheel's file name."""
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}; it must be text, such as 'arm-model'")
     if not _NAME.fullmatch(name) or not name.isascii():
         raise ValueError(
-            f"name is {name!r}, which no distribution can have: letters, digits, and - _ . between them, such as "
+            f"name is {name!r}, which no distribution can have: use letters, digits, and - _ . between them, such as "
             "'arm-model'"
         )
     module = re.sub(r"[-_.]+", "_", name).lower()
     if not module.isidentifier() or keyword.iskeyword(module):
         raise ValueError(
-            f"name is {name!r}, whose module {module!r} cannot be imported: begin with a letter, and use no word of "
+            f"name is {name!r}, whose module {module!r} cannot be imported: begin with a letter, and use no keyword of "
             "Python's own"
         )
     if module in sys.stdlib_module_names or module in _TAKEN:
@@ -103,7 +103,7 @@ def normal_version(version: str) -> str:
 
 
 def compatible(version: str) -> str:
-    """Releases of kanecore that may read the wheel: the ABI stays within one minor version."""
+    """Releases of kanecore that may read the wheel; the ABI is the same within a minor version."""
     found = re.match(r"(\d+)\.(\d+)", version)
     if found is None:
         return ""
@@ -111,7 +111,7 @@ def compatible(version: str) -> str:
 
 
 REQUIREMENTS = ("numpy>=1.24",)
-"""Requirements of a compiled model; pyproject.toml asks for the same, and for SymPy."""
+"""Requirements of a compiled model; pyproject.toml requires the same, and SymPy."""
 
 _NATIVE = (".so", ".pyd", ".dll", ".dylib")
 _OWN = EXTENSION_SUFFIXES[0]  # such as .cpython-311-x86_64-linux-gnu.so
@@ -119,9 +119,10 @@ _LEFT_OUT = ("__pycache__", "_lib")  # _lib: the compiled models of the gallery
 
 
 def run_time() -> dict[str, bytes]:
-    """The files by path: the package without the gallery's libraries, and metadata that tell its version.
+    """The files of the run time by path: the package without the gallery's libraries, and metadata with its version.
 
-    Its extension is for this Python and this system.  The package is complete: with SymPy installed, it derives models.
+    Its extension is for this version of Python and this system.  The package is complete: with SymPy installed, it
+    derives models.
     """
     package = Path(__file__).parents[1]
     files = {}
@@ -139,12 +140,12 @@ def run_time() -> dict[str, bytes]:
 
 
 def tag_with(libraries: list[bytes], carried: list[bytes]) -> str:
-    """Tag of a wheel that holds libraries of a model, and of a run time, if any.
+    """Tag of a wheel with libraries of a model and a run time, if any.
 
     Raises
     ------
     CompileError
-        They are for different systems.
+        The libraries are for different systems.
     """
     if not carried:
         return f"py3-none-{platform_tag(libraries)}"
@@ -154,14 +155,14 @@ def tag_with(libraries: list[bytes], carried: list[bytes]) -> str:
     except CompileError as error:
         raise CompileError(
             f"the compiler builds for {mine}, and the run time of kanecore that the wheel would carry is for {its}: "
-            "with runtime=False the wheel leaves it out, and asks for kanecore"
+            "with runtime=False the wheel leaves it out, and requires kanecore"
         ) from error
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
     return f"{python}-{python}{getattr(sys, 'abiflags', '')}-{platform}"
 
 
 _CARRIED = "runtime"
-"""The folder of a wheel's module that holds kanecore's run time."""
+"""The folder of a wheel's module with kanecore's run time."""
 
 _MODULE = '''\
 """The model {model}, compiled by kanecore {kanecore}; `load` opens it."""
@@ -201,32 +202,32 @@ def build_wheel(
 ) -> Path:
     """Write a wheel with one compiled model, which pip installs as a module with a function ``load()``.
 
-    The current parameters and inputs become the defaults; a parameter that has no value has none after ``load()``. The
-    installed model needs NumPy alone, neither SymPy nor a compiler, and its results are bit-identical to those here:
-    the wheel carries the run time of kanecore, which is taken where kanecore is not installed.  The page of the
-    distribution holds the report of the model.
+    The current parameters and inputs become the defaults; a parameter without a value has none after ``load()``.  The
+    installed model needs only NumPy, neither SymPy nor a compiler, and its results are bit-identical to those of
+    ``dyn``.  The wheel carries the run time of kanecore, which is used if kanecore is not installed.  The page of the
+    distribution shows the report of the model.
 
     Parameters
     ----------
     dyn : CompiledModel
     folder : path
-        Where the wheel is written; it is made if missing.
+        The folder for the wheel; it is made if missing.
     name : str
         Name of the distribution, such as "arm-model".  The module is called the same with underscores: ``arm_model``.
     version : str
         Version of the distribution, by PEP 440, such as "1.0" or "2.0rc1".
     cc : str or sequence of str, optional
         The compiler, with arguments if any.  With ``python -m ziglang cc -target x86_64-linux-gnu.2.17`` the wheel
-        runs on every Linux since 2014.  Default: that of `kanecore.compile`.
+        runs on every Linux since 2014.  Default: as in `kanecore.compile`.
     runtime : bool
-        Whether to carry kanecore as it is installed here, 2 MB, whose extension is for this version of Python and this
-        system.  Without it the wheel is for every Python 3, and for the system of ``cc``; it requires kanecore, with
-        which pip installs SymPy.
+        Whether to carry the installed kanecore (2 MB); its extension is for this version of Python and this system.
+        Without it the wheel is for every Python 3, and for the system of ``cc``; it requires kanecore, with which pip
+        installs SymPy.
 
     Returns
     -------
     Path
-        The wheel.  On x86-64 it holds the model for several instruction levels; ``load()`` takes the best.
+        The wheel.  On x86-64 it has the model for several instruction levels; ``load()`` takes the best.
 
     Raises
     ------
@@ -237,12 +238,12 @@ def build_wheel(
     ModelError
         The model calls C functions by address; or it comes from a wheel, without its description.
     CompileError
-        There is no compiler, or it refused; it builds for another system than that of the run time.
+        There is no compiler, or it failed; or it builds for another system than the run time's.
 
     Notes
     -----
-    The same model gives the same bytes.  The tag of the wheel is read from the libraries: on Linux the newest glibc
-    that they need.  A kanecore with another `ABI_VERSION` refuses to load the model.
+    The same model gives the same bytes.  The tag of the wheel follows from the libraries: on Linux it has the newest
+    glibc that they need.  A kanecore with another `ABI_VERSION` refuses to load the model.
 
     Examples
     --------
@@ -291,7 +292,7 @@ def _libraries(files: Mapping[str, bytes]) -> list[bytes]:
 def _module_files(
     dyn: CompiledModel, name: str, version: str, cc: str | Sequence[str] | None, runtime: bool
 ) -> dict[str, bytes]:
-    """Files that belong to the module alone, by path."""
+    """Files of the module itself, by path."""
     texts, lanes = _texts(dyn)
     facts = {
         "abi": _abi_version(),
@@ -319,10 +320,10 @@ def _module_files(
 
 
 def _texts(dyn: CompiledModel) -> tuple[dict[str, str], dict[str, str]]:
-    """The C text of each group of kernels, and of those that evaluate several states at once.
+    """The C text of each group of kernels, and the text for several states at once.
 
-    A model that is one library remains one, and one in groups remains in groups: they share other terms with one
-    another, so that their last bits differ.
+    A model in one library stays in one, and a model in groups stays in groups: they share different terms, so their
+    last bits differ.
     """
     real, what = _real(dyn), "a model wheel"
     description = description_of(dyn, what)
@@ -339,9 +340,9 @@ def _real(dyn: CompiledModel) -> str:
 
 
 def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequence[str] | None) -> dict[str, bytes]:
-    """Libraries by file name: every level of the architecture, and one that all its processors run."""
+    """Libraries by file name, for every level of the architecture, and for all its processors."""
     if cc == NO_COMPILER:
-        raise CompileError('cc is "none": a model wheel holds compiled libraries, so it takes a compiler to build one')
+        raise CompileError('cc is "none": a model wheel has compiled libraries, so building one needs a compiler')
     command = find_compiler(cc)
     machine = _machine(command)
     scalar, wide = dict.fromkeys(("baseline", *levels(machine))), lane_levels(machine)
@@ -361,7 +362,7 @@ def _compiled(texts: Mapping[str, str], lanes: Mapping[str, str], cc: str | Sequ
 
 
 def _machine(command: Sequence[str]) -> str:
-    """The architecture that a compiler builds for: of the target among its arguments, or this machine's."""
+    """The architecture that a compiler builds for: from the target among its arguments, or this machine's."""
     for word, following in zip(command, [*command[1:], ""], strict=True):
         if word in ("-target", "--target"):
             return following.partition("-")[0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Platform tags of wheels, from the systems on which a compiled library runs.
 
-The file itself is read, since a compiler may build for another system than this one.
+The library itself is read, since a compiler may build for another system than this one.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ _MACH = {0x01000007: "x86_64", 0x0100000C: "arm64"}
 _PE = {0x14C: "win32", 0x8664: "win_amd64", 0xAA64: "win_arm64"}
 _SUFFIXES = {b"\x7fELF": ".so", b"\xcf\xfa\xed\xfe": ".dylib", b"MZ": ".dll"}
 
-# No wheel claims less: code for an older system runs on this one, and every pip of today knows it (PEP 599).
+# The oldest system of a tag: code for older systems runs on it as well, and every current pip knows it (PEP 599).
 _OLDEST = (2, 17)
 _GLIBC = re.compile(rb"(?<=\0)GLIBC_(\d+)\.(\d+)(?:\.\d+)?(?=\0)")
 _LIBC = re.compile(rb"(?<=\0)(libc\.[-.\w]*)(?=\0)")
 
 
 def suffix(library: bytes) -> str:
-    """Suffix of the name of such a library."""
+    """Suffix of the name of a library for a system."""
     return next((end for magic, end in _SUFFIXES.items() if library.startswith(magic)), ".so")
 
 
 def platform_tag(libraries: Iterable[bytes]) -> str:
-    """Platform tag that is true of all libraries.
+    """Platform tag that is valid for all libraries.
 
-    On Linux that is manylinux with the newest glibc that a symbol was taken from (PEP 600), and linux where the
-    library is not one of glibc.
+    On Linux the tag is manylinux with the newest glibc of a used symbol (PEP 600), or linux for a library without
+    glibc.
 
     Raises
     ------
     CompileError
-        They are for different systems, or for one that is not known.
+        The libraries are for different systems, or for an unknown one.
     """
     tags = [_tag(library) for library in libraries]
     systems = {(system, machine) for system, _, machine in tags}
@@ -51,7 +51,7 @@ def platform_tag(libraries: Iterable[bytes]) -> str:
 
 
 def _tag(library: bytes) -> tuple[str, tuple[int, int], str]:
-    """System, its oldest version or (0, 0), and architecture."""
+    """The system, its oldest version or (0, 0), and the architecture."""
     ending = suffix(library)
     if library.startswith(b"\x7fELF"):
         order = "<" if library[5] == 1 else ">"
@@ -64,7 +64,7 @@ def _tag(library: bytes) -> tuple[str, tuple[int, int], str]:
     if ending == ".dll":
         (header,) = struct.unpack_from("<I", library, 0x3C)
         return _known(_PE, struct.unpack_from("<H", library, header + 4)[0]), (0, 0), ""
-    raise CompileError(f"the compiler made a library that begins with {library[:4]!r}: it is of no known system")
+    raise CompileError(f"the compiler made a library that begins with {library[:4]!r}: its system is unknown")
 
 
 def _known(names: dict[int, str], number: int) -> str:
@@ -74,7 +74,7 @@ def _known(names: dict[int, str], number: int) -> str:
 
 
 def _macos(library: bytes) -> tuple[int, int]:
-    """The oldest macOS that a library was built for, by its load commands; of 11 and later the minor one is 0."""
+    """The oldest macOS that a library was built for, by its load commands; the minor version is 0 from 11 on."""
     (n_commands,) = struct.unpack_from("<I", library, 16)
     at = 32
     for _ in range(n_commands):
@@ -84,4 +84,4 @@ def _macos(library: bytes) -> tuple[int, int]:
             major, minor = version >> 16, version >> 8 & 0xFF
             return major, 0 if major > 10 else minor
         at += size
-    raise CompileError("the compiler made a library that does not say for which macOS it is")
+    raise CompileError("the compiler made a library without a version of macOS")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Powers of actuators: Σ F·v of their loads should be force × extension velocity of their pathway.
 
-Loads are used as an actuator gives them; so a sign that contradicts its pathway must be reported.  All is decided by
-numbers, at random states with positive coordinates, since lengths of pathways around cylinders are those of positive
+Loads are used as an actuator gives them, so a sign that contradicts the pathway must be reported.  Numbers at random
+states decide.  Their coordinates are positive, since lengths of pathways around cylinders are correct for positive
 angles.
 """
 
@@ -35,7 +35,7 @@ class WrongPower:
     kind: str = "load"
 
     def message(self, name: str) -> str:
-        """Message about the actuator of that name."""
+        """Message about the actuator with this name."""
         if not self.opposite:
             return (
                 f"{name} on a {self.pathway}: the power of its loads is not its force times the extension velocity of "
@@ -43,8 +43,8 @@ class WrongPower:
             )
         return (
             f"{name} on a {self.pathway}: the power of its loads is minus its force times the extension velocity of "
-            "the pathway, so that a stretched spring pushes; the loads are used as they are. Such a pathway takes the "
-            f"force for a tension, where others take it for a push: write a subclass of {self.pathway} whose "
+            "the pathway, so that a stretched spring pushes; the loads are used as they are. Such a pathway counts "
+            f"tension as positive, others count compression: write a subclass of {self.pathway} whose "
             "to_loads(force) returns super().to_loads(-force)"
         )
 
@@ -64,7 +64,7 @@ def wrong_powers(reading: Reading) -> Iterator[WrongPower]:
     for actuator in reading.actuators:
         try:
             work = g.mul(read(actuator.force), read(actuator.velocity))
-        except (KeyError, ModelError):  # of symbols that were left out, since no generalized force depends on them
+        except (KeyError, ModelError):  # for symbols that were left out, since no generalized force depends on them
             continue
         loads = [load for load in d.loads if load.number == actuator.number]
         found = list(_signs(states, [g.mul(v, w) for v, w in Wrenches(k, loads).weights()], work))
@@ -74,7 +74,7 @@ def wrong_powers(reading: Reading) -> Iterator[WrongPower]:
 
 
 def _signs(states: list[Sample], terms: list[int], work: int) -> Iterator[tuple[bool, bool]]:
-    """At each state whether the terms add up to the work, and whether to its opposite."""
+    """For each state: do the terms add up to the work, and do they add up to its opposite?"""
     for s in states:
         values, other = s.values(terms), s(work)
         size = sum(map(abs, values)) + abs(other)

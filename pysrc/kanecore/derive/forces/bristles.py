@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Bristles of friction that holds: deflections z, which are first-order states, and the pull σ₀ z + σ₁ ż.
+"""Bristles of friction that holds at rest: deflections z, which are first-order states, and the pull σ₀ z + σ₁ ż.
 
-No motion deflects them beyond σ₀ |z| = m, with the largest coefficient m of friction; the output ``NAME_utilization``
-is σ₀ |z| / m.  At rest ż = 0 whatever z is, so an equilibrium is compared with that.
+No motion deflects bristles beyond σ₀ |z| = m, with the largest coefficient m of friction; the output
+``NAME_utilization`` is σ₀ |z| / m.  At rest ż = 0 for any z, so an equilibrium is compared with this bound.
 
 Source: C. Canudas de Wit, H. Olsson, K. J. Åström and P. Lischinsky, *A new model for control of systems with
 friction*, 1995.
@@ -20,12 +20,12 @@ from kanecore.graph.expression_graph import Graph
 __all__ = ["Bristle", "Bristles", "utilization", "with_bristles"]
 
 _UNUSED = 1e-32
-"""Added to the square of a utilization, so that it has derivatives at zero: 10⁻¹⁶ is used there."""
+"""Added to the square of a utilization, so that its root has derivatives at zero; the utilization there is 10⁻¹⁶."""
 
 
 @dataclass(frozen=True)
 class Bristle:
-    """Deflection along one direction: a state, in m, and its rate, in m/s."""
+    """Deflection along one direction: a state in m, and its rate in m/s."""
 
     name: str
     state: int
@@ -43,9 +43,9 @@ class Bristles:
     Attributes
     ----------
     name : str
-        Of the contact or joint.
+        Name of the contact or joint.
     directions : sequence of Bristle
-        One for each direction.
+        Bristles along each direction.
     utilization : int
         σ₀ |z| / m.
     """
@@ -61,9 +61,9 @@ def utilization(g: Graph, pulls: Iterable[int], largest: int) -> int:
 
 
 def with_bristles(d: Description, bristles: Sequence[Bristles], kind: str, otherwise: str) -> Description:
-    """Description with states and utilization of the bristles of contacts or joints, which is the ``kind``.
+    """Description with states and utilization of the bristles of contacts or joints; ``kind`` says which of the two.
 
-    ModelError for a name that another symbol of the model has: ``otherwise`` is another way out than to rename that.
+    ModelError if another symbol of the model has the same name; ``otherwise`` is the alternative to renaming it.
     """
     if not bristles:
         return d

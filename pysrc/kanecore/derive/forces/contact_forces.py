@@ -6,8 +6,8 @@ With the depth δ, the normal n out of the surface, and the relative velocity v 
     F_n = k δⁿ max(1 + d δ̇, 0)  for δ > 0, else 0,      δ̇ = −n·v               (Hunt & Crossley 1975)
     F_t = −μ F_n tanh(|s|/v_t) s/|s|,                    s = v − n (n·v)
 
-F = F_n n + F_t acts on the body of the point, and −F on that of the surface, both at the same place.  With bristles,
-whose deflection z is a state in directions along the surface,
+F = F_n n + F_t acts on the body of the point, and −F on the body of the surface, both at the same place.  Bristles have
+a deflection z along the surface, which is a state:
 
     ż = s − σ₀ |s|/m(|s|) z for δ > 0, else −σ₀/σ₁ z,      F_t = −F_n (σ₀ z + σ₁ ż)        (Canudas de Wit et al. 1995)
     m(|s|) = μ + (μ_s − μ) exp(−s²/v_s²)
@@ -33,11 +33,11 @@ from .bristles import Bristle, Bristles, utilization, with_bristles
 __all__ = ["with_contacts"]
 
 _AT_REST = 1e-16
-"""Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0: below rounding beside tanh(x)/x."""
+"""Added to (|s|/v_t)², so that s/|s| has derivatives at s = 0; the effect is below the rounding of tanh(x)/x."""
 
 
 def with_contacts(d: Description) -> Description:
-    """Description with the loads and outputs of all its contacts in place of these."""
+    """Description in which the contacts are replaced by their loads and outputs."""
     if not d.contacts:
         return d
     pairs = _Pairs(d)
@@ -46,7 +46,7 @@ def with_contacts(d: Description) -> Description:
     outputs = [each for force in forces for each in force.outputs]
     for name, _ in outputs:
         if name in taken:
-            raise ModelError(f"output {name!r} is one of a contact: rename it, or write Contact(..., name=...)")
+            raise ModelError(f"output {name!r} is an output of a contact: rename it, or write Contact(..., name=...)")
     bristles = [force.bristles for force in forces if force.bristles]
     loads = sorted([*d.loads, *(load for force in forces for load in force.loads)], key=lambda load: load.number)
     at = [load.at for force in forces for load in force.loads if load.kind == "force"]
@@ -78,7 +78,7 @@ class _Gap:
     normal : Components
         Unit vector out of the surface.
     arm : Components
-        From the point of the surface to the place of contact.
+        Vector from the point of the surface to the place of contact.
     """
 
     frame: int
@@ -88,7 +88,7 @@ class _Gap:
 
 
 class _Pairs:
-    """The two bodies of each contact, and the relative motion of the point between them."""
+    """The two bodies of each contact, and their relative motion at the point."""
 
     def __init__(self, d: Description) -> None:
         self._k = Kinematics(d)
@@ -104,7 +104,7 @@ class _Pairs:
         if surface.kind != "sphere" and not f and k.omega[other] != ZERO:
             raise ModelError(
                 f"contact {contact.name}: the {surface.kind} moves with body frame {k.description.frames[other].name}, "
-                "and its directions are those of the inertial frame: write them in the axes of that frame"
+                "but its directions are in the inertial frame: write them in the axes of that frame"
             )
         lever = scale(g, g.neg(contact.radius), gap.normal)  # from the centre to the place of contact
         material = self._velocity(contact.point, own, lever, f)
@@ -128,13 +128,13 @@ class _Pairs:
         return _Force(loads, outputs, bristles)
 
     def _check_velocity(self, contact: Contact, normal: Components) -> None:
-        """ModelError if the material of a surface moves out of it: the depth would not follow."""
+        """ModelError if the material of a surface moves along the normal: the depth would not change with it."""
         g = self._k.graph
         out = dot(g, normal, contact.surface.velocity)
         if out and not equal(g, [(out, 0)], contact.surface.velocity, otherwise=True):
             raise ModelError(
-                f"contact {contact.name}: the velocity of its plane has a part along the normal; it is that of a belt, "
-                "along the plane: let the plane's point move instead"
+                f"contact {contact.name}: the velocity of its plane has a part along the normal; the velocity of a "
+                "belt is along the plane: let the plane's point move instead"
             )
 
     def _turning(self, point: int) -> int:
@@ -151,7 +151,7 @@ class _Pairs:
     def _loads(
         self, contact: Contact, point: int, turning: int, f: int, arm: Components, force: Components
     ) -> Iterator[Load]:
-        """The force at the place of contact, as one at a point of the body and a torque on the body's frame."""
+        """The force at the place of contact, as a force at a point of the body and a torque on the body's frame."""
         number = contact.number or 0
         yield Load("force", point, ((f, force),), number)
         torque = cross(self._k.graph, arm, force)
@@ -165,7 +165,7 @@ class _Pairs:
         if surface.kind == "sphere":
             distance = g.sqrt(dot(g, r, r))
             if not distance:
-                raise ModelError(f"contact {contact.name}: its point is the centre of the sphere that it is to touch")
+                raise ModelError(f"contact {contact.name}: its point is the centre of the sphere that it should touch")
             normal = _divided(g, r, distance)
             depth = g.sub(g.add(contact.radius, surface.radius), distance)
         elif surface.kind == "plane":
@@ -196,7 +196,7 @@ def _unit(g: Graph, v: Components) -> Components:
 
 
 def _normal_force(g: Graph, contact: Contact, depth: int, closing: int) -> int:
-    """F_n; no branch that is not taken divides by zero, nor do its derivatives."""
+    """The force F_n; unused branches, and their derivatives, do not divide by zero."""
     k, n, damping = contact.stiffness, contact.exponent, g.mul(contact.dissipation, closing)
     if contact.smooth:
         elastic = g.mul(k, g.pow(_smooth_depth(g, depth, contact.smooth), n))
@@ -214,7 +214,7 @@ def _smooth_depth(g: Graph, depth: int, length: int) -> int:
 
 
 def _smooth_factor(g: Graph, damping: int) -> int:
-    """1 + w for w > 0, (1 + w/2)² for −2 < w < 0, 0 below: its derivative is continuous."""
+    """The factor 1 + w for w > 0, (1 + w/2)² for −2 < w < 0, 0 below, with continuous derivative."""
     half = g.add(g.one, g.div(damping, g.constant(2)))
     separating = g.square(g.binary(Op.MAX, half, 0))
     return g.select(g.binary(Op.LT, damping, 0), separating, g.add(g.one, damping))
@@ -233,7 +233,7 @@ def _friction(g: Graph, contact: Contact, normal: int, slip: Components) -> Comp
 
 
 def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[Bristles | None, Components]:
-    """States z along directions in which the surfaces may slip, and σ₀ z + σ₁ ż as a vector along the surface."""
+    """States z along the directions of slip, and σ₀ z + σ₁ ż as a vector along the surface."""
     directions = [axis for axis in _directions(g, gap.normal) if dot(g, slip, axis)]
     if not directions:
         return None, ZERO
@@ -258,7 +258,7 @@ def _bristles(g: Graph, contact: Contact, gap: _Gap, slip: Components) -> tuple[
 
 
 def _directions(g: Graph, normal: Components) -> list[Components]:
-    """Unit vectors along a surface: two where its normal lies in a plane of coordinates; else the axes, as they are."""
+    """Unit vectors along a surface: two if the normal lies in a coordinate plane, otherwise the three axes."""
     axes: list[Components] = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
     across = [axis for axis, component in zip(axes, normal, strict=True) if not component]
     return [across[0], cross(g, normal, across[0])] if across else axes

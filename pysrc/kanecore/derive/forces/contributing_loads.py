@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads of a reading as the motion feels them: made explicit, with reactions found, noncontributing forces left out."""
+"""Loads of a reading that affect the motion: explicit, with reactions solved for, without noncontributing forces."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["contributing", "contributing_as_written", "unknown_reactions"]
 
 
 def contributing(reading: Reading) -> Reading:
-    """The reading with explicit loads, reactions in them found, and without its noncontributing forces.
+    """The reading with explicit loads, with reactions in them solved for, and without noncontributing forces.
 
-    Noncontributing are undeclared symbols that occur in loads only and on which no F_r depends; ``whole`` of the
-    reading is the description with them.
+    A noncontributing force is an undeclared symbol that occurs in loads only, and on which no F_r depends.  ``whole``
+    of the reading is the description with these forces.
 
     Raises
     ------
     ModelError
-        A load holds a reaction on which the motion depends, and that is not listed; or a load cannot be made explicit.
+        A load depends on a reaction that affects the motion and is not listed; or a load cannot be made explicit.
     """
     reading = contributing_as_written(reading)
     for force, load, away in unknown_reactions(reading):
         raise ModelError(
-            f"load {load} holds {force}, a reaction that the auxiliary speed {away} brings in evidence, and "
-            "the motion depends on it, as by friction: reactions are found after u̇, so it would be an input at 0. "
+            f"load {load} depends on {force}, the reaction of the auxiliary speed {away}, and the motion depends on "
+            "it, as by friction: reactions are found after u̇, so it would be an input at 0. "
             f"List it: reactions=[{function_name(force)}, ...], one for each auxiliary speed, are found with "
             f"u̇; or inputs=[{function_name(force)}, ...]: its value is right where auxiliary_forces vanish"
         )
@@ -42,7 +42,7 @@ def contributing(reading: Reading) -> Reading:
 
 
 def contributing_as_written(reading: Reading) -> Reading:
-    """As `contributing`; reactions that are not listed and on which the motion depends stay inputs."""
+    """As `contributing`, but reactions that affect the motion and are not listed stay inputs."""
     d = with_reactions(explicit_loads(reading.description), reading.reactions)
     candidates = [i for i in in_loads_alone(d) if i in reading.undeclared] if reading.undeclared else []
     dropped = without_effect(d, candidates) if candidates else []
@@ -59,7 +59,7 @@ def contributing_as_written(reading: Reading) -> Reading:
 
 
 def _naming_left_out(reading: Reading) -> Reading:
-    """The reading whose description names the parts that were left out, noncontributing forces among them."""
+    """The reading; its description names the parts that were left out, with noncontributing forces."""
     left_out = {*reading.left_out, *(x for x in reading.noncontributing if not isinstance(x, Derivative))}
     if not left_out:
         return reading
@@ -73,7 +73,7 @@ def _naming_left_out(reading: Reading) -> Reading:
 
 
 def unknown_reactions(reading: Reading) -> Iterator[tuple[Any, int, str]]:
-    """Undeclared reactions on which the motion depends: the symbol, the number of a load, the auxiliary speed.
+    """Undeclared reactions that affect the motion: (symbol, number of a load, auxiliary speed).
 
     The loads of the reading are explicit, as `contributing_as_written` leaves them.
     """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reactions that the motion depends on, as friction μ|N| does: unknowns of auxiliary equations, of joints, multipliers.
+"""Reactions that affect the motion, as N in friction μ|N|: unknowns of auxiliary equations, of joints, multipliers.
 
 The equations of the auxiliary speeds (Kane & Levinson 1985, sections 4.9 and 4.10) are linear in u̇ and in as many
-unknown reactions N, A u̇ + C N = d.  Where loads are linear in N too, N = C⁻¹ (d − A u̇) stands in place of N: loads are
-then linear in u̇, and join the mass matrix, which is no longer symmetric.  Else, and with multipliers and the reactions
-of joints, N is found for the motion at a state, and loads depend on u̇ no more (:mod:`.loads_of_reactions`).
+unknown reactions N, A u̇ + C N = d.  If loads are linear in N too, N = C⁻¹ (d − A u̇) replaces N: loads are then linear
+in u̇ and add to the mass matrix, which is no longer symmetric.  Otherwise, and with multipliers and reactions of
+joints, N is found for the motion at a state, so that loads no longer depend on u̇ (:mod:`.loads_of_reactions`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["with_reactions"]
 def with_reactions(d: Description, reactions: Sequence[int] = ()) -> Description:
     """The description with the reactions in its loads as functions of the state, on the same graph.
 
-    ``reactions`` are inputs, one for each auxiliary speed; the others are symbols of multipliers and joints.
+    ``reactions`` are inputs, one for each auxiliary speed; other reactions are symbols of multipliers and joints.
     """
     names = [d.input_names[d.inputs.index(i)] for i in reactions]
     written = _written(d)
@@ -62,7 +62,7 @@ def _written(d: Description) -> list[int]:
 
 
 def _linear(d: Description, reactions: Sequence[int], names: Sequence[str]) -> Description | None:
-    """The description with loads in u̇; None where they are not linear, or multipliers stand beside the reactions."""
+    """The description with loads in u̇; None if loads are not linear, or if they depend on multipliers as well."""
     g, derivation = d.graph, Derivation(d)
     equations = derivation.kernel("auxiliary_forces").roots
     above = set().union(*(g.above(i) for i in reactions))
@@ -87,14 +87,14 @@ def _linear(d: Description, reactions: Sequence[int], names: Sequence[str]) -> D
 
 
 def _numbers(d: Description, reactions: Sequence[int]) -> tuple[int, ...]:
-    """Numbers of the loads that hold reactions."""
+    """Numbers of the loads that depend on reactions."""
     above = set().union(*(d.graph.above(i) for i in reactions))
     return tuple(sorted({load.number for load in d.loads for _, v in load.vector if not above.isdisjoint(v)}))
 
 
 @dataclass
 class _Motion:
-    """Equations M u̇ − Gᵀλ = f, G u̇ = −γ; and those of reactions, E = 0."""
+    """Equations M u̇ − Gᵀλ = f, G u̇ = −γ, and the equations E = 0 of reactions."""
 
     mass: list[list[int]]
     forcing: list[int]
@@ -135,12 +135,12 @@ class _System:
         equations = list(derivation.kernel("auxiliary_forces").roots) if n else []
         values = self._values()
         equations += [g.sub(symbol, values[i]) for symbol, i in zip(self.fresh, self.written, strict=True)]
-        acting = {i: self.shares.symbol(i) for i in self.auxiliary}  # effects of N of the auxiliary equations on others
+        acting = {i: self.shares.symbol(i) for i in self.auxiliary}  # how N of auxiliary equations acts on others
         forcing = g.substitute(derivation.forcing, acting)
         mass = derivation.mass_matrix
         held = set().union(*(g.above(i) for i in (*self.reactions, *self.shares.parts)))
         if not held.isdisjoint(x for row in mass for x in row):
-            raise ModelError(f"{self._where}: a reaction multiplies u̇ there; reactions may multiply all but u̇")
+            raise ModelError(f"{self._where}: a reaction multiplies u̇ there; it may multiply any other expression")
         rows = derivation.rows
         return _Motion(mass, forcing, [row.jacobian for row in rows], [row.bias for row in rows], equations)
 
@@ -194,7 +194,7 @@ class _System:
         g = self.graph
         laws = list(self.shares.parts.values())
         if any(g.depends[h] & ACCELERATION for h in laws):
-            raise ModelError(f"{self._where} in a way that holds u̇ as well: add what holds u̇ as a load of its own")
+            raise ModelError(f"{self._where} in an expression with u̇: write the terms with u̇ as a separate load")
         s, fault = self.affine.solution()
         values = self.affine.at(s)
         swap = {**values, **dict(zip(self.shares.parts, s, strict=True))}
@@ -203,7 +203,7 @@ class _System:
         return replace(image, loads_of_reactions=numbers, found_with_motion=True, reaction_terms=self.terms(fault))
 
     def terms(self, fault: int) -> ReactionTerms:
-        """The equations of N and s; ``fault`` is the node that says where they have no solution."""
+        """The equations of N and s; the node ``fault`` is nonzero where they have no solution."""
         a, g = self.affine, self.graph
         speeds = self.derivation.description.speeds
         columns = [[Tangent(g, {s: g.one}).of(f) for f in self.motion.forcing] for s in self.shares.parts]
@@ -218,7 +218,7 @@ class _System:
         )
 
     def _named(self) -> list[tuple[int, str]]:
-        """Reactions as they stand in loads, each with its name, which is empty where the reaction has none."""
+        """Reactions as they occur in loads, with their names; the name is empty for a reaction without one."""
         return [*zip(self.auxiliary, self.names, strict=True), *((i, "") for i in self.written)]
 
 
@@ -244,7 +244,7 @@ def _row(derivation: Derivation, row: int | str) -> int:
         if row < len(names):
             return row
         raise ModelError(
-            f"loads hold multiplier({row}), and the rows of G are numbered from 0: {', '.join(names) or 'none'}"
+            f"loads depend on multiplier({row}), and the rows of G are numbered from 0: {', '.join(names) or 'none'}"
         )
     if row not in names:
         raise ModelError(f"multiplier({row!r}) names no row of G, which has {len(names)}: {', '.join(names) or 'none'}")
@@ -266,9 +266,9 @@ def _joint(d: Description, name: str) -> int:
 
 
 def _with_joint_outputs(d: Description) -> Description:
-    """The description with reactions of joints in outputs and rates of states as functions of u̇ and λ.
+    """The description in which outputs and rates of states have reactions of joints as functions of u̇ and λ.
 
-    Multipliers get numbers.
+    Multipliers are numbered.
     """
     g, roots = d.graph, [*(node for _, node in d.outputs), *d.state_rates]
     below = g.below(roots)
@@ -296,7 +296,7 @@ def _undetermined(d: Description, name: str) -> ModelError:
 
 
 def _check(d: Description, reactions: Sequence[int], names: Sequence[str]) -> None:
-    """One unknown for each auxiliary speed, that stands in loads and outputs alone."""
+    """Check that each auxiliary speed has one unknown, which occurs in loads and outputs only."""
     if len(reactions) != len(d.auxiliary):
         raise ModelError(
             f"reactions lists {len(reactions)} unknowns ({', '.join(names)}), and u_auxiliary {len(d.auxiliary)} speeds"
@@ -306,13 +306,13 @@ def _check(d: Description, reactions: Sequence[int], names: Sequence[str]) -> No
     for i, name in zip(reactions, names, strict=True):
         if d.input_rates[d.inputs.index(i)] >= 0 or i in elsewhere:
             raise ModelError(
-                f"the reaction {name} stands in a position, a mass, a potential or a constraint, or has a rate: "
-                "reactions may stand in loads and outputs"
+                f"the reaction {name} occurs in a position, a mass, a potential or a constraint, or has a rate: "
+                "reactions may occur in loads and outputs only"
             )
 
 
 def _solution(d: Description, equations: Sequence[int], reactions: Sequence[int], names: Sequence[str]) -> list[int]:
-    """N of the auxiliary equations."""
+    """The reactions N from the auxiliary equations."""
     g = d.graph
     slopes = [Tangent(g, {i: g.one}).of for i in reactions]
     rest = g.substitute(list(equations), dict.fromkeys(reactions, 0))

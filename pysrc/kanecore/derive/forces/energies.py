@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Kinetic and potential energy, and the power of everything that has no potential.
+"""Kinetic and potential energy, and the power of all forces without a potential.
 
     T = ½ Σ (m v·v + ω·I·ω),
     U = −Σ F·r over constant forces, the energy of springs and fields (:mod:`.spring_potentials`), and the user's
     potentials, d(T + U)/dt = Σ_r F_r u_r (loads and generalized forces without a potential) − F*_t + (dU/dt at u = 0) +
     ∂U/∂z ż − Σ ½ ṁ v·v,
 
-with loads in full where they hold u̇;
-F*_t being the inertia forces along the remainders v_t, ω_t.  The drive of a prescribed motion gives −F*_t − F_t.
+where loads include their terms in u̇, and F*_t are the inertia forces along the remainders v_t, ω_t.  The drive of a
+prescribed motion has the force −F*_t − F_t.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def momenta(k: Kinematics) -> list[int]:
 def accelerations_energy(k: Kinematics) -> int:
     """Energy of accelerations S, half the integral of a·a dm over all bodies: ∂S/∂u̇_r = −F*_r.
 
-    Where a mass or a tensor changes, the work of ṁ v and İ·ω along the accelerations is added: −F*_r holds them too.
+    For changing masses and inertias, the work of ṁ v and İ·ω along the accelerations is added, since −F*_r has these
+    terms.
     """
     g, half = k.graph, k.graph.constant(HALF)
     accelerations, total = Accelerations(k, k.description.accelerations), 0
@@ -89,11 +90,11 @@ class Energy:
     ----------
     potential : node
     accounted : set of int
-        The loads of whose work it holds all.
+        Loads with their whole work in the potential energy.
     in_part : set of int
-        The loads of whose work it holds a part.
+        Loads with a part of their work in the potential energy.
     others : list
-        Loads that it does not hold, and the remainders of loads that it holds in part.
+        Loads without a potential energy, and the remainders of loads that have one in part.
     """
 
     def __init__(self, k: Kinematics) -> None:
@@ -128,7 +129,7 @@ class Energy:
         return same_sum(g, terms, powers)
 
     def _bodies(self) -> None:
-        """Use ``body.potential_energy`` in place of the loads it describes, so that none is counted twice."""
+        """Use ``body.potential_energy`` in place of the loads that it describes, so that no load counts twice."""
         k = self.kinematics
         g, d = k.graph, k.description
         bodies = [b for b in d.bodies if b.potential]
@@ -154,7 +155,7 @@ class Energy:
             if described is None:
                 warn(
                     f"the potential_energy of body {body.name} matches no load of forcelist and is left out: Kane's "
-                    "method makes no force of it; give it in potentials=[...] instead"
+                    "method derives no force from it; give it in potentials=[...] instead"
                 )
                 continue
             self.potential = g.add(self.potential, body.potential)
@@ -175,10 +176,10 @@ def power(k: Kinematics, energy: Energy) -> int:
     total = g.add(total, k.along_states.of(energy.potential))
     for i, body in enumerate(d.bodies):
         growth = k.rate.of(body.mass)
-        if growth:  # T holds half of the work of the force ṁ v
+        if growth:  # T has half of the work of the force ṁ v
             v = k.velocity[body.point]
             total = g.sub(total, g.mul(g.mul(g.constant(HALF), growth), dot(g, v, v)))
-        if body.frame >= 0:  # T holds half of the work of the torque İ·ω
+        if body.frame >= 0:  # T has half of the work of the torque İ·ω
             half = g.mul(g.constant(HALF), dot(g, k.omega[body.frame], inertia_change(k, i)))
             total = g.sub(total, half)
 

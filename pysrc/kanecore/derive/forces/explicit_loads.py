@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads in place of their makers: of cables, of contacts, of friction of joints, in this order.
+"""Explicit loads of cables, of contacts, and of friction of joints, in this order.
 
-Each may stand on loads of those before, and friction on the reactions of joints under all of them.
+Each kind may depend on the loads of earlier kinds: friction depends on the reactions of joints to all other loads.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ __all__ = ["explicit_loads"]
 
 
 def explicit_loads(d: Description) -> Description:
-    """The description without tendons, contacts and frictions of joints, whose loads, states and outputs it holds.
+    """The description in which tendons, contacts and joint frictions are replaced by their loads, states and outputs.
 
     Raises
     ------
     ModelError
-        A load has no direction, a contact or a joint is none that a load can be made for, or names clash.
+        A load has no direction, a load cannot be made for a contact or a joint, or names clash.
     """
     return with_joint_friction(with_contacts(with_tendons(d)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Principle of liberation: a constraint is dropped, and an input takes the place of its force.
 
-With r = λ of the constrained mechanism the freed one moves as that does:
+With inputs r = λ of the constrained mechanism, the freed mechanism moves in the same way:
 
     M u̇ = f + Gᵀ λ,        F_r += λ ∂φ̇/∂u_r,   λ ∂c/∂u_r,   λ ∂c/∂u̇_r
 
@@ -41,18 +41,18 @@ __all__ = ["Freed", "freed"]
 
 @dataclass(frozen=True)
 class Freed:
-    """A mechanism with some constraints less.
+    """A mechanism without some of its constraints.
 
     Attributes
     ----------
     description : Description
-        Its last inputs are the forces.
+        The new description; its last inputs are the forces.
     inputs : tuple of str
         Their names.
     multipliers : tuple of (name of an input, number of a row)
-        Meaning of λ of each row of G: an input, or if its name is empty λ of another row.
+        Source of each λ of the constrained mechanism: an input, or, if its name is empty, a row of the new G.
     n_loads : int
-        How many constraints became loads, as they were attached.
+        Number of attached constraints, which became loads.
     """
 
     description: Description
@@ -69,7 +69,7 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
     first_load : int
         The number of the next load in the user's list.
     reserved : collection of str
-        More names that inputs may not have.
+        Further names that inputs may not have.
     """
     d = duplicate(d)
     k = Kinematics(without_auxiliary(d))
@@ -112,7 +112,7 @@ def freed(d: Description, chosen: Sequence[Any], first_load: int, reserved: Coll
 def _names(d: Description, rows: Sequence[Row], chosen: Sequence[Any]) -> list[str]:
     """The names of the constraints to be freed."""
     if not chosen:
-        raise ModelError(f"free() frees nothing: name {_choice(d)}")
+        raise ModelError(f"free() has no constraint to free: name {_choice(d)}")
     names = [_name(d, rows, key) for key in chosen]
     for name in names:
         if names.count(name) > 1:
@@ -186,12 +186,12 @@ def _forces(
 
 
 def _shown(shown: Sequence[int], loads: Sequence[Load], kind: str) -> tuple[int, ...]:
-    """Points or frames that are shown, or on which loads of a kind act: forces on points, torques on frames."""
+    """Numbers of shown points or frames, and of those on which loads act: forces on points, torques on frames."""
     return tuple(dict.fromkeys([*shown, *(load.at for load in loads if load.kind == kind)]))
 
 
 def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -> GeneralizedForce:
-    """Generalized force whose components are those of the speeds, then of the auxiliary speeds."""
+    """Generalized force, with components along the speeds, then along the auxiliary speeds."""
     g, slopes = d.graph, [0] * len(d.auxiliary)
     if constraint.kind == "velocity":
         slopes = accumulate(g, [(constraint.node, g.one)], d.auxiliary, SPEED)
@@ -200,7 +200,7 @@ def _generalized(d: Description, constraint: Constraint, row: Row, force: int) -
 
 
 def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str]) -> None:
-    """Warn of freed constraints that follow from those that were not freed."""
+    """Warn of freed constraints that follow from the remaining constraints."""
     g, others = before.kinematics.graph, [[*row.jacobian, row.bias] for row in after.rows]
     for constraint in before.kinematics.description.constraints:
         row = before.row_of(constraint)
@@ -209,14 +209,14 @@ def _warn_of_held(before: Constraints, after: Constraints, names: Collection[str
             continue
         same = [after.rows[i].name for i, other in enumerate(others) if is_combination(g, own, [other])]
         warn(
-            f"freeing {row.name} sets no motion free: it follows from "
-            f"{' and '.join(same) or 'the other constraints'}, which still hold; free them as well"
+            f"freeing {row.name} allows no further motion: it follows from "
+            f"{' and '.join(same) or 'the other constraints'}, which still apply; free them as well"
         )
 
 
 # ---------------------------------------------------------------------- states
 def _dependent_coordinates(d: Description, after: Constraints) -> int:
-    """Number of the last coordinates that still depend on others."""
+    """Number of dependent coordinates, the last ones, after freeing."""
     if not any(each.kind == "configuration" for each in d.constraints):
         return min(d.n_q_dependent, len(after.rows))  # these may be derivatives of constraints on coordinates
     slopes, n = after.configuration_jacobian, len(d.coordinates)
@@ -224,7 +224,7 @@ def _dependent_coordinates(d: Description, after: Constraints) -> int:
 
 
 def _dependent_speeds(d: Description, after: Constraints) -> int:
-    """Number of the last speeds that still depend on others."""
+    """Number of dependent speeds, the last ones, after freeing."""
     return _dependent(d.graph, [row.jacobian for row in after.rows], d.n_u_dependent)
 
 
@@ -245,7 +245,7 @@ def _rank(g: Graph, vectors: Sequence[Sequence[int]]) -> int:
 
 
 def _prescribed(d: Description) -> frozenset[int]:
-    """Inputs that prescribe motions, without those of freed constraints alone."""
+    """Inputs that prescribe motions, without inputs that occur in freed constraints only."""
     moving = set(d.graph.below(list(but_loads(d))))
     before = {rate: n for n, rate in enumerate(d.input_rates) if rate >= 0}
 
@@ -265,7 +265,7 @@ def _attachments(d: Description, rows: Sequence[Row], places: Mapping[str, int])
 
 
 def _renumbered(d: Description, rows: Sequence[Row], forces: Mapping[str, int], places: Mapping[str, int]) -> Image:
-    """Image in which λ of freed rows are inputs, and other λ have the numbers of the rows that remain."""
+    """Nodes with inputs in place of λ of freed rows, and with new numbers of the other λ."""
     g = d.graph
 
     def multiplier(number: int) -> int:

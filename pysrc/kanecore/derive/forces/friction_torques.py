@@ -2,8 +2,8 @@
 """Friction of joints by their reactions: loads in symbols of these, for :mod:`.determined_reactions`.
 
 The torque μ (r_p (F_r + T_b/l_b) + r_f |F_a|) + T_0, times tanh(ω r_p/v_t), acts against ω, with the parts of the
-reaction across the axis (F_r, T_b) and along it (F_a).  With bristles, σ₀ z + σ₁ ż stands for the tanh, where z is a
-state, ż = s − σ₀ |s| z and s = ω r_p (Canudas de Wit et al. 1995).
+reaction across the axis (F_r, T_b) and along it (F_a).  With bristles, σ₀ z + σ₁ ż replaces the tanh; z is a state with
+ż = s − σ₀ |s| z, and s = ω r_p (Canudas de Wit et al. 1995).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["with_joint_friction"]
 
 
 def with_joint_friction(d: Description) -> Description:
-    """Description with the loads of all joint frictions in place of these."""
+    """Description in which joint frictions are replaced by their loads."""
     if not d.frictions:
         return d
     k, loads, bristles = Kinematics(d), [*d.loads], list[Bristles]()
@@ -38,7 +38,7 @@ def with_joint_friction(d: Description) -> Description:
 
 
 def _loads(k: Kinematics, friction: JointFriction, bristles: list[Bristles]) -> list[Load]:
-    """The torque on the child and its opposite on the parent; a state, if there is one, joins ``bristles``."""
+    """The torque on the child and its opposite on the parent; a state of bristles is added to ``bristles``."""
     g, d = k.graph, k.description
     names = [joint.name for joint in d.joints]
     if friction.joint not in names:
@@ -84,7 +84,7 @@ def _bristle(k: Kinematics, friction: JointFriction, slip: int) -> Bristle:
 
 
 def _axis(k: Kinematics, omega: Components, joint: str) -> Components:
-    """Unit vector of the only axis about which a joint turns, in the axes in which its angular velocity is given."""
+    """Unit vector of the only axis of a joint, resolved as its angular velocity."""
     g = k.graph
     partials = []
     for u in k.description.speeds:

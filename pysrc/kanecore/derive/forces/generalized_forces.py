@@ -7,8 +7,8 @@ Kane's generalized active and inertia forces.
     F*_r = Σ v_r·(−m a) + ω_r·T*,   T* = −(I·α + ω × I·ω)   (section 4.11)
     F_r + F*_r = 0                                          (section 6.1)
 
-Where a mass depends on q, t or inputs, −(m a + ṁ v) stands in place of −m a, as in SymPy.  Loads may be affine in u̇, as
-a force that is proportional to an acceleration: their value at u̇ = 0 counts with F_r, and the rest with F*_r.
+If a mass depends on q, t or inputs, −(m a + ṁ v) replaces −m a, as in SymPy.  Loads may be affine in u̇, for example
+proportional to an acceleration: their value at u̇ = 0 belongs to F_r, and the rest to F*_r.
 
 v_r and ω_r are the coefficients of the speeds u_r in the velocities, so both sums are products of forces with the
 derivatives of the velocities.  Forces are the weights of velocities in a reverse accumulation, from the last body to
@@ -67,11 +67,11 @@ __all__ = [
     "weights",
 ]
 
-SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that is rounding, not another field
+SAME_FIELD = 1e-12  # relative difference of weight/mass between bodies that counts as rounding, not as another field
 
 
 class Wrenches:
-    """Forces at points and torques on frames, summed, each in the axes of its velocity."""
+    """Sums of forces at points and of torques on frames, each in the axes of its velocity."""
 
     def __init__(self, k: Kinematics, loads: Iterable[Load] = ()) -> None:
         self.kinematics = k
@@ -101,7 +101,7 @@ class Wrenches:
         return pairs
 
     def power(self) -> int:
-        """The sum of R·v + T·ω, remainders of the velocities included."""
+        """The sum of R·v + T·ω, with the remainders of the velocities."""
         return self.kinematics.graph.sum(self.kinematics.graph.mul(v, w) for v, w in self.weights())
 
 
@@ -114,7 +114,7 @@ def generalized_forces(wrenches: Wrenches) -> list[int]:
 def active_forces(
     k: Kinematics, loads: Iterable[Load], potentials: Iterable[int] = (), generalized: Iterable[GeneralizedForce] = ()
 ) -> list[int]:
-    """F_r of loads, −∂U/∂q · ∂q̇/∂u_r of potential energies, and generalized forces that are given as such."""
+    """F_r of loads, −∂U/∂q · ∂q̇/∂u_r of potential energies, and given generalized forces."""
     g, d = k.graph, k.description
     forces = generalized_forces(Wrenches(k, loads))
     for energy in potentials:
@@ -127,13 +127,13 @@ def active_forces(
 
 
 def at_rest(k: Kinematics, loads: Iterable[Load]) -> list[Load]:
-    """Loads at u̇ = 0, which count with F_r."""
+    """Loads at u̇ = 0, which belong to F_r."""
     g, zeros = k.graph, dict.fromkeys(k.description.accelerations, 0)
     return [_mapped(load, lambda v: g.substitute(v, zeros)) if holds_udot(k, load) else load for load in loads]
 
 
 def inertial_part(k: Kinematics, loads: Iterable[Load], udot: Sequence[int]) -> list[Load]:
-    """Part of loads that is linear in u̇, for given u̇, which counts with F*_r."""
+    """Part of loads that is linear in u̇, for given u̇; it belongs to F*_r."""
     along = Tangent(k.graph, dict(zip(k.description.accelerations, udot, strict=True))).of
     return [_mapped(load, lambda v: map(along, v)) for load in loads if holds_udot(k, load)]
 
@@ -149,7 +149,8 @@ def _mapped(load: Load, function: Callable[[Components], Iterable[int]]) -> Load
 def central_inertia(k: Kinematics, body: int) -> Matrix:
     """The inertia tensor about the mass centre in the axes of the body's frame.
 
-    Written about another point Q it is less m (d² 1 − d dᵀ), d the vector from the mass centre to Q (parallel axes).
+    From a tensor about another point Q, m (d² 1 − d dᵀ) is subtracted, where d is the vector from the mass centre to Q
+    (parallel axes).
     """
     g, b = k.graph, k.description.bodies[body]
     total: list[list[int]] = [[0] * 3 for _ in range(3)]
@@ -170,14 +171,14 @@ def central_inertia(k: Kinematics, body: int) -> Matrix:
 
 
 def inertia_change(k: Kinematics, body: int) -> Components:
-    """The torque İ·ω, İ the derivative of the central inertia in the body's axes.
+    """The torque İ·ω, where İ is the derivative of the central inertia in the body's axes.
 
-    It is nothing for a rigid body; but a tensor may be written in another frame, which turns in the body by δ,
+    It vanishes for a rigid body.  But a tensor may be written in another frame, which turns in the body with δ,
 
         İ·ω = δ × (I·ω) − I·(δ × ω),
 
-    or about a point that moves in the body, or that is away from a changing mass.  The inertia of a wheel in its fork
-    or of a ball in its carrier is constant all the same, as numbers show.
+    or about a point that moves in the body, or, for a changing mass, about a point away from the mass centre.  Numbers
+    test whether the inertia is constant nevertheless, as for a wheel in its fork or a ball in its carrier.
     """
     g, b = k.graph, k.description.bodies[body]
     growth = k.rate.of(b.mass) if b.about else 0
@@ -230,8 +231,8 @@ def rotational_torque(
 ) -> Components:
     """Torque I·α + ω × I·ω for an inertia I about a point of a frame, and S, its second moments of mass.
 
-    As ∫ ρ × (U ρ) dm = axial(U S), S = ½ tr(I) 1 − I: U serves the points of the frame as well.  About a fixed
-    direction the classical form is shorter.
+    The torque is ∫ ρ × (U ρ) dm = axial(U S) with S = ½ tr(I) 1 − I, since U is needed for the points of the frame
+    anyway.  About a fixed direction the classical form is shorter.
     """
     g, w = k.graph, k.omega[frame]
     if sum(1 for x in w if x) <= 1:
@@ -239,7 +240,7 @@ def rotational_torque(
     u = accelerations.matrix(frame)
 
     def about(x: int, y: int, z: int) -> int:
-        """(U S)_zy − (U S)_yz."""
+        """The component (U S)_zy − (U S)_yz."""
         own = g.sub(g.mul(second[y][y], u[z][y]), g.mul(second[z][z], u[y][z]))
         mixed = g.sub(g.mul(second[x][y], u[z][x]), g.mul(second[z][x], u[y][x]))
         return g.add(g.add(own, mixed), g.mul(second[y][z], g.sub(u[z][z], u[y][y])))
@@ -264,7 +265,7 @@ def inertia_forces(
 def uniform_gravity(k: Kinematics) -> tuple[Components, set[int]]:
     """The field γ, in inertial axes, and the numbers of the loads that are m γ at the mass centres of all bodies.
 
-    It is the sum of the fields that all bodies with mass are in; ``(ZERO, set())`` where there is none.
+    It is the sum of the fields common to all bodies with mass; ``(ZERO, set())`` without such a field.
     """
     total, numbers = ZERO, set[int]()
     for field, loads in common_fields(k):
@@ -316,7 +317,7 @@ def same_field(k: Kinematics, a: Components, b: Components) -> bool:
 
 
 def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
-    """Acceleration of a mass by a force, if it is constant in inertial axes; None for other forces."""
+    """Acceleration force/mass, if it is constant in inertial axes; otherwise None."""
     if len(load.vector) != 1 or load.vector[0][0] != 0:
         return None
     x, y, z = (_divided(k, component, mass) for component in load.vector[0][1])
@@ -326,7 +327,7 @@ def _per_mass(k: Kinematics, load: Load, mass: int) -> Components | None:
 
 
 def _divided(k: Kinematics, node: int, mass: int) -> int | None:
-    """Quotient ``node / mass`` if it does not depend on the symbols of the mass: by structure, or by numbers."""
+    """Quotient ``node / mass`` if, by structure or by numbers, it does not depend on the symbols of the mass."""
     quotient = _without_factor(k, node, mass)
     g = k.graph
     if quotient is not None or g.value(mass) is not None:

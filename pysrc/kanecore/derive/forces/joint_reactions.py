@@ -4,14 +4,14 @@
 A row of G acts by the forces λ·vector on the child and −λ·vector on the parent, which are compared with the row.
 
 Reactions at the joints of a tree come from a Newton–Euler pass over the bodies with u̇ known.  It goes from the last
-body to the first, with the loads R at Q and T that act on a body, and the reactions F_c, T_c that it gives to its
-children at their joint points P_c.  The reaction of the joint at P on the body, beyond the loads of the model, is
+body to the first.  Loads R at Q and T act on a body, and it acts by reactions F_c, T_c on its children at their joint
+points P_c.  The reaction of the joint at P on the body, in addition to the loads of the model, is
 
     F = m a + ṁ v − Σ R + Σ F_c,
     T = İω + I·α + ω × I·ω + (C − P) × (m a + ṁ v) − Σ [T + (Q − P) × R] + Σ [T_c + (P_c − P) × F_c]
 
-(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 5.3).  It holds whatever the speeds are: with absolute
-angles, generalized forces are no joint torques.
+(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 5.3).  This is true for any choice of speeds, while
+generalized forces along absolute angles are no joint torques.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["attached_loads", "is_free", "misattached", "numbered", "reactions", 
 
 
 def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, number: int) -> list[Load]:
-    """Loads by which a row acts at its attachments, with the number of one load of the user's list."""
+    """Loads of a row at its attachments, with the same number in the user's list."""
     loads = []
     for a in acting:
         vector = tuple((f, scale(g, multiplier, v)) for f, v in a.vector)
@@ -48,7 +48,7 @@ def attached_loads(g: Graph, acting: Iterable[Attachment], multiplier: int, numb
 
 
 def numbered(attachments: Iterable[Attachment], rows: Sequence[Row]) -> tuple[Attachment, ...]:
-    """Attachments with numbers of rows of G in place of names; without those of constraints that are no row of G."""
+    """Attachments with numbers of rows of G in place of names; constraints without a row are left out."""
     numbers = {row.name: i for i, row in enumerate(rows)}
     known = (a for a in attachments if not isinstance(a.row, str) or a.row in numbers)
     return tuple(replace(a, row=numbers[a.row]) if isinstance(a.row, str) else a for a in known)
@@ -64,15 +64,15 @@ def unknown_rows(attachments: Iterable[Attachment], rows: Sequence[Row]) -> str:
 
 
 def misattached(k: Kinematics, number: int, row: Row, acting: Iterable[Attachment]) -> str:
-    """Error message for attachments that do not act as their row does; empty if they do."""
+    """Error message for attachments with another generalized force than their row; empty if all agree."""
     g = k.graph
     given = generalized_forces(Wrenches(k, attached_loads(g, acting, g.one, -1)))
     if equal(g, zip(given, row.jacobian, strict=True), (*given, *row.jacobian), otherwise=True):
         return ""
     return (
-        f"attach={{{number}: ...}} does not act as {row.name}: the generalized force of its vector is not "
-        "the row of G; check sign and length of the vector, and the points: one of a contact needs the "
-        "velocity of the body's point that touches, by set_vel"
+        f"attach={{{number}: ...}} does not act as {row.name}: the generalized force of its vector is not the row of "
+        "G; check sign and length of the vector, and the points: a contact point needs the velocity of the body's "
+        "touching point, by set_vel"
     )
 
 
@@ -81,7 +81,7 @@ def reactions(
 ) -> list[int]:
     """Force and torque on the child of each joint, in inertial axes: 6 nodes a joint.
 
-    Constraints act where they are attached, by their multipliers; ``attachments`` have numbers of rows.
+    Constraints act at their ``attachments``, which have numbers of rows, by their multipliers.
     """
     balance = _Balance(k, Accelerations(k, udot))
     balance.add_loads()
@@ -94,7 +94,7 @@ def reactions(
 
 
 class _Balance:
-    """Force F and torque T of each body at its joint, summed from m a + ṁ v and İω + I·α + ω × I·ω on."""
+    """Force F and torque T of each body at its joint; the sums start from m a + ṁ v and İω + I·α + ω × I·ω."""
 
     def __init__(self, k: Kinematics, accelerations: Accelerations) -> None:
         d = k.description
@@ -138,7 +138,7 @@ class _Balance:
                     self._add_torque(body, v)
 
     def carry_to_ground(self) -> None:
-        """Carry the reactions of children to their parents, from the bodies farthest from the ground on."""
+        """Add the reactions of children to their parents, starting with the bodies farthest from the ground."""
         joints = self.description.joints
         for i in _children_first([joint.parent for joint in joints]):
             parent = joints[i].parent
@@ -150,9 +150,9 @@ class _Balance:
 def is_free(k: Kinematics, joint: Joint) -> bool:
     """Test whether a joint constrains nothing, so that its body moves freely.
 
-    Freely means everywhere in space; or in a plane, if the body turns about two axes or more, as a wheel on the ground
-    does, or if no load of the model leads out of that plane.  The rails hold a trolley, and a table holds a puck: their
-    bodies do not move freely.
+    A body moves freely if its position is free in space.  It also counts as free if its position is free in a plane,
+    and it turns about two axes or more, as a wheel on the ground, or no load of the model acts out of the plane.  A
+    trolley on rails and a puck on a table do not move freely.
     """
     if not joint.free:
         return False
@@ -175,7 +175,7 @@ def is_free(k: Kinematics, joint: Joint) -> bool:
 
 
 def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], int]:
-    """Three axes, as rows, and n: the first n axes span the directions in which speeds move a vector."""
+    """Three axes as rows, and n: the first n axes span the partial derivatives of a velocity by the speeds."""
     g = k.graph
     tangents = [Tangent(g, {u: g.one}).of for u in k.description.speeds]
     partials = [[of(x) for x in velocity] for of in tangents]
@@ -186,7 +186,7 @@ def _span(k: Kinematics, velocity: Components) -> tuple[np.ndarray[tuple[int, in
 
 
 def _children_first(parents: Sequence[int]) -> list[int]:
-    """Numbers of the joints, those farther from the ground first."""
+    """Numbers of the joints, the farthest from the ground first."""
     depth: dict[int, int] = {GROUND: 0}
     for i in range(len(parents)):
         above = []

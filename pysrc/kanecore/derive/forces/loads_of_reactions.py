@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Loads that depend on reactions N which in turn depend on the motion: friction μ|N| of joints, rails and tyres.
 
-With s the parts of loads that hold reactions, the equations of motion M u̇ = f₀ + B s + Gᵀλ, G u̇ = −γ, and those of the
-reactions, which are linear in u̇, λ, N and s, give
+Let s be the parts of loads that depend on reactions.  The equations of motion M u̇ = f₀ + B s + Gᵀλ, G u̇ = −γ, and the
+equations of the reactions are linear in u̇, λ, N and s.  They give
 
     N = α + β s        from one factorization and k + 1 right-hand sides
     s = h(N)           by Newton's method from s = 0, with J = 1 − (∂h/∂N) β
 
-On the graph this is a straight line of `TURNS` steps.  Linear h needs one.  The solution is the one connected with zero
-friction: det J, which is 1 there, is positive at all steps.  Where it is not, or where the steps do not end, loads are
-not a number; a node says which, as a ``kc_status``, and calls raise a SingularError that names the loads.  There bodies
-jam, or jump without impact (Painlevé; F. Génot & B. Brogliato, *New results on Painlevé paradoxes*, 1999).
+On the graph these are `TURNS` steps without branches; linear h needs one step.  The solution is the one connected with
+zero friction: det J is 1 without friction, and must be positive at all steps.  If it is not, or if the steps do not
+converge, loads are NaN; a node gives the reason as a ``kc_status``, and calls raise a SingularError that names the
+loads.  There bodies jam, or jump without impact (Painlevé; F. Génot & B. Brogliato, *New results on Painlevé
+paradoxes*, 1999).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from kanecore.statuses import BY_WORD
 __all__ = ["Affine", "Shares", "friction_free_determinant", "not_a_number", "not_positive", "status_where"]
 
 TURNS = 5
-OWN_SLOPES = 3  # steps with a Jacobian of their own: later ones are small, and take that of the last of these
+OWN_SLOPES = 3  # steps with a new Jacobian: later steps are small, and reuse the last Jacobian
 
 
 class Shares:
-    """Parts of loads that hold reactions, each with a symbol in its place.
+    """Parts of loads that depend on reactions, each replaced by a symbol.
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class Affine:
 
     @cached_property
     def _changes(self) -> list[list[int]]:
-        """J in the symbols N."""
+        """The Jacobian J in the symbols N."""
         g = self.graph
         columns = list(zip(*self.slopes, strict=True))
         gradients = [accumulate(g, [(law, g.one)], self.reactions) for law in self.laws]
@@ -122,7 +123,7 @@ class Affine:
 
     @property
     def is_explicit(self) -> bool:
-        """Test whether h does not depend on the reactions that it changes."""
+        """Test whether h does not depend on reactions that s changes."""
         return all(x == int(i == j) for i, row in enumerate(self._changes) for j, x in enumerate(row))
 
     @property
@@ -130,7 +131,7 @@ class Affine:
         return is_affine(self.graph, self.laws, set().union(*map(self.graph.above, self.reactions)).__contains__)
 
     def solution(self) -> tuple[list[int], int]:
-        """The nodes of s, and of a ``kc_status``: why s, which is not a number there, is not connected with zero."""
+        """The nodes of s and of a ``kc_status``, the reason if s is NaN, as it is not connected with zero friction."""
         g, s = self.graph, [0] * len(self.laws)
         unended: list[int] = []
         if self.is_explicit or self.is_linear:
@@ -147,9 +148,9 @@ class Affine:
         return [g.select(wrong, not_a_number(g, x), x) for x in s], fault
 
     def _by_newton(self) -> tuple[list[int], list[int], list[int]]:
-        """S after the last step; conditions, of which one holds where a branch ended; conditions of too few steps.
+        """The shares s after the last step; conditions of the end of a branch; conditions of too few steps.
 
-        A step corrects what small pivots of the one before lost.
+        A step corrects the errors by small pivots of the previous step.
         """
         g, s = self.graph, [0] * len(self.laws)
         conditions, steps = list[int](), list[int]()
@@ -168,27 +169,27 @@ class Affine:
         return [g.sub(x, h) for x, h in zip(s, g.substitute(list(self.laws), values), strict=True)]
 
     def _is_far(self, steps: Sequence[int], s: Sequence[int]) -> int:
-        """The condition that holds where the last step was not small."""
+        """The condition that the last step was not small."""
         g = self.graph
         last, size = (g.sum(g.call(Op.ABS, x) for x in each) for each in (steps, s))
         return g.binary(Op.LT, g.mul(g.last_step(), size), last)
 
 
 def friction_free_determinant(affine: Affine) -> int:
-    """Det J at the reactions without friction: of linear h everywhere."""
+    """The determinant det J at the reactions without friction; for linear h it is the same everywhere."""
     return determinant(affine.graph, affine.jacobian(affine.at([0] * len(affine.laws))))
 
 
 def not_positive(g: Graph, node: int) -> list[int]:
-    """The condition node ≤ 0; none of a positive number."""
+    """The condition node ≤ 0, as a list; empty for a positive number."""
     value = g.value(node)
     return [] if value is not None and value > 0 else [g.binary(Op.LE, node, 0)]
 
 
 def status_where(g: Graph, conditions: Iterable[int], word: str, otherwise: int = 0) -> int:
-    """The node of a status where one of several conditions holds.
+    """The node of a status, which is set if any of several conditions is true.
 
-    All conditions end in one number, which loads read once: a choice for each condition would double the work of
+    All conditions are joined in one number, which loads read once: a choice for each condition would double the work of
     derivatives.
     """
     status = g.constant(BY_WORD[word].code)
@@ -198,5 +199,5 @@ def status_where(g: Graph, conditions: Iterable[int], word: str, otherwise: int 
 
 
 def not_a_number(g: Graph, node: int) -> int:
-    """A node that is not a number at any value of another: the root of −1 − x², which costs no call of a function."""
+    """A node that is NaN for all values of x: the root of −1 − x², which costs no call of a function."""
     return g.sqrt(g.sub(g.constant(-1), g.square(node)))

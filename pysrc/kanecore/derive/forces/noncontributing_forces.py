@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Noncontributing forces: unknown reactions among the loads, which do no work, are removed from a description.
 
-No generalized active force depends on a noncontributing force.  Reactions on which one does depend are found as well.
+No generalized active force depends on a noncontributing force.  Reactions on which a generalized active force depends
+are found, too.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ __all__ = ["but_loads", "in_loads_alone", "reactions_with_effect", "without", "w
 
 
 def in_loads_alone(d: Description) -> list[int]:
-    """Nodes of symbols that occur in loads and nowhere else."""
+    """Nodes of symbols that occur in loads only."""
     elsewhere = set(d.graph.below(but_loads(d)))
     in_loads = d.graph.below([i for load in d.loads for _, v in load.vector for i in v])
     return [i for i in in_loads if i not in elsewhere]
 
 
 def but_loads(d: Description, outputs: bool = True) -> Iterator[int]:
-    """The nodes of all but loads, and, if so asked, but outputs and rates of states."""
+    """The nodes of the description without loads and, on request, without outputs and rates of states."""
     for f in d.frames:
         yield from (i for row in f.rotation for i in row)
         yield from (i for _, v in f.angular_velocity for i in v)
@@ -55,11 +56,11 @@ def without(d: Description, symbols: Collection[int]) -> Description:
 
 
 def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
-    """The candidates on which no F_r depends.
+    """The candidates that affect no F_r.
 
-    Some drop out by structure.  For others that the loads are affine in, such as the tension of a string between two
-    particles, the terms v_r·∂R/∂T of ∂F_r/∂T cancel: to rounding, relative to their own size, at two random states.  A
-    symbol that multiplies masses is no unknown force but a field of gravity, which affects reactions.
+    Structure shows this for some candidates.  If loads are affine in a candidate, as in the tension of a string between
+    two particles, the terms v_r·∂R/∂T of ∂F_r/∂T must cancel, to rounding relative to their own size, at two random
+    states.  A symbol that multiplies masses is a field of gravity and no unknown force, since it affects reactions.
     """
     d = duplicate(d)
     g, k = d.graph, Kinematics(d)
@@ -78,9 +79,9 @@ def without_effect(d: Description, candidates: Sequence[int]) -> list[int]:
 
 
 def reactions_with_effect(d: Description, candidates: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Forces that stay in the loads, as that in friction μN: (candidate, number of the load, auxiliary speed).
+    """Forces that stay in the loads, as N in friction μN: (candidate, number of the load, auxiliary speed).
 
-    A force is a reaction where it acts along an auxiliary motion of its point that is normal to all others.
+    A force is a reaction if it acts along an auxiliary motion of its point that is normal to all other motions.
     """
     if not candidates or not d.auxiliary:
         return []

@@ -2,14 +2,14 @@
 """Potential energies of springs and fields: of loads whose magnitude depends on one length or angle.
 
 The power of a load, Σ_r F_r u_r, is a sum of components of forces times components of velocities.  Terms with a common
-factor f(s), s a function of the coordinates, have the power f(s) Σ d_i w_i.  If that is f(s) ṡ, their potential energy
-is
+factor f(s), where s is a function of the coordinates, have the power f(s) Σ d_i w_i.  If this is f(s) ṡ, their
+potential energy is
 
     U = −∫ f(s) ds.
 
-Lengths, coordinates and other parts of the factor are tried for s.  Loads whose generalized forces depend on several
-coordinates are integrated one coordinate after the other.  A candidate U counts only if dU/dt is the opposite of the
-power at random states.
+Lengths, coordinates and other parts of the factor are tried for s.  Loads with generalized forces in several
+coordinates are integrated over one coordinate after the other.  A candidate U counts only if dU/dt is the opposite of
+the power at random states.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from .generalized_forces import Wrenches, generalized_forces
 
 __all__ = ["Springs", "is_gradient"]
 
-STEADY = PARAMETER | COORDINATE  # a magnitude may depend on these: no time, no input, no speed
+STEADY = PARAMETER | COORDINATE  # a magnitude may depend on these, but not on time, inputs or speeds
 POWERS_OF_S = (0, 1, -1, 2, -2)  # Σ d_i w_i may be ṡ times such a power of s
-LARGEST_DENOMINATOR = 12  # of the factor, but for powers of two and ten: r·v is ½ d(r²)/dt
-CANDIDATES_MAX = 200  # nodes that are tried for s
-FACTORS_MAX = 4  # of a magnitude, each of which may belong to its direction
-SIGNS_MAX = 3  # different |x| in a comparison: each is tried with both signs
-SAME = 1e-9  # relative, of ratios at random states
+LARGEST_DENOMINATOR = 12  # largest denominator of the factor, apart from powers of two and ten: r·v is ½ d(r²)/dt
+CANDIDATES_MAX = 200  # largest number of nodes that are tried for s
+FACTORS_MAX = 4  # largest number of factors of a magnitude; each may belong to the direction
+SIGNS_MAX = 3  # largest number of different |x| in a comparison, each tried with both signs
+SAME = 1e-9  # relative difference of equal ratios at random states
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class _Term:
     Attributes
     ----------
     place : (int, int, int)
-        The load, the part of its vector, the component.
+        Indices of the load, of the part of its vector, and of the component.
     number : int
         The load's place in the user's list.
     sign, node : int
     rate : int
-        The component of the velocity along it, less its value at u = 0.
+        The component of the velocity along the component of the load, minus its value at u = 0.
     """
 
     place: tuple[int, int, int]
@@ -90,7 +90,7 @@ class Springs:
         self._graph = g = self._kinematics.graph
         self._idle: set[tuple[int, int, int]] = set()  # components of loads that do no work
         self._at_rest = dict.fromkeys(k.description.speeds, 0)
-        self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # in place of s: nodes with σ alone hold no coordinate
+        self._sigma = g.symbol(("σ", "spring"), PARAMETER)  # replaces s, so that coordinates vanish
         drawn = [random.Random(seed) for seed in range(3)]
         at = [{u: draw.uniform(-1.0, 1.0) for u in k.description.speeds} for draw in drawn]
         self._speeds = [Sample(g, values=speeds) for speeds in at]  # of one place
@@ -104,13 +104,13 @@ class Springs:
             self.left[i] = self._without(i, places, part, target)
         taken = {k.description.loads[i].number for i in self.left}
         working = {term.place[0] for term in (*whole, *single)}
-        for i in numbers:  # the other end of a spring that is at rest
+        for i in numbers:  # the fixed other end of a spring
             if i not in working and k.description.loads[i].number in taken:
                 self.left[i] = self._without(i, places, part, target)
 
     # ------------------------------------------------------------------- terms
     def _terms(self, i: int, split: Callable[[int], list[tuple[int, int]]]) -> Iterator[_Term]:
-        """Terms of a load that do work and depend on coordinates and parameters alone."""
+        """Terms of a load that do work and depend only on coordinates and parameters."""
         k = self._kinematics
         load = k.description.loads[i]
         on_point = load.kind == "force"
@@ -126,12 +126,12 @@ class Springs:
                         yield _Term((i, part, axis), load.number, sign, each, rate)
 
     def _moving(self, nodes: Sequence[int]) -> list[int]:
-        """Nodes less their values at u = 0."""
+        """Nodes minus their values at u = 0."""
         g = self._graph
         return [g.sub(x, y) for x, y in zip(nodes, g.substitute(nodes, self._at_rest), strict=True)]
 
     def _found(self, terms: list[_Term], search: Callable[[list[_Term]], list[_Term]]) -> list[_Term]:
-        """Terms whose potential energy was added: of one load, of one item in the user's list, of all together."""
+        """Terms with an added potential energy: of one load, of one item in the user's list, or of all loads."""
         found: list[_Term] = []
         for key in (lambda x: x.place[0], lambda x: x.number, lambda x: 0):
             groups = {key(x): [y for y in terms if key(y) == key(x)] for x in terms}
@@ -155,7 +155,7 @@ class Springs:
         return found
 
     def _ways(self, node: int) -> Ways:
-        """Nodes below each moving factor, and of these the ones through which alone it depends on coordinates."""
+        """Nodes below each moving factor, and the subset on all paths from the factor to coordinates."""
         g = self._graph
         moving = [i for i in factors(g, node) if g.depends[i] & COORDINATE]
         return {i: (set(g.below([i])), set(_necks(g, i))) for i in moving}
@@ -178,10 +178,10 @@ class Springs:
             pairs.append((power, state(rate)))
         (a, b), *others = pairs
         size = max(abs(x) for pair in pairs for x in pair[1:]) * max(abs(pair[0]) for pair in pairs)
-        return not any(abs(a * d - b * c) > SAME * size for c, d in others)  # NaN tells nothing
+        return not any(abs(a * d - b * c) > SAME * size for c, d in others)  # NaN decides nothing
 
     def _factored(self, node: int, s: int) -> tuple[int, Powers] | None:
-        """Factors of a term that hold σ, which stands for s, and the others; None if it is no such product."""
+        """Factors of a term with σ in place of s, and factors without σ; None if the term is no such product."""
         g = self._graph
         [image] = g.substitute([node], {s: self._sigma})
         of_s, others = {}, {}
@@ -218,7 +218,7 @@ class Springs:
 
     # ------------------------------------------------------- several coordinates
     def _by_coordinates(self, terms: list[_Term]) -> list[_Term]:
-        """U with Q_k = −∂U/∂q_k, if q̇ is u: the part of Q_k without a potential yet is integrated over q_k."""
+        """U with Q_k = −∂U/∂q_k, if q̇ = u: the remaining part of each Q_k is integrated over q_k."""
         d, g = self._kinematics.description, self._graph
         if d.rates != d.speeds or not any(g.depends[term.node] & COORDINATE for term in terms):
             return []
@@ -236,7 +236,7 @@ class Springs:
 
     # --------------------------------------------------------------------- accepted
     def _add(self, energy: int | None, terms: Iterable[_Term]) -> bool:
-        """Add an energy if the power of some terms is −dU/dt, less the values of both at u = 0."""
+        """Add an energy U if the power of some terms is −dU/dt, both without their values at u = 0."""
         if energy is None:
             return False
         g = self._graph
@@ -249,7 +249,7 @@ class Springs:
         return good
 
     def _without(self, i: int, whole: set[tuple[int, int, int]], part: list[_Term], target: Graph) -> Load | None:
-        """Load less the terms that have a potential energy; None if nothing is left."""
+        """Load without the terms that have a potential energy; None if no terms remain."""
         g, load, vector = self._graph, self._kinematics.description.loads[i], []
         taken = {(x.place, x.sign, x.node) for x in part}
         for n, (frame, components) in enumerate(load.vector):
@@ -267,7 +267,7 @@ class Springs:
 
 
 def _may_hold(g: Graph, load: Load) -> bool:
-    """Test whether a part of some component depends on coordinates and parameters alone."""
+    """Test whether a part of a component depends only on coordinates and parameters."""
     return any(_steady_and_rest(g, x)[0] for _, v in load.vector for x in v if g.depends[x] & COORDINATE)
 
 
@@ -285,7 +285,7 @@ def is_gradient(k: Kinematics, loads: Sequence[Load]) -> bool:
 
 
 def _steady_and_rest(g: Graph, node: int) -> tuple[int, int]:
-    """Summands of a node that depend on coordinates and parameters only, and the others, with factors multiplied in."""
+    """Summands of a node that depend only on coordinates and parameters, and other summands, multiplied out."""
     parts: dict[int, tuple[int, int]] = {}
     if not g.depends[node] & ~STEADY:
         return node, 0
@@ -313,16 +313,16 @@ def _steady_and_rest(g: Graph, node: int) -> tuple[int, int]:
 
 
 def _is_of(g: Graph, ways: Ways, s: int) -> bool:
-    """Test whether a product consists of functions of s and of factors that do not hold s."""
+    """Test whether a product consists of functions of s and of factors without s."""
     root = g.nodes[s][1] if g.nodes[s][0] is Op.SQRT else s
     related = [i == root or s in necks for i, (below, necks) in ways.items() if i == root or s in below]
     return bool(related) and all(related)
 
 
 def _necks(g: Graph, root: int) -> list[int]:
-    """Nodes on all paths from a node to the coordinates below it: it is a function of each."""
+    """Nodes on all paths from a node to the coordinates below; the node is a function of any of them."""
     nodes = [i for i in g.below([root]) if g.depends[i] & COORDINATE]
-    down, up = dict[int, int](), dict.fromkeys(nodes, 0)  # numbers of ways, to coordinates and from the root
+    down, up = dict[int, int](), dict.fromkeys(nodes, 0)  # numbers of paths to coordinates, and from the root
     for i in nodes:
         down[i] = sum(down[k] for k in g.operands(i) if k in up) or 1
     up[root] = 1
@@ -342,7 +342,7 @@ def _some_of(powers: Powers) -> Iterator[Powers]:
 
 
 def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fraction, int, Powers] | None:
-    """(c, n, P) where ``along`` times P is c sⁿ ``rate`` at random states; c is simple, P a part of a product."""
+    """(c, n, P) with ``along`` · P = c sⁿ ``rate`` at random states, for a simple c and a part P of a product."""
     regions = []
     for a, b, c in _by_signs(g, [along, rate, s]):
         states = deciding(g, [a, b, c], 3)
@@ -365,7 +365,7 @@ def _ratio(g: Graph, along: int, rate: int, s: int, common: Powers) -> tuple[Fra
 
 
 def _simple(x: float) -> Fraction:
-    """The simple fraction that a number is, times a power of two or ten, as units bring; 0 if it is none."""
+    """The number as a simple fraction times a power of two or ten, as units require; 0 if it is no such number."""
     if not math.isfinite(x) or x == 0.0:
         return Fraction(0)
     for scale in (Fraction(1), Fraction(2) ** math.frexp(x)[1], Fraction(10) ** math.floor(math.log10(abs(x)))):
@@ -376,7 +376,7 @@ def _simple(x: float) -> Fraction:
 
 
 def _value(state: Callable[[int], float], powers: Powers) -> float:
-    """Value of a product at a state; radicands are positive wherever the root is a number."""
+    """Value of a product at a state, with |radicand| under roots."""
     roots = {i: power for i, power in powers.items() if power.denominator > 1}
     whole = math.prod(state(i) ** power.numerator for i, power in powers.items() if i not in roots)
     return whole * math.prod(math.pow(abs(state(i)), power) for i, power in roots.items())

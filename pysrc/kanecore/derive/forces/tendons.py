@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Actuators along straight lines between points: springs, dampers, motors, cables over obstacles.
 
-With r the position of one point from the one before, and e = r/|r|,
+Let r be the position of each point from the previous one, and e = r/|r|. With
 
     l = Σ |r|,        dl/dt = Σ e·(dr/dt),
 
-a force F(l, dl/dt, ...), positive where it pushes the points apart, acts with F e on the one and −F e on the other.
-Here both are formed on the graph, where SymPy would write out r·r in every direction cosine.
+a force F(l, dl/dt, ...), positive if it pushes the points apart, acts by F e on the point and by −F e on the previous
+one.  Both are formed on the graph, since SymPy would write out r·r in every direction cosine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["with_tendons"]
 
 
 def with_tendons(d: Description) -> Description:
-    """Description with the loads of all its tendons in place of these."""
+    """Description in which tendons are replaced by their loads."""
     if not d.tendons:
         return d
     k = Kinematics(d)
@@ -57,7 +57,7 @@ def _loads(k: Kinematics, tendon: Tendon) -> Iterator[Load]:
 def _span(k: Kinematics, a: int, b: int) -> tuple[int, Components, Components | None]:
     """The position r of b from a in the axes of a frame, and dr/dt.
 
-    None for dr/dt where the ω of some frame does not fit its orientation: there only |r| has the right derivative.
+    dr/dt is None if the ω of a frame on the path does not fit its orientation; then only |r| has the right derivative.
     """
     g, points, (up, down) = k.graph, k.description.points, k.chains(a, b)
     frames = [f for i in (*up, *down) for f, _ in points[i].position]

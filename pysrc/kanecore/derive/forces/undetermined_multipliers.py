@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rows of G whose multipliers nothing determines, because they follow from other rows."""
+"""Rows of G with undetermined multipliers, because the rows follow from other rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["redundant_rows"]
 
 
 def redundant_rows(derivation: Derivation) -> list[str]:
-    """Names of the rows of G that are combinations of each other at random states on the constraints; without zeros.
+    """Names of the nonzero rows of G that are combinations of other rows, at random states on the constraints.
 
-    Of λ with Gᵀλ given, those components that a null vector of Gᵀ holds may have any value.
+    For a given Gᵀλ, the components of λ in the null space of Gᵀ may have any value.
     """
     rows = derivation.rows
     if not rows:

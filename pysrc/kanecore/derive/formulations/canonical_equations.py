@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hamilton's canonical equations, on the graph (Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, ch. 8).
 
-With q̇ = w = Y u + z, and K the part of the Lagrangian L = K − U that holds the speeds,
+With q̇ = w = Y u + z, and K the part of the Lagrangian L = K − U with the speeds,
 
     Yᵀ p = ∂K/∂u = M u + n,        dq/dt = w,        dp/dt = ∂K/∂q − (∂w/∂q)ᵀ p + Q,        Yᵀ Q = F,
 
-F the generalized active forces.  The first equation is solved for u, and this u is put into the others: dq/dt = ∂H/∂p,
-and dp/dt = −∂H/∂q plus the forces without a potential.
+where F are the generalized active forces.  The first equation is solved for u, and the solution is put into the other
+two: dq/dt = ∂H/∂p, and dp/dt = −∂H/∂q plus the forces without a potential.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .hamiltonian import set_velocity
 
 __all__ = ["canonical", "why_no_phase_space"]
 
-STATES = 3  # random ones, of random parameters as well: at one of them a mass matrix is positive definite
+STATES = 3  # random states and parameters: a mass matrix must be positive definite at one of them
 
 
 def canonical(description: Description) -> Description:
@@ -56,7 +56,7 @@ def _obstacle(derivation: Derivation) -> str:
     taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
     clash = [name for name in map(momentum_name, d.coordinate_names) if name in taken]
     if clash:
-        return f"the name {clash[0]} of a momentum is taken: rename the other"
+        return f"the name {clash[0]} of a momentum is taken: rename its symbol"
     return _not_linear(derivation)
 
 
@@ -64,7 +64,7 @@ def why_no_phase_space(derivation: Derivation) -> str:
     """Reason why a model's equations are not Lagrange's in independent q with momenta p = ∂L/∂q̇; else empty."""
     d = derivation.description
     if d.first_order is not None:
-        return "it is in q and p already"
+        return "its state is q and p already"
     if d.constraints:
         return "its coordinates are not independent, but have constraints"
     if d.auxiliary:
@@ -72,7 +72,7 @@ def why_no_phase_space(derivation: Derivation) -> str:
     if d.states:
         return f"it has first-order states, {', '.join(d.state_names)}, beside q and p"
     if derivation.has_inertial_loads:
-        return "a load holds derivatives of speeds, which no momentum accounts for"
+        return "a load depends on derivatives of speeds, which p = dL/dq' does not include"
     return unrelated(d) or set_velocity(derivation) or _changing(derivation.kinematics)
 
 
@@ -90,7 +90,7 @@ def _not_linear(derivation: Derivation) -> str:
     g = derivation.graph
     if any(g.depends[x] & SPEED for row in derivation.metric for x in row):
         return (
-            "its momenta p = dL/dq' are not linear in the derivatives of the coordinates, and are not solved for these"
+            "its momenta p = dL/dq' are not linear in the derivatives of the coordinates, so these are not solved for"
         )
     return ""
 
@@ -111,7 +111,7 @@ class _Canonical:
         return self.derivation.formulation.kinetic_part
 
     def _speeds(self) -> tuple[list[int], tuple[tuple[int, int, int], ...]]:
-        """U in q and p, from M u = Yᵀ p − n, and the pivots."""
+        """The speeds u in q and p, from M u = Yᵀ p − n, and the pivots."""
         g, d = self.graph, self.d
         given = accumulate(g, [(self._kinetic, g.one)], d.speeds, SPEED)
         at_rest = g.substitute(given, dict.fromkeys(d.speeds, 0))
@@ -126,7 +126,7 @@ class _Canonical:
         return self.graph.substitute(nodes, self.speed_of)
 
     def _derivatives(self) -> list[int]:
-        """dp/dt, in q and u."""
+        """The rates dp/dt, in q and u."""
         g, d = self.graph, self.d
         forces = coordinate_forces(d, self.derivation.formulation.active_forces())
         own = accumulate(g, [(self._kinetic, g.one)], d.coordinates, COORDINATE)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Formulations: the source of M u̇ = f and of the energies.
+"""Formulations: sources of M u̇ = f and of the energies.
 
-They are bodies and loads (:mod:`.kane_equations`, Kane's method), a Lagrangian (:mod:`.lagrange_equations`), or
-equations that are solved already (`Solved`: u̇ = f(q, u, t, r), M is 1).  All else follows from M, f and the
-constraints in one way.
+A formulation is made of bodies and loads (:mod:`.kane_equations`, Kane's method), of a Lagrangian
+(:mod:`.lagrange_equations`), or of solved equations (`Solved`: u̇ = f(q, u, t, r), M is 1).  All further results follow
+from M, f and the constraints, whatever the formulation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ARTICULATED = "articulated bodies"
 
 @dataclass(frozen=True)
 class Solution:
-    """Expressions of u̇ and the method in words; ``waiting`` is the length of their chain of operations."""
+    """Expressions of u̇ and the method in words; ``waiting`` is the length of their longest chain of operations."""
 
     method: str
     udot: Derived
@@ -41,29 +41,29 @@ class Solution:
 
 
 class Formulation(Protocol):
-    """One source of the equations of motion, on the graph.
+    """A source of the equations of motion, on the graph.
 
     Attributes
     ----------
     method : str
-        How M is formed.
+        Method of forming M, in words.
     metric : list of list of nodes
-        M without the loads that hold u̇: symmetric, and the metric of projections.
+        M without the loads in u̇: the symmetric metric of projections.
     forcing : list of nodes
         The right-hand side f of M u̇ = f: the residual at u̇ = 0.
     energy : Energy
         The potential energy of the loads.
     kinetic_energy, potential_energy : node
     lagrangian : node
-        L, the potential energy of loads taken off.
+        L, minus the potential energy of loads.
     kinetic_part : node
-        The sum L + U, all that holds speeds in L: of bodies T.
+        The sum L + U, the part of L with speeds; T for bodies.
     power : node
-        d(T + U)/dt at u̇, less the power of the forces of constraint.
+        d(T + U)/dt at u̇, minus the power of the forces of constraint.
     has_gravity : bool
         Whether every body with mass has its weight in one uniform field.
     pivots : sequence of (pivot, diagonal entry, number of the speed)
-        Where all expressions hold, as for `Derived`.
+        Conditions on all expressions, as in `Derived`.
     """
 
     @property
@@ -90,7 +90,7 @@ class Formulation(Protocol):
     def pivots(self) -> tuple[tuple[int, int, int], ...]: ...
 
     def momenta(self) -> list[int]:
-        """∂T/∂u, of a Lagrangian ∂L/∂u."""
+        """∂T/∂u; for a Lagrangian ∂L/∂u."""
         ...
 
     def active_forces(self) -> list[int]:

@@ -5,8 +5,8 @@
     T = T₂ + T₁ + T₀, homogeneous in q̇ = Y w,    H = T₂ − T₀ + U
 
 (Goldstein, *Classical Mechanics*, 3rd ed., 2002, sections 2.7 and 8.1).  p needs as many speeds as coordinates; H is
-defined wherever z lies in the range of Y, on unit quaternions too.  Neither is defined where a velocity that the user
-set is not the derivative of a position: T is no function of q, q̇, t there, or constraints are in it already.
+defined if z lies in the range of Y, also with unit quaternions.  Neither is defined if a velocity set by the user is
+not the derivative of a position: T is then no function of q, q̇, t, or T has constraints built in.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def why_no_hamiltonian(derivation: Derivation) -> str:
         return reason
     if Hamilton(derivation).drift is None:
         return (
-            "z of qdot = Y u + z is not in the range of Y, so that no speeds belong to qdot = 0, and T has no "
-            "homogeneous parts in qdot; add speeds for what the remainder moves"
+            "z of qdot = Y u + z is not in the range of Y, so no speeds give qdot = 0, and T has no homogeneous parts "
+            "in qdot; add speeds for the motion z"
         )
     return ""
 
@@ -68,7 +68,7 @@ class Hamilton:
 
     @cached_property
     def _remainders(self) -> list[int]:
-        """The part z that no speed multiplies."""
+        """The part z without speeds."""
         return self.graph.substitute(self.description.rates, dict.fromkeys(self.description.speeds, 0))
 
     @property
@@ -77,13 +77,13 @@ class Hamilton:
 
     @property
     def is_square(self) -> bool:
-        """Test whether the speeds and the rates of the coordinates follow from each other."""
+        """Test whether speeds and rates of coordinates determine each other."""
         n_q, n_u = len(self.description.coordinates), len(self.description.speeds)
         return n_q == n_u and (self._is_identity or is_regular(self.graph, self._slopes))
 
     @cached_property
     def drift(self) -> list[int] | None:
-        """u_z of Y u_z = z; None if there is none, decided at random states, on unit quaternions."""
+        """Solution u_z of Y u_z = z; None if random states with unit quaternions show that there is none."""
         g, y, z = self.graph, self._slopes, self._remainders
         if not any(z):
             return [0] * len(self.description.speeds)
@@ -99,7 +99,7 @@ class Hamilton:
     @property
     def _homogeneous(self) -> list[int]:
         """Speeds w = u + u_z, with q̇ = Y w."""
-        assert self.drift is not None  # or there is a reason why there is no Hamiltonian
+        assert self.drift is not None  # otherwise why_no_hamiltonian gives a reason
         return [self.graph.add(u, x) for u, x in zip(self.description.speeds, self.drift, strict=True)]
 
     @cached_property
@@ -114,7 +114,7 @@ class Hamilton:
     def is_total_derivative(self, velocity: int) -> bool:
         """Test whether a function J(q, t) q̇ + b(q, t) of the speeds is the rate of some function of q and t.
 
-        It is if d/dt J_k equals its derivative ∂/∂q_k at constant q̇, at random states.
+        It is a rate if d/dt J_k equals its derivative ∂/∂q_k at constant q̇, at random states.
         """
         g, d = self.graph, self.description
         by_speeds = accumulate(g, [(velocity, g.one)], d.speeds, SPEED)
@@ -139,14 +139,14 @@ class Hamilton:
 
     @property
     def position_slopes(self) -> list[int]:
-        """∂L/∂q at constant q̇: that at constant u, less the part of the change of q̇ = Y u + z."""
+        """∂L/∂q at constant q̇: ∂L/∂q at constant u, minus the effect of the change of q̇ = Y u + z."""
         g, d = self.graph, self.description
         weights = [(rate, g.neg(p)) for rate, p in zip(d.rates, self.momenta, strict=True)]
         return accumulate(g, [(self._derivation.lagrangian, g.one), *weights], d.coordinates, COORDINATE)
 
     @cached_property
     def hamiltonian(self) -> int:
-        """H = ∂L/∂u·w − L; T + U if that is the same by structure."""
+        """H = ∂L/∂u·w − L, written as T + U if they are equal by structure."""
         g, formulation = self.graph, self._derivation.formulation
         if self.is_energy:
             return g.add(formulation.kinetic_energy, formulation.potential_energy)
@@ -154,7 +154,7 @@ class Hamilton:
 
     @property
     def is_energy(self) -> bool:
-        """Test whether H is T + U by structure: L is T − U, and T is of degree 2 in q̇."""
+        """Test by structure whether H is T + U: L is T − U, and T is of degree 2 in q̇."""
         d = self._derivation
         energy = d.kernel("kinetic_energy").roots[0]
         return d.lagrangian == self.graph.sub(energy, d.energy.potential) and self.parts(energy) == (energy, 0, 0)
@@ -183,7 +183,7 @@ class Hamilton:
 
 
 def set_velocity(derivation: Derivation) -> str:
-    """Message about a body's velocity that is not known to be the derivative of its position; empty if all are."""
+    """Message about a body's velocity that is not the derivative of its position; empty if there is none."""
     k, d = derivation.kinematics, derivation.description
     for body in d.bodies:
         if not body.mass and not any(x for _, tensor in body.inertia for row in tensor for x in row):
@@ -191,8 +191,8 @@ def set_velocity(derivation: Derivation) -> str:
         if not k.reaches(body.point) and not _is_a_rate(derivation, body.point):
             return (
                 f"the velocity of point {d.points[body.point].name}, of body {body.name}, was set and is not the "
-                "derivative of its position, so that T is no function of q, qdot and t (a constraint that was put "
-                "into velocities is no constraint of L): give the position, and the constraint to the model"
+                "derivative of its position, so that T is no function of q, qdot and t (a constraint that is "
+                "substituted into velocities is no constraint of L): give the position, and the constraint to the model"
             )
         if body.frame >= 0 and not k.omega_fits[body.frame]:
             return (
@@ -203,7 +203,7 @@ def set_velocity(derivation: Derivation) -> str:
 
 
 def _is_a_rate(derivation: Derivation, point: int) -> bool:
-    """Test whether positions locate a point from a root whose set velocity is the derivative of some position.
+    """Test whether a point is located from a root, and the root's set velocity is the derivative of some position.
 
     A velocity v = J q̇ + b is such a derivative if d/dt J_k = ∂v/∂q_k at constant q̇, at random states.
     """

@@ -51,7 +51,7 @@ class Bodies:
         return min(ways, key=lambda forces: count_in_call(self.graph, forces))
 
     def _residual(self, udot: Sequence[int], regrouped: Regrouped | None) -> list[int]:
-        """F_r + F*_r from these inertias; a uniform field γ enters as an acceleration −γ of everything, at no cost."""
+        """F_r + F*_r from these inertias; a uniform field γ enters as an acceleration −γ of all bodies, at no cost."""
         k, d = self.kinematics, self.kinematics.description
         loads = self._other_loads
         wrenches = Wrenches(k, [*at_rest(k, loads), *inertial_part(k, loads, udot)])
@@ -69,12 +69,12 @@ class Bodies:
 
     @property
     def _other_loads(self) -> list[Load]:
-        """All loads but the weights in the uniform field."""
+        """All loads except the weights in the uniform field."""
         return [load for i, load in enumerate(self.kinematics.description.loads) if i not in self._weights]
 
     @cached_property
     def other_forces(self) -> list[int]:
-        """F_r at u̇ = 0 of all but the weights in the uniform field."""
+        """F_r at u̇ = 0 of all loads except the weights in the uniform field."""
         k, d = self.kinematics, self.kinematics.description
         return active_forces(k, at_rest(k, self._other_loads), d.potentials, d.generalized_forces)
 
@@ -131,7 +131,7 @@ class Bodies:
 
     @property
     def metric(self) -> list[list[int]]:
-        """The mass matrix of the bodies alone, of T = ½ uᵀM u."""
+        """The mass matrix of the bodies, without loads: T = ½ uᵀM u."""
         return self.recursions.formed.matrix
 
     @property
@@ -141,7 +141,7 @@ class Bodies:
 
     @property
     def composite_rates(self) -> CompositeRates | None:
-        """Joint rates from which loops fill M; None where M is written out."""
+        """Joint rates from which loops fill M; None if M is written out."""
         return self.recursions.composite_rates
 
     def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:

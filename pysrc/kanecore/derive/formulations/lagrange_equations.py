@@ -6,11 +6,11 @@ With u = q̇ and p = ∂L/∂u,
 
     dp/dt = ∂L/∂q + Q + Gᵀλ,        M = ∂²L/∂u∂u,        f = ∂L/∂q + Q − (∂p/∂q) u − ∂p/∂t,
 
-Q the generalized forces of loads, which stand beside L.  Energies are those of Jacobi's function h = p·u − L:
+where Q are the generalized forces of loads in addition to L.  Energies come from Jacobi's function h = p·u − L:
 
     U = −L at u = 0,        T = h − U,        d(T + U)/dt = Q·u − ∂L/∂t,
 
-inputs being functions of time.  For L = T − U of a mechanism whose positions hold no time they are T and U.
+where inputs are functions of time.  For L = T − U of a mechanism without time in its positions, they are T and U.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Lagrange:
     Attributes
     ----------
     lagrangian : node
-        L, the potential energy of loads that have one taken off.
+        L, minus the potential energy of loads that have one.
     """
 
     method, has_gravity, pivots = "second derivatives of the Lagrangian", False, ()
@@ -57,7 +57,7 @@ class Lagrange:
 
     @cached_property
     def _momenta(self) -> list[int]:
-        """P = ∂L/∂u."""
+        """The momenta p = ∂L/∂u."""
         return accumulate(self.graph, [(self._given, self.graph.one)], self._speeds, SPEED)
 
     def _slopes(self, node: int) -> list[int]:
@@ -73,7 +73,7 @@ class Lagrange:
         ]
 
     def _balance(self, udot: Sequence[int]) -> list[int]:
-        """∂L/∂q − dp/dt."""
+        """The sum ∂L/∂q − dp/dt."""
         k, g = self.kinematics, self.graph
         along = Tangent(g, {**k.seeds, **{u: a for u, a in zip(self._speeds, udot, strict=True) if a}}).of
         return [g.sub(slope, along(p)) for slope, p in zip(self._slopes(self._given), self._momenta, strict=True)]
@@ -83,11 +83,11 @@ class Lagrange:
         return self.residual([0] * len(self._speeds))
 
     def conservative(self) -> list[int]:
-        """−∂U/∂q of U = −L at u = 0."""
+        """The forces −∂U/∂q of U = −L at u = 0."""
         return self._slopes(self._at_rest)
 
     def inertial(self, udot: Sequence[int]) -> list[int]:
-        """Terms of Lagrange's equations at given u̇ beside the conservative ones."""
+        """Terms of Lagrange's equations at given u̇ without the conservative forces."""
         return [self.graph.sub(a, b) for a, b in zip(self._balance(udot), self.conservative(), strict=True)]
 
     def active_forces(self) -> list[int]:
@@ -135,7 +135,7 @@ class Lagrange:
     # ------------------------------------------------------------ mass matrix
     @cached_property
     def metric(self) -> list[list[int]]:
-        """The matrix ∂²L/∂u∂u: its lower half, for both."""
+        """The symmetric matrix ∂²L/∂u∂u, from its lower half."""
         matrix = [[0] * len(self._speeds) for _ in self._speeds]
         for i, p in enumerate(self._momenta):
             row = accumulate(self.graph, [(p, self.graph.one)], self._speeds[: i + 1], SPEED)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Routh's reduction, on the graph (Goldstein, Poole & Safko, *Classical Mechanics*, 3rd ed. 2002, section 8.3).
 
-A coordinate φ is cyclic where ∂L/∂φ = 0 and no other force acts along it.  Then p_φ = ∂L/∂φ̇ is a constant, which gives
-φ̇ in the other coordinates q, and
+A coordinate φ is cyclic if ∂L/∂φ = 0 and no other force acts along it.  Then p_φ = ∂L/∂φ̇ is a constant, from which φ̇
+follows in the other coordinates q, and
 
     𝓡(q, q̇, t; p_φ) = L − Σ p_φ φ̇,        d/dt ∂𝓡/∂q̇ − ∂𝓡/∂q = Q:
 
-𝓡 is a Lagrangian of q alone.  Goldstein's Routhian is −𝓡.
+𝓡 is a Lagrangian of q only.  Goldstein's Routhian is −𝓡.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["routhian"]
 
 
 def routhian(description: Description, chosen: Sequence[str]) -> Description:
-    """The description without some cyclic coordinates, by default all of them; ModelError if it has none."""
+    """The description without some cyclic coordinates, by default all; ModelError if no coordinate is cyclic."""
     derivation = Derivation(duplicate(description))
     if reason := why_no_phase_space(derivation):
         raise ModelError(f"{description.name!r} has no Routhian: {reason}")
@@ -54,7 +54,7 @@ def routhian(description: Description, chosen: Sequence[str]) -> Description:
 
 
 class _Routh:
-    """The reduction of one derivation; coordinates are numbers."""
+    """The reduction of a derivation; coordinates are given by index."""
 
     def __init__(self, derivation: Derivation, chosen: Sequence[str]) -> None:
         self.derivation, self.graph, self.d = derivation, derivation.graph, derivation.description
@@ -69,7 +69,7 @@ class _Routh:
     # ------------------------------------------------------------------ which coordinates are cyclic
     @cached_property
     def _forces(self) -> list[int]:
-        """Q of all that is not in L."""
+        """The generalized forces Q that are not in L."""
         k, energy = self.derivation.kinematics, self.derivation.energy
         return coordinate_forces(self.d, active_forces(k, energy.others, generalized=self.d.generalized_forces))
 
@@ -81,7 +81,7 @@ class _Routh:
     def _why_not(self, i: int) -> str:
         """Reason why a coordinate is not cyclic; empty if it is."""
         if not vanish(self.graph, [self._slopes[i]]):
-            return "L holds it"
+            return "L depends on it"
         if not vanish(self.graph, [self._forces[i]]):
             return "a force without a potential acts along it"
         along = Tangent(self.graph, {self.d.coordinates[i]: self.graph.one}).of
@@ -118,7 +118,7 @@ class _Routh:
 
     @cached_property
     def _speeds(self) -> dict[int, int]:
-        """U in q and q̇, of Y u = q̇ − z."""
+        """The speeds u in q and q̇, from Y u = q̇ − z."""
         at_rest = self.graph.substitute(self.d.rates, dict.fromkeys(self.d.speeds, 0))
         columns = [Tangent(self.graph, {u: self.graph.one}).of for u in self.d.speeds]
         matrix = [[of(rate) for of in columns] for rate in self.d.rates]
@@ -127,7 +127,7 @@ class _Routh:
 
     @cached_property
     def _cyclic_rates(self) -> list[int]:
-        """φ̇ in q, q̇ and p, of ∂L/∂φ̇ = p."""
+        """The rates φ̇ in q, q̇ and p, from ∂L/∂φ̇ = p."""
         g, symbols = self.graph, [self._rates[i] for i in self.cyclic]
         momenta = accumulate(g, [(self._lagrangian, g.one)], symbols, SPEED)
         matrix = [accumulate(g, [(p, g.one)], symbols, SPEED) for p in momenta]
@@ -144,7 +144,7 @@ class _Routh:
         return self.graph.substitute([self.derivation.lagrangian], self._speeds)[0]
 
     def _reduced(self, nodes: Sequence[int]) -> list[int]:
-        """Nodes without the rates of cyclic coordinates, and without these coordinates, on which nothing depends."""
+        """Nodes without the rates of cyclic coordinates, and with 0 for these coordinates."""
         g = self.graph
         nodes = g.substitute(nodes, self._speeds)
         rates = zip((self._rates[i] for i in self.cyclic), self._cyclic_rates, strict=True)
@@ -183,7 +183,7 @@ class _Routh:
         )
 
     def _outputs(self) -> list[tuple[str, int]]:
-        """The outputs that hold neither u̇ nor cyclic coordinates, and the rates of these."""
+        """The outputs without u̇ and cyclic coordinates, and the rates of the cyclic coordinates."""
         g, kept = self.graph, []
         along = Tangent(g, {self.d.coordinates[i]: g.one for i in self.cyclic}).of
         for name, node in self.d.outputs:
@@ -199,8 +199,8 @@ class _Routh:
 
 
 def _require_free(d: Description, names: Collection[str]) -> None:
-    """Raise ModelError if a name of a rate or of a momentum is another symbol's."""
+    """Raise ModelError if another symbol has the name of a rate or of a momentum."""
     taken = {*d.coordinate_names, *d.parameter_names, *d.input_names, *(name for name, _ in d.outputs)}
     for name in names:
         if name in taken:
-            raise ModelError(f"the Routhian of {d.name!r} needs the name {name!r}, which is taken: rename the other")
+            raise ModelError(f"the Routhian of {d.name!r} needs the name {name!r}, which is taken: rename its symbol")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Constraints φ = 0, c = 0 and G u̇ + γ = 0, their multipliers, and the step that brings a state back to them."""
+"""Constraints φ = 0, c = 0 and G u̇ + γ = 0, their multipliers, and the step that projects a state onto them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def has_constraints(d: Derivation) -> bool:
 
 
 def _has_rows(d: Derivation) -> bool:
-    """A constraint that no motion can leave has none."""
+    """Constraints that every motion satisfies do not count."""
     return has_constraints(d) and bool(d.constraints.rows)
 
 
@@ -57,7 +57,7 @@ def _constraint_bias(d: Derivation) -> Derived:
 
 @derives("multipliers", applies=has_constraints)
 def _multipliers(d: Derivation) -> Derived:
-    """Equations of λ: G, M u̇ − f, which Gᵀλ must equal, the diagonal of M, and the magnitude of the terms of G."""
+    """Equations Gᵀλ = M u̇ − f of λ: G, the right side, the diagonal of M, and the magnitude of the terms of G."""
     balance = [d.graph.neg(f) for f in d.residual(d.description.accelerations)]
     return Derived((*_constraint_jacobian(d).roots, *balance, *d.weights, *d.sums(d.constraints.rows)), after_udot=True)
 
@@ -74,12 +74,12 @@ def _stabilization(d: Derivation) -> Derived:
 
 @derives("project", applies=has_constraints)
 def _project(d: Derivation) -> Derived:
-    """Equations that project a state to the constraints, level by level."""
+    """Equations that project a state onto the constraints, level by level."""
     return Derived(tuple(x for part in d.projections.values() for x in part.roots))
 
 
 @derives("project_gradient", applies=has_constraints)
 def _project_gradient(d: Derivation) -> Derived:
-    """The same, and the gradients of their steps."""
+    """Equations of `project`, and the gradients of its steps."""
     steps = [step_gradient(d, level) for level in LEVELS]
     return Derived((*_project(d).roots, *(x for step in steps for x in (*step.sides, *step.gradient))))

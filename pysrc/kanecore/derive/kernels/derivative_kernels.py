@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels of derivatives: products with vectors, and derivative matrices of motion, constraints and outputs.
 
-Products of derivatives with vectors take one pass forwards or backwards: no matrix is formed.  In the arguments of a
-kernel the vectors follow u̇ and λ.
+Products of derivatives with vectors take one forward or reverse pass and form no matrix.  In the arguments of a kernel
+the vectors follow u̇ and λ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kanecore.graph.vectors import dot
 
 __all__: list[str] = []
 
-COMPILED_SOON = 12_000  # operations of u̇; second derivatives take five times as many
+COMPILED_SOON = 12_000  # operations of u̇ that compile soon; second derivatives take five times as many
 
 
 def _forces(d: Derivation) -> list[int]:
@@ -43,7 +43,7 @@ def _variables(d: Derivation) -> list[int]:
 
 @derives("inverse_dynamics_tangent")
 def _inverse_dynamics_tangent(d: Derivation) -> Derived:
-    """Along a direction (dx, dr, du̇)."""
+    """The change of the forces along a direction (dx, dr, du̇)."""
     variables = _variables(d)
     along = Tangent(d.graph, dict(zip(variables, d.vector_symbols(len(variables)), strict=True))).of
     return Derived(tuple(map(along, _forces(d))))
@@ -64,15 +64,15 @@ def _has_parameters(d: Derivation) -> bool:
 def _rates_of_multipliers(d: Derivation) -> str:
     if _hold_multipliers(d, d.description.state_rates) and (redundant := redundant_rows(d)):
         return (
-            f"rates of its states hold multipliers, which nothing determines as the rows {', '.join(redundant)} follow "
-            "from each other: leave one out"
+            f"rates of its states depend on multipliers, which are not determined as the rows {', '.join(redundant)} "
+            "follow from each other: leave one out"
         )
     return ""
 
 
 def _held_multipliers(d: Derivation) -> str:
     if _hold_multipliers(d, [node for _, node in d.description.outputs]):
-        return "its outputs hold multipliers, whose derivatives nothing determines where rows are redundant"
+        return "its outputs depend on multipliers, and with redundant rows their derivatives are not determined"
     return ""
 
 
@@ -120,7 +120,7 @@ def _output_gradient(d: Derivation) -> Derived:
 
 
 def _product(d: Derivation, kernel: str) -> Derived:
-    """Product of derivatives with a vector; if M and G are factored at run time, with these."""
+    """Product of derivatives with a vector, together with M and G if they are factored at run time."""
     solved = holds_udot(d, kernel)
     if d.has_expression or not solved:
         return written(d, kernel)
@@ -129,7 +129,7 @@ def _product(d: Derivation, kernel: str) -> Derived:
 
 
 def _few(d: Derivation) -> bool:
-    """Test whether second derivatives are soon compiled, and solved with pivots on the diagonal."""
+    """Test whether second derivatives compile soon, and are solved with pivots on the diagonal."""
     if d.without_masses or d.zdot_holds_udot or not d.symmetric:
         return False
     return count_in_call(d.graph, d.solution.roots if d.has_expression else d.general.derived.roots) <= COMPILED_SOON
@@ -137,7 +137,7 @@ def _few(d: Derivation) -> bool:
 
 @derives("rhs_hessian", applies=_few)
 def _rhs_hessian(d: Derivation) -> Derived:
-    """A column and a curvature, of which the whole matrix is made (:mod:`kanecore.derive.second_derivatives`)."""
+    """A column and a curvature, for the whole matrix at run time (:mod:`kanecore.derive.second_derivatives`)."""
     if d.has_expression:
         return written_hessian(d)
     found = second_derivatives(d)
@@ -146,12 +146,12 @@ def _rhs_hessian(d: Derivation) -> Derived:
 
 
 def _rates_beyond_the_state(d: Derivation) -> str:
-    """Reason why ż is no function of x and r alone, so that it has no second derivatives; else empty."""
+    """Reason why ż is no function of x and r only, and so has no second derivatives; empty if it is."""
     if not d.zdot_holds_udot:
         return ""
     return (
-        f"rates of its states ({', '.join(d.description.state_names)}) hold derivatives of speeds or multipliers, "
-        "which are solved for: write them in coordinates, speeds and states"
+        f"rates of its states ({', '.join(d.description.state_names)}) depend on derivatives of speeds or multipliers, "
+        "which are solved for: write the rates in coordinates, speeds and states"
     )
 
 
@@ -178,7 +178,7 @@ def _linearize(d: Derivation) -> Derived:
 
 
 def _derivatives(d: Derivation, kernel: str) -> Derived:
-    """Equations from which a derivative of ẋ is solved; zeros if it vanishes."""
+    """Equations that are solved for a derivative of ẋ; zeros if it vanishes."""
     slopes, of_states, description = d.linearization(kernel), d.state_slopes(kernel), d.description
     if slopes.vanishes and not any(of_states):
         return Derived((0,) * (description.n_x * len(VARIABLES[kernel](description))))
@@ -200,7 +200,7 @@ def _rhs_parameter_jacobian(d: Derivation) -> Derived:
 
 @derives("output_jacobian", applies=_has_outputs, missing=_held_multipliers)
 def _output_jacobian(d: Derivation) -> Derived:
-    """∂y/∂(q, u, r); if the outputs hold u̇, that at constant u̇, then ∂y/∂u̇."""
+    """∂y/∂(q, u, r); if the outputs depend on u̇, this derivative at constant u̇, then ∂y/∂u̇."""
     direct, by_udot = _slopes_of_outputs(d)
     if not any(d.graph.depends[node] & ACCELERATION for _, node in d.description.outputs):
         return Derived(tuple(chain(*direct)))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels of energies and momenta: kinetic and potential energy, power, momenta, the energy of accelerations.
 
-Also generalized momenta, the Hamiltonian and the parts of T, and the rates by which
-`kanecore.audit.conserved_quantities` decides.
+Further kernels are generalized momenta, the Hamiltonian, the parts of T, and the rates for
+`kanecore.audit.conserved_quantities`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _momenta(d: Derivation) -> Derived:
 
 
 def _without_bodies(d: Derivation) -> str:
-    return "" if d.description.bodies else "it has no bodies, whose accelerations S is made of"
+    return "" if d.description.bodies else "it has no bodies, and S is made of their accelerations"
 
 
 @derives("gibbs", missing=_without_bodies)
@@ -66,7 +66,7 @@ def _hamiltonian(d: Derivation) -> Derived:
 
 
 def _why_no_parts(d: Derivation) -> str:
-    given = d.description.lagrangian is not None  # the kinetic energy of bodies is of degree two
+    given = d.description.lagrangian is not None  # bodies have a kinetic energy of degree two
     if given and any(d.graph.depends[x] & SPEED for row in d.metric for x in row):
         return "its kinetic energy is not of degree two in the speeds, as that of a relativistic Lagrangian"
     return why_no_hamiltonian(d)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels of forces: partial velocities, generalized active and inertia forces, joint reactions, auxiliary equations.
 
-Kane & Levinson 1985, sections 2.14, 4.4 and 4.11.  Each body and each load is also given by itself, in inertial axes.
-`kanecore.audit.audit` judges by these: they are as the user wrote them, not moved in parallel, nor multiplied by
-partial velocities.
+Kane & Levinson 1985, sections 2.14, 4.4 and 4.11.  Further kernels give each body and each load separately, in inertial
+axes.  `kanecore.audit.audit` uses these, since they are as the user wrote them: loads are not moved to other points,
+nor multiplied by partial velocities.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ __all__: list[str] = []
 
 
 def _missing(d: Derivation) -> str:
-    """Missing part of the description: bodies, or where forces act; empty if nothing is missing."""
+    """Missing part of the description: bodies, or the places of forces; empty if no part is missing."""
     if not d.description.bodies:
-        return "it has no bodies that joints hold; constraints of a Lagrangian have multipliers"
+        return "it has no bodies, and so no joints; constraints of a Lagrangian have multipliers"
     if d.description.potentials:
-        return "potentials=[...] give generalized forces alone: write them into forcelist, as forces at points"
+        return "potentials=[...] give generalized forces only: write them into forcelist, as forces at points"
     if d.description.generalized_forces:
         names = ", ".join(force.name for force in d.description.generalized_forces)
         return (
-            f"no equation tells where {names} of freed constraints acts: say so in Model(attach={{row: ...}}), before "
+            f"no equation says where {names} of freed constraints acts: say so in Model(attach={{row: ...}}), before "
             "they are freed"
         )
     return _unattached(d) if d.description.constraints else ""
@@ -58,7 +58,7 @@ def _attachments(d: Derivation) -> tuple[Attachment, ...]:
 
 
 def _unattached(d: Derivation) -> str:
-    """Reason why constraints give no reactions: a row that is not attached, or does not act as attached; else empty."""
+    """Reason why constraints give no reactions: a row is not attached, or acts otherwise than attached; else empty."""
     attachments, rows = _attachments(d), d.rows
     if message := unknown_rows(attachments, rows):
         return message
@@ -66,7 +66,7 @@ def _unattached(d: Derivation) -> str:
         acting = [a for a in attachments if a.row == i]
         if not acting:
             return (
-                f"no equation tells where {row.name} acts: say so in "
+                f"no equation says where {row.name} acts: say so in "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
         if message := misattached(d.kinematics, i, row, acting):
@@ -112,7 +112,7 @@ def _share_laws(d: Derivation) -> Derived:
 
 
 def _unwritten(d: Derivation) -> str:
-    """Message that names the forces along auxiliary speeds whose place nobody told; empty if all are known."""
+    """Message about forces along auxiliary speeds with unknown places; empty if all places are known."""
     attachments, moved = _attachments(d), _moved_with_auxiliary(d)
     if message := unknown_rows(attachments, d.rows):
         return message
@@ -128,7 +128,7 @@ def _unwritten(d: Derivation) -> str:
             }[row.kind]
             return (
                 f"{row.name} {of}, and {_untold(d)}: write {way} into velocity_constraints, "
-                "with the velocities that hold auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
+                "with the velocities in auxiliary speeds (point.vel(frame).dot(direction) of the points that it "
                 "joins), or say where it acts: "
                 f"Model(attach={{{i}: (child, child_point, parent, parent_point, vector)}})"
             )
@@ -138,9 +138,9 @@ def _unwritten(d: Derivation) -> str:
 
 
 def _tells(d: Derivation, row: Row) -> bool:
-    """True if a row was written with velocities, so that its terms in auxiliary speeds are known.
+    """Test whether a row was written with velocities, so that its terms in auxiliary speeds are known.
 
-    A row that follows from equations of coordinates, and holds no auxiliary speed, may be their derivative alone.
+    A row that follows from equations of coordinates, and has no auxiliary speed, may be only their derivative.
     """
     if row.kind != "velocity":
         return False
@@ -151,18 +151,17 @@ def _tells(d: Derivation, row: Row) -> bool:
 
 def _untold(d: Derivation) -> str:
     away = " and ".join(d.freed.auxiliary_names)
-    return f"does not tell what {away} would change in it, along which its force acts as well"
+    return f"does not say what {away} would change in it, and its force may act along them as well"
 
 
 def _unplaced(d: Derivation, moved: set[int]) -> str:
-    """The same of potentials, and of freed constraints that were not attached: they give generalized forces alone."""
+    """Message about potentials, and freed constraints that were not attached: they give generalized forces only."""
     description, k = d.description, d.kinematics
     for number, energy in enumerate(description.potentials):
         slopes = active_forces(k, (), [energy])
         if not moved.isdisjoint(j for j, x in enumerate(slopes) if x):
             return (
-                f"potential {number} {_untold(d)}: write it into forcelist, as the forces at points, or torques on "
-                "frames, that it stands for"
+                f"potential {number} {_untold(d)}: write it into forcelist, as forces at points, or torques on frames"
             )
     for force in description.generalized_forces:
         if force.kind != "velocity" and not moved.isdisjoint(
@@ -176,7 +175,7 @@ def _unplaced(d: Derivation, moved: set[int]) -> str:
 
 
 def _moved_with_auxiliary(d: Derivation) -> set[int]:
-    """Speeds that move the same points and frames as auxiliary speeds do."""
+    """Speeds that move the same points and frames as auxiliary speeds."""
     k, freed, moved = Kinematics(d.freed), d.freed, set[int]()
     velocities = [k.inertial_velocity(i) for i in range(len(freed.points))]
     for velocity in (*velocities, *(k.inertial_omega(i) for i in range(len(freed.frames)))):
@@ -188,10 +187,10 @@ def _moved_with_auxiliary(d: Derivation) -> set[int]:
 
 @derives("auxiliary_forces", applies=lambda d: bool(d.description.auxiliary), missing=_unwritten)
 def _auxiliary_forces(d: Derivation) -> Derived:
-    """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, these being zero: the equations that give reactions.
+    """F_r + F*_r + (Gᵀλ)_r for the auxiliary speeds, with zero for these: the equations of reactions.
 
-    Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).  (Gᵀλ)_r is that of a
-    velocity constraint as written, or, if its row was attached, that of its forces at the points.
+    Partial velocities come first, then the speeds vanish (Kane & Levinson 1985, section 4.9).  (Gᵀλ)_r comes from a
+    velocity constraint as written or, if its row was attached, from its forces at the points.
     """
     g, freed = d.graph, d.freed
     k, loads = Kinematics(freed), list(freed.loads)
@@ -214,9 +213,9 @@ def _auxiliary_forces(d: Derivation) -> Derived:
 
 @derives("auxiliary_partials", applies=lambda d: bool(d.description.auxiliary), missing=_unwritten)
 def _auxiliary_partials(d: Derivation) -> Derived:
-    """Partials of points, then of frames, three each in inertial axes; then the power of a unit multiplier of each row.
+    """Partials of points, then of frames, (3) each in inertial axes; then the power of a unit multiplier of each row.
 
-    An audit multiplies them by the loads as they were written.
+    An audit multiplies the partials by the loads as written.
     """
     g, freed = d.graph, d.freed
     k = Kinematics(freed)
@@ -232,7 +231,7 @@ def _auxiliary_partials(d: Derivation) -> Derived:
 
 
 def _relative(k: Kinematics, a: Attachment) -> int:
-    """The velocity of the child less that of the parent along the vector that a row acts along."""
+    """The velocity of the child relative to the parent along the vector of a row's force."""
     g, vector = k.graph, k.resolve_all(a.vector, 0)
     moves = k.inertial_velocity if a.kind == "force" else k.inertial_omega
     return dot(g, sub(g, moves(a.child_at), moves(a.parent_at)), vector)
@@ -240,7 +239,7 @@ def _relative(k: Kinematics, a: Attachment) -> int:
 
 def _no_forces(d: Derivation) -> str:
     if d.description.first_order is not None:
-        return "its equations are of first order, in q and p: ask the model that they were made of"
+        return "its equations are of first order, in q and p: ask the original model"
     return ""
 
 
@@ -263,7 +262,7 @@ def _partials(d: Derivation, vectors: Iterable[Components]) -> Derived:
 
 
 def _remainders(d: Derivation, vectors: Iterable[Components]) -> Derived:
-    """Parts of the vectors that are left at u = 0."""
+    """Values of the vectors at u = 0."""
     at_rest = dict.fromkeys(d.description.speeds, 0)
     return Derived(tuple(x for v in vectors for x in d.graph.substitute(v, at_rest)))
 
@@ -342,7 +341,7 @@ def _inertia_forces(d: Derivation) -> Derived:
 
 @derives("masses")
 def _masses(d: Derivation) -> Derived:
-    """The mass, nine entries of the tensor, three of the place that it is about, in the axes of the body."""
+    """For each body the mass, nine entries of the tensor, and its reference point (3), in the body's axes."""
     k, g, roots = d.kinematics, d.graph, []
     for body in d.description.bodies:
         total = (ZERO, ZERO, ZERO)
@@ -360,7 +359,7 @@ def _potentials(d: Derivation) -> Derived:
     return Derived(d.description.potentials)
 
 
-@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "no load of it holds u̇")
+@derives("inertial_loads", missing=lambda d: "" if d.has_inertial_loads else "none of its loads depends on u̇")
 def _inertial_loads(d: Derivation) -> Derived:
     k, loads = d.kinematics, d.description.loads
     return flat(

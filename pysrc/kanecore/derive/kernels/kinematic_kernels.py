@@ -15,7 +15,7 @@ __all__ = ["flat"]
 
 
 def flat(vectors: Iterable[Components]) -> Derived:
-    """The components of vectors, those of the first vector first."""
+    """The components of vectors, vector by vector."""
     return Derived(tuple(x for vector in vectors for x in vector))
 
 
@@ -47,7 +47,7 @@ def _angular_velocities(d: Derivation) -> Derived:
 
 @derives("accelerations")
 def _accelerations(d: Derivation) -> Derived:
-    """Without the base acceleration that carries gravity elsewhere."""
+    """Accelerations without the base acceleration that represents gravity in other kernels."""
     k = d.kinematics
     acceleration = Accelerations(k, d.description.accelerations).acceleration
     return flat(k.resolve(acceleration[point], k.home[point], 0) for point in d.description.shown_points)
@@ -62,14 +62,14 @@ def _angular_accelerations(d: Derivation) -> Derived:
 def _without_gravity(d: Derivation) -> str:
     if not d.has_gravity:
         return (
-            "its loads do not hold the weights of all bodies in one uniform field: let forcelist have (mass centre, "
-            "m g) of every body with mass"
+            "its loads do not include the weights of all bodies in one uniform field: add (mass centre, m g) of every "
+            "body with mass to forcelist"
         )
     masses = [body.mass for body in d.description.bodies if body.mass]
     if len(masses) == 1 and d.graph.value(masses[0]) is not None and len(common_fields(d.kinematics)) > 1:
         return (
-            "several constant forces act at the mass centre of its only body, whose mass is a number, so that nothing "
-            "tells which is the weight: make the mass a parameter that is not baked"
+            "several constant forces act at the mass centre of its only body, and the mass is a number, so the weight "
+            "is ambiguous: make the mass a parameter that is not baked"
         )
     return ""
 

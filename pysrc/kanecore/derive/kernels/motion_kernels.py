@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels of the equations of motion: M u̇ = f and q̇, their parts, the manipulator form, and the regressor.
 
-C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  The regressor Y of M u̇ − f = Y π comes with
-π, and with columns of friction and rotors.
+C and g are parts of the manipulator form M u̇ + C u + g = τ + other loads.  Beside the regressor Y of M u̇ − f = Y π
+there are π, and columns of friction and rotors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kanecore.graph.factorization import inverted
 
 __all__ = ["without_masses"]
 
-UNROLLED = 4_500  # operations of an inverse that is written out
+UNROLLED = 4_500  # largest number of operations of an inverse that is written out
 
 
 @derives("coriolis_matrix", missing=why_no_coriolis_matrix)
@@ -59,7 +59,7 @@ def _joint_regressor(d: Derivation) -> Derived:
 
 
 def without_masses(d: Derivation) -> str:
-    """Say why there is no mass matrix; "" where there is one."""
+    """Reason why there is no mass matrix; empty if there is one."""
     return d.without_masses
 
 
@@ -102,7 +102,7 @@ def _mass_matrix(d: Derivation) -> Derived:
 
 @derives("mass_matrix_inverse", missing=without_masses)
 def _mass_matrix_inverse(d: Derivation) -> Derived:
-    """Written out, with its pivots; if it is long, M, which is inverted at run time."""
+    """The inverse of M written out, with its pivots; if it is long, M itself, for inversion at run time."""
     if d.symmetric:
         inverse, pivots, condition = inverted(d.graph, d.mass_matrix)
         if count_in_call(d.graph, inverse) <= UNROLLED:
@@ -131,7 +131,7 @@ def _outputs(d: Derivation) -> Derived:
 
 
 def _of_motion(d: Derivation, roots: Sequence[int], label: str) -> Derived:
-    """Functions of the motion, which may hold u̇ and λ."""
+    """Functions of the motion, which may depend on u̇ and λ."""
     g = d.graph
     symbols = [g.nodes[i][1] for i in g.below(roots) if g.nodes[i][0] is Op.SYM]
     multipliers = {key[1] for key in symbols if key[0] == "λ"}
@@ -140,7 +140,7 @@ def _of_motion(d: Derivation, roots: Sequence[int], label: str) -> Derived:
         if max(multipliers) >= rows:
             names = ", ".join(row.name for row in d.constraints.rows) if rows else "none"
             raise ModelError(
-                f"{label} hold multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
+                f"{label} depend on multiplier({max(multipliers)}), and the rows of G are numbered from 0: {names}"
             )
         return Derived(tuple(roots), after_udot=True, with_multipliers=True)
     return Derived(tuple(roots), after_udot=any(g.depends[i] & ACCELERATION for i in roots))

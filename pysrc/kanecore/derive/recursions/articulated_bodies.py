@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The equations of a joint tree solved in O(n) operations, by articulated bodies.
 
-The articulated-body algorithm (Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 7.3) at rest and without
-gravity, as the right-hand side holds all that.  The inertia of a link is held as the blocks of the 6×6 matrix
-[J H; Hᵀ M] for (ω, v).
+This is the articulated-body algorithm (Featherstone, *Rigid Body Dynamics Algorithms*, 2008, section 7.3) at rest and
+without gravity, since the right-hand side includes velocities and gravity.  The inertia of a link is stored as the
+blocks of the 6×6 matrix [J H; Hᵀ M] for (ω, v).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Block = list[list[int]]
 
 @dataclass(frozen=True)
 class _Step:
-    """One joint rate solved for: ``start`` − ``scaled`` · a, with a the acceleration (α, a) of the link without it."""
+    """Solution for a joint rate: ``start`` − ``scaled`` · a, with the link's acceleration a without this rate."""
 
     row: int
     axis: list[int]
@@ -36,9 +36,9 @@ class _Step:
 def articulated_solve(
     g: Graph, tree: JointTree, right: Sequence[int], whole: JointTree | None = None
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """Solve M_w y = f_w; y, and the pivots as ``(pivot, bound of the diagonal entry of M_w)``.
+    """Solve M_w y = f_w; return y, and the pivots as ``(pivot, bound of the diagonal entry of M_w)``.
 
-    ``whole`` is the tree with the inertias of its links as they are, where ``tree`` holds them handed over.
+    ``whole`` is the tree with the original inertias of its links, and ``tree`` the tree with regrouped inertias.
     """
     steps, pivots = _inwards(g, tree, right, composite_sizes(g, (whole or tree).links))
     return _outwards(g, tree.links, steps, len(right)), pivots
@@ -47,7 +47,7 @@ def articulated_solve(
 def _inwards(
     g: Graph, tree: JointTree, right: Sequence[int], sizes: Sequence[tuple[int, int]]
 ) -> tuple[list[list[_Step]], list[tuple[int, int]]]:
-    """Pass from the last link to the first: the steps of each link, in the order of its rates, and the pivots."""
+    """Pass from the last link to the first; return the steps of each link, by rate, and the pivots."""
     links, first = tree.links, tree.first_rates
     inertia: list[Block] = [_spatial(g, link) for link in links]
     bias: list[list[int]] = [[0] * 6 for _ in links]
@@ -68,7 +68,7 @@ def _inwards(
             p = [g.add(x, g.mul(y, residual)) for x, y in zip(p, scaled, strict=True)]
             along, *more = (k for k, x in enumerate(axis) if x)
             if not more and axis[along] in (g.one, g.neg(g.one)):
-                # Along it there is no inertia any more, and the force is the given one.
+                # Along the rate there is no inertia left, and the force is the given force.
                 matrix = [[0 if along in (k, m) else x for m, x in enumerate(line)] for k, line in enumerate(matrix)]
                 p[along], scaled[along] = g.mul(axis[along], right[row]), axis[along]
             steps[i].insert(0, _Step(row, axis, scaled, start))
@@ -83,7 +83,7 @@ def _inwards(
 
 
 def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]], n: int) -> list[int]:
-    """Pass from the first link to the last: the joint rates y, by way of the acceleration (α, a) of each link."""
+    """Pass from the first link to the last: the joint rates y, from the acceleration (α, a) of each link."""
     y = [0] * n
     motion: list[list[int]] = []
     for link, own in zip(links, steps, strict=True):
@@ -96,7 +96,7 @@ def _outwards(g: Graph, links: Sequence[Link], steps: Sequence[Sequence[_Step]],
 
 
 def _from_parent(g: Graph, link: Link, a: Sequence[int]) -> list[int]:
-    """Acceleration (α, a) of a link with its joint at rest, from that of its parent."""
+    """Acceleration (α, a) of a link with its joint at rest, from the acceleration of its parent."""
     turn: Components = (a[0], a[1], a[2])
     move = add(g, (a[3], a[4], a[5]), cross(g, turn, link.offset))
     for r in reversed(link.rotation):
@@ -115,7 +115,7 @@ def _spatial(g: Graph, link: Link) -> Block:
 
 
 def _symmetric_less(g: Graph, matrix: Block, scaled: list[int], column: list[int]) -> Block:
-    """``matrix − scaled columnᵀ``, which is symmetric: each entry once."""
+    """The symmetric matrix ``matrix − scaled columnᵀ``; equal entries are computed once."""
     result = [row[:] for row in matrix]
     for i in range(6):
         for j in range(i, 6):
@@ -125,7 +125,7 @@ def _symmetric_less(g: Graph, matrix: Block, scaled: list[int], column: list[int
 
 
 def _to_parent(g: Graph, link: Link, matrix: Block, p: list[int]) -> tuple[Block, list[int]]:
-    """An articulated inertia and bias about the parent's origin, in its axes."""
+    """An articulated inertia and bias about the parent's origin, in the parent's axes."""
     top: Matrix = tuple(tuple(row[:3]) for row in matrix[:3])  # type: ignore[assignment]
     side: Matrix = tuple(tuple(row[3:]) for row in matrix[:3])  # type: ignore[assignment]
     low: Matrix = tuple(tuple(row[3:]) for row in matrix[3:])  # type: ignore[assignment]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Joint rates of long trees, from which loops fill the mass matrix (``emit/runtime/composite_bodies.h``).
 
-M_ij is the power, at rate i, of the momentum that all bodies that joint j carries have at a rate of one (Featherstone,
-*Rigid Body Dynamics Algorithms*, 2008, table 6.2).  Where M is written out, as :mod:`.mass_matrix` does, every pair of
-joints takes operations of its own; here every joint does, and the pairs run through one piece of code.
+M_ij is the power, at a unit of rate i, of the momentum at a unit of rate j of all bodies that joint j carries
+(Featherstone, *Rigid Body Dynamics Algorithms*, 2008, table 6.2).  If M is written out, as by :mod:`.mass_matrix`,
+every pair of joints has its own operations.  Here only every joint has, and all pairs run through the same loop.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class CompositeRates:
     Attributes
     ----------
     before : tuple of int
-        The number of the rate that carries each one, or −1.
+        For each rate the index of the rate that carries it, or −1.
     speed : tuple of int
-        The number of the user's speed that each rate is.
+        For each rate the index of the user's speed that it equals.
     numbers : tuple of nodes
-        Fifteen of each rate: its axis, turning and then sliding; the origin of its link from that of the rate before;
-        the momentum of all that it carries at a rate of one, the moment about the origin and then the momentum.  All in
-        axes that a tree shares.
+        Fifteen for each rate, in axes common to a tree: [axis of turning (3), axis of sliding (3), origin of its link
+        from the origin of the previous rate (3), moment about the origin (3) and momentum (3) of all that it carries,
+        at a unit rate].
     """
 
     before: tuple[int, ...]
@@ -42,7 +42,7 @@ class CompositeRates:
 
     @property
     def pattern(self) -> list[int]:
-        """The rows of M, as bits: each speed is connected with the speeds of the joints that carry it."""
+        """The rows of M, as bits: a speed is connected with the speeds of the joints that carry it."""
         rows = [0] * len(self.speed)
         for i, row in enumerate(self.speed):
             while i >= 0:
@@ -54,7 +54,7 @@ class CompositeRates:
 
 
 def composite_rates(g: Graph, tree: JointTree) -> CompositeRates:
-    """The rates of a tree, each of them one of the user's speeds."""
+    """The rates of a tree, each equal to one of the user's speeds."""
     frames, momenta, numbers = axes_of_links(g, tree), composite_momenta(g, tree), list[int]()
     for i, link in enumerate(tree.links):
         from_before = _from_rate_before(g, tree, frames, i)
@@ -68,7 +68,7 @@ def composite_rates(g: Graph, tree: JointTree) -> CompositeRates:
 
 
 def _from_rate_before(g: Graph, tree: JointTree, frames: Sequence[Matrix], i: int) -> Components:
-    """The origin of a link from that of the last link before it that has rates."""
+    """The origin of a link from the origin of its nearest ancestor with rates."""
     place = ZERO
     while i > 0:
         link = tree.links[i]

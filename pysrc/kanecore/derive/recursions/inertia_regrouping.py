@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Regrouping of inertias: masses that two links may hold alike move to the first of them, to save operations.
+"""Regrouping of inertias: masses that may belong to either of two links move to the first, to save operations.
 
-Points on the axis of a joint are fixed in both its links.  So it makes no difference to the motion which of them
-holds masses there.  A link that turns about an axis hands over to its parent its mass, at a point of the axis, the
-first moment along the axis and the second one, ∫ z² dm.  A link that turns in any other way about a point hands over
-its mass. A link that slides hands over all second moments, as directions are fixed in both.  A link that does not
-move in its parent hands over all (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base
-parameters of a tree).  The ground needs none of it.
+Points on the axis of a joint are fixed in both its links.  So masses there may belong to either link without effect on
+the motion.  A link that turns about an axis gives its parent its mass, at a point of the axis, and the first moment
+along the axis and the second moment ∫ z² dm.  A link that turns about a point in any other way gives its mass.  A link
+that slides gives all second moments, as directions are fixed in both links.  A link that does not move in its parent
+gives all (Gautier & Khalil, *IEEE Transactions on Robotics and Automation* 6, 1990: the base parameters of a tree).
+The ground ignores masses.
 
-The rest has no negative mass anywhere, if the whole had none: nothing cancels but in ∫ z² dm itself.  All this depends
-on parameters alone, and is prepared.  It holds for M and f only: energies, momenta and reactions are those of the
-original bodies.  Weights move along if a field of gravity stands for them.
+If the link has no negative mass, the remaining link has none either: cancellation occurs in ∫ z² dm only.  All terms
+depend on parameters only, and are prepared.  Regrouped inertias are for M and f only: energies, momenta and reactions
+are computed from the original bodies.  Weights move with the masses if they form a field of gravity.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Masses:
 
 @dataclass(frozen=True)
 class Held:
-    """Masses that a link holds in the end; on ``axis``, if there is one, it holds none any more."""
+    """Final masses of a link; if ``axis`` is given, no mass is left on it."""
 
     link: Link
     masses: Masses
@@ -81,13 +81,13 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Regrouped:
-    """Tree whose links hold other inertias, with the same M and f.
+    """Tree with regrouped inertias of links, with the same M and f.
 
     Attributes
     ----------
     tree : JointTree
     held : list of Held
-        By the links that changed.
+        Masses of the changed links.
     others : list of int
         Numbers of the bodies of all other links.
     """
@@ -112,7 +112,7 @@ class Regrouped:
 
 
 def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
-    """The tree with inertias handed over; None if none can be."""
+    """The tree with regrouped inertias; None if no inertia can move."""
     g, links = k.graph, tree.links
     masses = [_masses(k, link) for link in links]
     axes: dict[int, int | None] = {}
@@ -132,7 +132,7 @@ def regrouped(k: Kinematics, tree: JointTree) -> Regrouped | None:
 
 
 def _masses(k: Kinematics, link: Link) -> Masses | None:
-    """Masses of a link; None if they are not constant in it, or if no point is its origin."""
+    """Masses of a link; None if they are not constant in the link, or if no point is at its origin."""
     total = Masses(link.mass, link.moment, link.inertia)
     steady = _constant(k.graph, total.nodes) and (link.point >= 0 or link.parent < 0)
     return total if steady else None
@@ -143,7 +143,7 @@ def _constant(g: Graph, nodes: Iterable[int]) -> bool:
 
 
 def _divided(g: Graph, link: Link, masses: Masses) -> tuple[Masses, Masses, int | None]:
-    """Masses that a link hands over, those that it keeps, and the axis on which no mass is left."""
+    """Masses that a link gives to its parent, masses that it keeps, and the axis without remaining mass."""
     moving = [i for i in range(3) if link.motion[i]]
     if moving and not link.turns:
         return Masses(inertia=masses.inertia), replace(masses, inertia=NOTHING), None
@@ -166,7 +166,7 @@ def _is_axis(g: Graph, link: Link, axis: int) -> bool:
 
 
 def _on_axis(g: Graph, masses: Masses, axis: int) -> tuple[Masses, Masses]:
-    """Masses that count as on an axis through the origin, and the rest, whose moment about the axis is unchanged."""
+    """Masses equivalent to masses on an axis through the origin, and the rest, with the same moment about the axis."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     inertia, half = list(masses.inertia), g.constant(HALF)
     about, difference = inertia[axis], g.sub(inertia[i], inertia[j])

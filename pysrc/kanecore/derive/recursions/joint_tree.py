@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Joint trees: links and joint rates of a mechanism, found from the velocities of its bodies.
 
-A link is a frame with an origin that moves with it.  Where the velocities of all bodies follow from relative motions
-of links, each the sum of fixed axes times scalars w, the mass matrix in w comes from composite bodies
-(:mod:`.mass_matrix`) whatever the speeds u of the user are: w = S u + s with S square,
+A link is a frame with an origin that moves with it.  Suppose that the velocities of all bodies follow from relative
+motions of links, and that each relative motion is a sum of fixed axes times scalars w.  Then the mass matrix in w comes
+from composite bodies (:mod:`.mass_matrix`), for any speeds u of the user: w = S u + s with S square,
 
     M_u = Sᵀ M_w S,    f_u = Sᵀ f_w,    M_w y = f_w,    S u̇ = y,
 
-with f taken at u̇ = 0, so that neither Ṡ nor ṡ is needed.
+with f at u̇ = 0, so that Ṡ and ṡ are not needed.
 
 A link that turns about an axis may have its origin anywhere on it.  Origins are moved to where the offset from the
 parent has fewer components, since composite and articulated bodies then take fewer operations.  Denavit and Hartenberg
-put theirs at the foot of the common normal (*Journal of Applied Mechanics* 22, 1955).
+put the origin at the foot of the common normal (*Journal of Applied Mechanics* 22, 1955).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Rate:
-    """One scalar of a joint's motion: the link turns about ``axis`` (or slides along it) by ``axis`` · w."""
+    """A scalar w of a joint's motion: the link turns about ``axis`` (or slides along it) by ``axis`` · w."""
 
     node: int
     axis: Components
@@ -62,8 +62,8 @@ class Link:
     offset: Components
     rotation: list[Matrix]  # to the parent's axes, factor by factor
     motion: Components = ZERO  # relative to the parent, in the link's axes
-    turns: bool = True  # whether ``motion`` is an angular velocity; else the link slides by it
-    point: int = -1  # where the origin is, -1 where no point is
+    turns: bool = True  # whether ``motion`` is an angular velocity, or else a velocity
+    point: int = -1  # the point at the origin, -1 without one
     slides: list[Rate] = field(default_factory=list)
     rates: list[Rate] = field(default_factory=list)
     bodies: list[int] = field(default_factory=list)
@@ -74,14 +74,14 @@ class Link:
 
 @dataclass(frozen=True)
 class JointTree:
-    """Links, each after its parent, and S = ∂w/∂u, joint rate by joint rate."""
+    """Links, each after its parent, and S = ∂w/∂u, a row for each joint rate."""
 
     links: list[Link]
     jacobian: list[list[int]]
 
     @property
     def is_square(self) -> bool:
-        """Test whether there are as many joint rates as speeds; more where joints share one, as mimic joints do."""
+        """Test whether there are as many joint rates as speeds; mimic joints give more."""
         return len(self.jacobian) == len(self.jacobian[0])
 
     @property
@@ -97,7 +97,7 @@ class JointTree:
         return max(depth)
 
     def rates_before(self, members: Iterable[int]) -> list[int]:
-        """Of each rate of some links, each after its parent, the number of the one that carries it, or −1."""
+        """For each rate of some links, parents first, the index of the rate that carries it, or −1."""
         before: list[int] = []
         last: dict[int, int] = {}
         for i in members:
@@ -113,19 +113,19 @@ class JointTree:
 
     @property
     def parts(self) -> list[int]:
-        """The first link in the part of the tree of each link: links that stand on the ground begin a part."""
+        """For each link the first link of its part of the tree; a link on the ground begins a part."""
         parts = [0]
         for i, link in enumerate(self.links[1:], 1):
             parts.append(parts[link.parent] or i)
         return parts
 
     def first_turning(self, part: int) -> int:
-        """The first link that turns in a part of the tree; if there is none, the first link."""
+        """The first link that turns in a part of the tree; the first link if none turns."""
         own = (i for i, p in enumerate(self.parts) if p == part)
         return next((i for i in own if any(rate.turns for rate in self.links[i].rates)), part)
 
     def rates_of(self, link: int) -> slice:
-        """The place of a link's rates among those of all."""
+        """Indices of a link's rates among the rates of all links."""
         first = self.first_rates[link]
         return slice(first, first + len(self.links[link].rates))
 
@@ -136,7 +136,7 @@ class JointTree:
 
 
 def turns_freely(g: Graph, link: Link) -> bool:
-    """Test whether a link turns about three of its own axes at once, whatever coordinates say how it is turned."""
+    """Test whether a link turns about three of its own axes at once, whatever its coordinates of orientation."""
     axes = [rate.axis for rate in link.rates if rate.turns]
     if len(axes) != 3 or any(g.depends[x] & ~PARAMETER for axis in axes for x in axis):
         return False
@@ -144,7 +144,7 @@ def turns_freely(g: Graph, link: Link) -> bool:
 
 
 def pairs(before: Sequence[int]) -> int:
-    """Number of pairs of a rate and one that carries it, or itself: entries in the lower triangle of M."""
+    """Number of pairs of a rate with itself or a rate that carries it: entries in the lower triangle of M."""
     depth: list[int] = []
     for i in before:
         depth.append(1 + (depth[i] if i >= 0 else 0))
@@ -152,7 +152,7 @@ def pairs(before: Sequence[int]) -> int:
 
 
 def axes_of_links(g: Graph, tree: JointTree) -> list[Matrix]:
-    """The rotation from each link's axes to those of the first link that turns in its part of the tree."""
+    """The rotation from each link's axes to the axes of the first link that turns in its part of the tree."""
     frames: dict[int, Matrix] = {0: IDENTITY}
     for part in dict.fromkeys(tree.parts[1:]):
         i = tree.first_turning(part)
@@ -172,7 +172,7 @@ def axes_of_links(g: Graph, tree: JointTree) -> list[Matrix]:
 
 
 def joint_tree(k: Kinematics) -> JointTree | None:
-    """The tree, or None if velocities do not follow from one (then the mass matrix is formed by columns)."""
+    """The tree; None if velocities do not follow from a tree (then the mass matrix is formed by columns)."""
     if not k.from_positions():
         return None
     builder = _Builder(k)
@@ -189,7 +189,7 @@ class _Builder:
         self._place: dict[int, tuple[int, Components]] = {}  # point -> (link it is fixed in, position in it)
 
     def place(self, point: int) -> tuple[int, Components]:
-        """The link that a point is fixed in, and its position there."""
+        """The link in which a point is fixed, and the point's position there."""
         points = self.k.description.points
         above = []
         while point >= 0 and point not in self._place:
@@ -215,7 +215,7 @@ class _Builder:
         return len(self.links) - 1, ZERO
 
     def _turned(self, start: tuple[int, Components], frame: int) -> tuple[int, Components]:
-        """The link with the given frame at a point of another, frame by frame where several turn there."""
+        """The link with the given frame at a point of another link; several frames may turn there in sequence."""
         link, position = start
         for f in reversed(self._turning(frame, self.links[link].frame)):
             if self.links[link].frame != f:
@@ -235,7 +235,7 @@ class _Builder:
         return pinned
 
     def _turning(self, frame: int, ancestor: int) -> list[int]:
-        """A frame, then those that turn on the path to it from an ancestor, each before the next one turns."""
+        """The frames that turn on the path from an ancestor to a frame, in this order."""
         f, turning = frame, []
         while f not in (ancestor, 0):
             if self.k.relative[f]:
@@ -244,7 +244,7 @@ class _Builder:
         return [frame, *turning[1:]] if f == ancestor else [frame]
 
     def _relative(self, frame: int, parent: int, difference: Components) -> Components:
-        """The ω of ``frame`` in ``parent``: the terms between them where these lie on one chain of frames."""
+        """The ω of ``frame`` in ``parent``, from the terms between them if both lie on one chain of frames."""
         k = self.k
         chain, f = [], frame
         while f != parent and f != 0:
@@ -278,7 +278,7 @@ class _Builder:
     def finish(self) -> JointTree | None:
         """The tree of all bodies added; None if the speeds do not follow from its joint rates w = S u + w_t.
 
-        S is square and regular, or it has more rows than columns and is constant, as of gears and mimic joints.
+        S is square and regular, or S is constant with more rows than columns, as for gears and mimic joints.
         """
         g, d = self.g, self.k.description
         self._join_free_bodies()
@@ -298,9 +298,9 @@ class _Builder:
         return JointTree(self.links, jacobian) if usable else None
 
     def _join_free_bodies(self) -> None:
-        """Join two links in one if the speeds by which one slides are components in the axes that turn there.
+        """Join two links if the first slides by speeds that are components in the axes of the second, which turns.
 
-        The motion of all that a free body carries then stays in its own axes.
+        The motion of all that a free body carries is then resolved in the body's axes.
         """
         joined: dict[int, int] = {}
         for i, link in enumerate(self.links):
@@ -321,7 +321,7 @@ class _Builder:
         self._place = {point: (number[n], at) for point, (n, at) in self._place.items()}
 
     def _slides(self, link: Link, child: Link) -> list[Rate]:
-        """Speeds that are the components of a sliding motion in the child's axes; none if there are none."""
+        """Speeds that are the components of a sliding motion in the child's axes; empty if there are no such speeds."""
         g, speeds = self.g, self.k.description.speeds
         rotation = IDENTITY
         for r in child.rotation:
@@ -343,7 +343,7 @@ class _Builder:
         return next(equals, -1)
 
     def _find_points(self) -> None:
-        """Find the point at the origin of each link, or for a link that turns at the same place in its parent."""
+        """Find a point at the origin of each link, or, for a link that turns there, at the same place in its parent."""
         points = {place: point for point, place in reversed(self._place.items())}
         for i, link in enumerate(self.links):
             in_parent = (link.parent, link.offset)
@@ -352,7 +352,7 @@ class _Builder:
                 link.point = self.links[link.parent].point
 
     def _choose_rates(self) -> None:
-        """Choose the user's own q̇ and u if a joint has them to itself, else the components of its motion."""
+        """Choose the user's q̇ and u as rates if only this joint depends on them; else the components of its motion."""
         slopes = [self._slopes(link.motion) for link in self.links]
         uses = Counter(atom for axes in slopes for atom in axes)
         for link, axes in zip(self.links, slopes, strict=True):
@@ -366,11 +366,11 @@ class _Builder:
             link.rates = [*link.slides, *own]
 
     def _followed(self, rate: Rate) -> int:
-        """By how many coordinates the axis of a rate turns in its link: those of the rates that follow it."""
+        """Number of coordinates that turn the axis of a rate in its link, those of the link's later rates."""
         return len(set(self.g.below(rate.axis)).intersection(self.k.description.coordinates))
 
     def _slopes(self, motion: Components) -> dict[int, Components]:
-        """Derivatives of a motion along each q̇ and u in it."""
+        """Derivatives of a motion by each q̇ and u in it."""
         g, d = self.g, self.k.description
         atoms = [a for a in dict.fromkeys([*d.rates, *d.speeds]) if g.nodes[a][0] is not Op.NEG]
         slopes: dict[int, Components] = {}
@@ -383,11 +383,11 @@ class _Builder:
         return slopes
 
 
-STEEP = 0.5  # of an axis: the component along which its point is moved to zero
+STEEP = 0.5  # least component of an axis along which its point is moved to zero
 
 
 def with_moved_origins(g: Graph, tree: JointTree) -> JointTree:
-    """Tree with moved origins, if offsets then have fewer components; moved origins are no ``point``."""
+    """Tree with moved origins, if offsets then have fewer components; a moved origin has no ``point``."""
     links = _moved_along(g, tree)
     return JointTree(links, tree.jacobian) if _components(links) < _components(tree.links) else tree
 
@@ -414,7 +414,7 @@ def _moved_along(g: Graph, tree: JointTree) -> list[Link]:
 
 
 def _moved(g: Graph, link: Link) -> tuple[int, Components]:
-    """Shift of a link's origin along its axis, and the offset after it; 0 if no component is saved."""
+    """Shift of a link's origin along its axis, and the new offset; shift 0 if no component is saved."""
     stays = 0, link.offset
     if link.parent <= 0 or len(link.rates) != 1 or not link.rates[0].turns:
         return stays

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linearization of joint trees by closed recursions (``emit/runtime/tree_derivatives.h``).
 
-The recursions differentiate the motion of joints, each of one rate; derivatives of the loads come from the graph.  All
-joints run through one piece of code.  The same derivatives written out would outgrow a processor's instruction cache.
+The recursions differentiate the motion of joints with one rate each; derivatives of the loads come from the graph.  All
+joints run through one loop.  The same derivatives written out would outgrow a processor's instruction cache.
 
-A link may *turn freely*: by three rates at once about its own axes, as in a ball joint, whatever coordinates q say how
-it is turned.  Derivatives by small turns θ about these axes come from the recursions, and those by q from θ:
+A link may *turn freely*: by three rates at once about its own axes, as in a ball joint, with any coordinates q of
+orientation.  Derivatives by small turns θ about these axes come from the recursions, and derivatives by q from θ:
 
     ∂/∂q = Σ ∂/∂θ_b ∂θ_b/∂q,    [∂θ/∂q]× = Rᵀ ∂R/∂q.
 
-So a body that moves freely may have its velocity in inertial axes, by three slides before it, or in its own: it is one
-link of six rates then.  A link that turns by angles and their rates is three joints, one after the other.  All vectors
-are in the axes of the first link that turns, and gravity is an acceleration of the base, −γ in these axes.
+A body that moves freely may have its velocity in inertial axes, by three slides before it, or in its own axes, as one
+link with six rates.  A link that turns by angles and their rates is three joints, one after the other.  All vectors are
+in the axes of the first link that turns, and gravity is an acceleration −γ of the base in these axes.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ Inertial = tuple[int, Components, Symmetric]  # mass, first moment and inertia
 class Tree:
     """A tree of joints, depth first: each joint is carried by an earlier one, or by the ground.
 
-    For each joint ``parent`` is the number of the joint that carries it, or −1, ``first`` the number of the first of
-    the joints that move its link at once, and ``speed`` the number of its speed.  The first ``free`` joints are slides
-    of a free root, on which nothing depends.  ``columns`` are the columns of the linearization that hold derivatives of
+    For each joint ``parent`` is the index of the joint that carries it, or −1, ``first`` the index of the first of the
+    joints that move its link at once, and ``speed`` the index of its speed.  The first ``free`` joints are slides of a
+    free root, which affect no result.  ``columns`` are the columns of the linearization with derivatives of
     accelerations: by displacements of the other joints, by all speeds, then by other variables of loads.  A
-    displacement that is no coordinate is −1; ``turned`` are its derivatives by coordinates, (its place in ``columns``,
-    coordinate).  ``forces`` are the generalized forces without weights in a uniform field, joint by joint, and
-    ``slopes`` their derivatives.
+    displacement that is no coordinate is −1; ``turned`` gives its derivatives by coordinates as (place in ``columns``,
+    coordinate).  ``forces`` are the generalized forces of the joints without weights in a uniform field, and ``slopes``
+    are their derivatives.
     """
 
     free: int
@@ -74,7 +74,7 @@ class Tree:
 
     @property
     def limb_ends(self) -> tuple[int, ...]:
-        """The end of each joint's subtree: the number after the last joint that it carries."""
+        """The end of each joint's subtree: the index after the last joint that it carries."""
         ends = list(range(1, len(self.parent) + 1))
         for i in reversed(range(len(self.parent))):
             if self.parent[i] >= 0:
@@ -83,7 +83,7 @@ class Tree:
 
     @property
     def runs(self) -> list[tuple[int, int, int]]:
-        """Runs of adjacent columns: the first, its place among all columns, and their number."""
+        """Runs of adjacent columns: first column, its place among all columns, number of columns."""
         runs: list[tuple[int, int, int]] = []
         for i, column in enumerate(self.columns):
             if runs and column == runs[-1][1] + runs[-1][2] and i == runs[-1][0] + runs[-1][2]:
@@ -95,11 +95,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Forest:
-    """Trees that stand on the ground side by side.
+    """Independent trees on the ground.
 
-    ``joints`` are the axis of each joint (turning, then velocity at the point that moments are taken about) and mass,
-    first moment and inertia of the bodies fixed to its link, in axes that the tree shares; then the acceleration of the
-    base of each tree, and the ``turned`` vectors of each.  ``rates`` are the entries of ∂q̇, (row, column).
+    ``joints`` are, for each joint in axes common to its tree, [axis of turning, velocity at the reference point of
+    moments; mass, first moment and inertia of the bodies fixed to its link]; then for each tree the acceleration of its
+    base, and its ``turned`` vectors.  ``rates`` are the entries of ∂q̇ by (row, column).
     """
 
     trees: tuple[Tree, ...]
@@ -112,7 +112,7 @@ class Forest:
 
     @property
     def loads(self) -> tuple[int, ...]:
-        """Forces of each tree, then their slopes row by row, all filled up to multiples of eight."""
+        """Forces of each tree, then their slopes row by row, all padded to multiples of eight."""
         rows: list[int] = []
         for tree in self.trees:
             for row in (tree.forces, *tree.slopes):
@@ -121,16 +121,16 @@ class Forest:
 
     @property
     def pairs(self) -> int:
-        """Number of pairs of a joint and one that carries it, or itself."""
+        """Number of pairs of a joint with itself or a joint that carries it."""
         return sum(pairs(tree.parent) for tree in self.trees)
 
 
 def forest(bodies: Bodies) -> Forest | None:
-    """The trees of a model without constraints, or None if it is made otherwise.
+    """The trees of a model without constraints; None if the recursions do not apply.
 
-    Every speed must be the rate of one joint, and of one coordinate unless its link turns freely; the axes of a link
-    must be fixed in it, or be those of turns one after the other; masses and the field of gravity may depend on
-    parameters alone.
+    Every speed must be the rate of one joint, and of one coordinate unless its link turns freely.  The axes of a link
+    must be fixed in the link, or belong to consecutive turns.  Masses and the field of gravity may depend on parameters
+    only.
     """
     tree, k = bodies.tree, bodies.kinematics
     if tree is None or not (_speeds_are_rates(k, tree) and _moves_by_rates(k, tree) and _is_rigid(bodies)):
@@ -164,7 +164,7 @@ def _speeds_are_rates(k: Kinematics, tree: JointTree) -> bool:
 
 
 def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
-    """Test whether nothing moves when all speeds vanish, and the rates of links move them at once or in order."""
+    """Test whether all is at rest when all speeds vanish, and rates move their links at once or in order."""
     g, d = k.graph, k.description
     nodes = [x for b in d.bodies for x in (*k.velocity[b.point], *(k.omega[b.frame] if b.frame > 0 else ()))]
     in_order = (turns_freely(g, link) or _turns_in_order(g, d, link) for link in tree.links)
@@ -172,7 +172,7 @@ def _moves_by_rates(k: Kinematics, tree: JointTree) -> bool:
 
 
 def _turns_in_order(g: Graph, d: Description, link: Link) -> bool:
-    """Test whether each rate of a link turns the axes of later rates: a changes by a × b at a later rate of axis b."""
+    """Test whether each rate of a link turns earlier axes a by a × b, with b its axis."""
     pairs: list[tuple[int, int]] = []
     for i, rate in enumerate(link.rates):
         after = {other.node: other.axis for other in link.rates[i + 1 :] if other.turns}
@@ -183,7 +183,7 @@ def _turns_in_order(g: Graph, d: Description, link: Link) -> bool:
 
 
 def _is_rigid(bodies: Bodies) -> bool:
-    """Test whether masses and gravity depend on parameters alone, and places on parameters and coordinates alone."""
+    """Test whether masses and gravity depend only on parameters, and places only on parameters and coordinates."""
     assert bodies.tree is not None
     links = bodies.tree.links
     fixed = [x for link in links for x in (link.mass, *link.moment, *link.inertia)]
@@ -198,9 +198,9 @@ def _depend_on(g: Graph, nodes: Sequence[int], levels: int) -> bool:
 
 # -------------------------------------------------------------------------------------------------- where links are
 def _places(g: Graph, tree: JointTree, frames: Sequence[Matrix]) -> list[Components]:
-    """The origin of each link, from that of the first link that turns in its part.
+    """The origin of each link, from the origin of the first link that turns in its part.
 
-    So the place of a vehicle on its map has no part in the rounding of its moments.
+    So the place of a vehicle on its map does not affect the rounding of its moments.
     """
     links = tree.links
     places: dict[int, Components] = {0: ZERO}
@@ -218,21 +218,21 @@ def _places(g: Graph, tree: JointTree, frames: Sequence[Matrix]) -> list[Compone
 
 
 def _depth_first(tree: JointTree, root: int) -> list[int]:
-    """A link and all that it carries, each limb to its end."""
+    """A link and all that it carries, depth first."""
     carried = [_depth_first(tree, i) for i, link in enumerate(tree.links) if link.parent == root]
     return [root, *itertools.chain.from_iterable(carried)]
 
 
 # ------------------------------------------------------------------------------------ what is added to the recursions
 def _slopes_of_rates(g: Graph, d: Description) -> dict[tuple[int, int], int]:
-    """Entries of ∂q̇/∂(q, u, r) that are not zero."""
+    """Nonzero entries of ∂q̇/∂(q, u, r)."""
     every = [*d.x, *d.inputs]
     rows = [accumulate(g, [(rate, g.one)], every, limits=True) for rate in d.rates]
     return {(i, j): x for i, row in enumerate(rows) for j, x in enumerate(row) if x}
 
 
 def _base(bodies: Bodies, root: Link) -> Components:
-    """The acceleration of the base that acts as gravity does, −γ, in the axes of a link that the ground carries."""
+    """The acceleration −γ of the base, which acts as gravity, in the axes of a link on the ground."""
     g, base = bodies.graph, neg(bodies.graph, bodies.field)
     for r in reversed(root.rotation):
         base = matvec(g, transposed(r), base)
@@ -240,7 +240,7 @@ def _base(bodies: Bodies, root: Link) -> Components:
 
 
 def _turns(g: Graph, d: Description, link: Link) -> list[list[int]]:
-    """How far a link turns about the axis of each of its three rates with each coordinate: [δθ]× = Rᵀ δR."""
+    """Turns of a link about the axes of its three rates for each coordinate: [δθ]× = Rᵀ δR."""
     rotation = IDENTITY
     for r in link.rotation:
         rotation = matmul(g, r, rotation)
@@ -258,7 +258,7 @@ def _turns(g: Graph, d: Description, link: Link) -> list[list[int]]:
 def _joints(
     g: Graph, tree: JointTree, members: Sequence[int], frames: Sequence[Matrix], places: Sequence[Components]
 ) -> list[int]:
-    """Axis of each joint, and the inertia that it moves: the inertia of a link goes with the link's last joint."""
+    """Axis of each joint, and the inertia of its link; the inertia belongs to the link's last joint."""
     axes: list[tuple[Components, Components]] = []
     carried: list[Inertial] = []
     last: dict[int, int] = {}
@@ -280,11 +280,11 @@ def _joints(
 
 
 def _tree(bodies: Bodies, tree: JointTree, members: Sequence[int]) -> Tree:
-    """The joints of one tree of links; some of the links have rates."""
+    """The joints of a tree of links, of which some have rates."""
     d, links, g = bodies.kinematics.description, tree.links, bodies.graph
     first: list[int] = []
     speed: list[int] = []
-    displacements: list[int] = []  # of all joints but the slides of a free root
+    displacements: list[int] = []  # of all joints except the slides of a free root
     turned: dict[tuple[int, int], int] = {}
     for i in members:
         start, at_once = len(first), turns_freely(g, links[i])

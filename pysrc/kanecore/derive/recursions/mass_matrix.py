@@ -74,7 +74,7 @@ def composites(g: Graph, links: Sequence[Link]) -> list[tuple[int, Components, S
 
 
 def composite_sizes(g: Graph, links: Sequence[Link]) -> list[tuple[int, int]]:
-    """Mass and ∫ r·r dm about the link's origin of each link and all it carries: no inertia about an axis is larger."""
+    """Mass and ∫ r·r dm about the link's origin, of each link with all it carries: bounds of inertias."""
     half = g.constant(HALF)
     total = [(x.mass, x.moment, g.mul(half, g.sum(x.inertia[:3]))) for x in links]
     for i in range(len(links) - 1, 0, -1):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Choice of the recursions, of least work, that form M of bodies and that solve M u̇ = f.
 
-M comes from composite bodies of a tree of joints, from inertias as they are or regrouped, or column by column; it is
+M comes from composite bodies of a tree of joints, with original or regrouped inertias, or column by column.  It is
 written out, or filled by loops.  u̇ comes from the factors of M in the user's speeds or in joint rates, or from
 articulated bodies.  `Recursions.solutions` offers these, and `quickest` chooses.
 """
@@ -29,22 +29,23 @@ from .mass_matrix import column_mass_matrix, composite_mass_matrix, composite_mo
 __all__ = ["Formed", "Recursions", "quickest"]
 
 COMPOSITE, COLUMNS = "composite bodies", "columns"
-ARTICULATED_MIN = 10  # speeds; with fewer, M and its factorization are always faster
-# The articulated bodies of a chain wait for each other: measured on chains of 8 to 20 links, the wait for each rate is
-# as long as 90 operations where the links move in a plane, and as 50 in space.  With 60 the faster recursion was chosen
-# for all these chains but one, where the choice was 3 % slower.
+ARTICULATED_MIN = 10  # least number of speeds; with fewer, M and its factorization are always faster
+# Operations on an articulated body wait for the previous body.  Measured on chains of 8 to 20 links, the wait for each
+# rate equals 90 operations for motion in a plane, and 50 in space.  With 60 the faster recursion was chosen for all
+# these chains except one, for which the choice was 3 % slower.
 WAITING = 60
-# Products of a factorization for each speed.  With more the factorization is not derived, which would take the cube of
-# the number of speeds: articulated bodies take a third of its operations in space, and less in the plane.
+# Largest number of products of a factorization, for each speed.  With more, the factorization is not derived, as the
+# effort grows with the cube of the number of speeds: articulated bodies take a third of its operations in space, and
+# less in the plane.
 FACTORIZED_MAX = 500
-# Pairs of joint rates in which one joint carries the other.  With more pairs, loops over them fill M: measured on
+# Largest number of pairs of joint rates in which one carries the other.  With more pairs, loops fill M: measured on
 # chains of 60 links, a call takes 0.8 of the time in space and 1.35 in the plane, and the compiler 0.6 in both.
 WRITTEN_OUT = 2_000
 
 
 @dataclass(frozen=True)
 class Formed:
-    """The mass matrix, and how it was formed."""
+    """The mass matrix, and the method that formed it."""
 
     method: str
     matrix: list[list[int]]
@@ -54,7 +55,7 @@ class Formed:
 
 
 class Recursions:
-    """The recursions that bodies may take, each done when it is first asked for.
+    """The recursions available for bodies, each derived on first use.
 
     Attributes
     ----------
@@ -67,12 +68,12 @@ class Recursions:
 
     @cached_property
     def tree(self) -> JointTree | None:
-        """The tree of joints; None if bodies hang on each other by other ways."""
+        """The tree of joints; None if bodies are connected otherwise."""
         return joint_tree(self.kinematics)
 
     @cached_property
     def regrouped(self) -> Regrouped | None:
-        """The tree with inertias handed over."""
+        """The tree with regrouped inertias."""
         return None if self.tree is None else regrouped(self.kinematics, self.tree)
 
     @cached_property
@@ -92,7 +93,7 @@ class Recursions:
 
     @cached_property
     def composite_rates(self) -> CompositeRates | None:
-        """Joint rates from which loops fill M; None where M is written out: it is short, or S is no permutation."""
+        """Joint rates from which loops fill M; None if M is written out, as it is short, or S is no permutation."""
         tree = self.tree
         if tree is None or not _is_permutation(tree.jacobian) or pairs(self._rates_before) <= WRITTEN_OUT:
             return None
@@ -100,7 +101,7 @@ class Recursions:
 
     @property
     def _rates_before(self) -> list[int]:
-        """For each joint rate the number of the rate that carries it, or −1."""
+        """For each joint rate the index of the rate that carries it, or −1."""
         assert self.tree is not None
         return self.tree.rates_before(range(len(self.tree.links)))
 
@@ -135,7 +136,7 @@ class Recursions:
     def solutions(self, forcing: Sequence[int]) -> Iterator[Solution]:
         """Solutions for u̇, from M in the user's speeds and from the tree of joints.
 
-        M in the user's speeds is left out if it equals that of the joint rates, or is that of a long tree in another
+        M in the user's speeds is left out if it equals M of the joint rates, or belongs to a long tree in another
         order.
         """
         if self.tree is None or not (self._speeds_are_rates or self.composite_rates):
@@ -146,12 +147,12 @@ class Recursions:
     def _in_joint_rates(self, tree: JointTree, forcing: Sequence[int]) -> Iterator[Solution]:
         """Solutions from the mass matrix of the joint tree: S u̇ = y with M_w y = f_w, f = Sᵀ f_w."""
         g, s = self.graph, tree.jacobian
-        # each joint rate goes by the name of one of the speeds in it
+        # each joint rate gets the name of a speed in it
         rate_of = matching({i: [j for j, x in enumerate(row) if x] for i, row in enumerate(s)})
         numbers = sorted(rate_of, key=rate_of.__getitem__)
         try:
             right = forcing if self._speeds_are_rates else solve(g, list(zip(*s, strict=True)), forcing)
-        except Singular:  # to rounding: the user's speeds serve as well
+        except Singular:  # equal to rounding: the user's speeds may be used
             return
         n, solutions = len(right), []
         if n < ARTICULATED_MIN or products(self._rates_before) <= FACTORIZED_MAX * n:
@@ -165,7 +166,7 @@ class Recursions:
 
 
 def quickest(g: Graph, solutions: Iterable[Solution]) -> Solution:
-    """The solution that takes least time, by its operations and by how long the longest chain of them waits."""
+    """The solution of least time, by its number of operations and by the waiting of their longest chain."""
     return min(solutions, key=lambda solution: solution.time(g))
 
 

@@ -73,7 +73,7 @@ def _elementary(g: Graph, r: Matrix) -> tuple[int, int, int] | None:
 
 
 def rotated(g: Graph, r: Matrix, inertia: Symmetric) -> Symmetric:
-    """The tensor R I Rᵀ; about a coordinate axis with 8 products, from sin (I_ii − I_jj) + 2 cos I_ij and its like."""
+    """The tensor R I Rᵀ; about a coordinate axis with 8 products, by sin (I_ii − I_jj) + 2 cos I_ij."""
     xx, yy, zz, xy, yz, zx = inertia
     full = [[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]]
     turn = _elementary(g, r)

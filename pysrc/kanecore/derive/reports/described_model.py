@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What reports and printed equations need of a model: its derivation, its reading, and the user's symbols."""
+"""Interface of a model for reports and printed equations: its derivation, its reading, and the user's symbols."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Described"]
 
 
 class Described(Protocol):
-    """Interface of a `kanecore.Model`: its derivation, the user's symbols, and the items that the reader set aside."""
+    """Interface of a `kanecore.Model`: its derivation, the user's symbols, and the items that the reader ignored."""
 
     @property
     def name(self) -> str: ...

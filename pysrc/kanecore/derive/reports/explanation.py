@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Explanation of generalized forces: the part of each load and of each body's inertia in them."""
+"""Explanation of generalized forces: the contribution of each load and of each body's inertia."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .symbolic_expressions import loads_by_number, symbols_by_key
 
 __all__ = ["explain"]
 
-SHORT = 12  # operations of an expression that is written out in an explanation
-LONG = 120  # characters of an expression of the user's that is not written out
+SHORT = 12  # largest number of operations of an expression that is written out in an explanation
+LONG = 120  # characters beyond which a user's expression is not written out
 
 
 def explain(model: Described, full: bool = False) -> str:
@@ -38,7 +38,7 @@ def explain(model: Described, full: bool = False) -> str:
 
 @dataclass(frozen=True)
 class _Shares:
-    """Lines about the parts of generalized forces, one for each speed; ``symbols`` are the user's, by graph keys."""
+    """Lines about contributions to generalized forces, one for each speed; ``symbols`` by graph keys."""
 
     derivation: Derivation
     symbols: dict[Any, Any]
@@ -50,7 +50,7 @@ class _Shares:
         return [f"    {letter}_{name} = {value}" for name, value in values if value] or ["    nothing"]
 
     def _value(self, node: int) -> str:
-        """An expression, or if it is long its size; empty if its terms cancel."""
+        """Text of an expression or, if it is long, of its size; empty if its terms cancel."""
         from sympy.physics.vector import vsstrrepr
 
         from kanecore.graph.printed_expressions import printed
@@ -65,7 +65,7 @@ class _Shares:
 
 
 def _active(model: Described, shares: _Shares) -> list[str]:
-    """F_r, load by load."""
+    """Lines about F_r, load by load."""
     from sympy.physics.vector import vsstrrepr
 
     d, k = shares.derivation.description, shares.derivation.kinematics
@@ -85,7 +85,7 @@ def _active(model: Described, shares: _Shares) -> list[str]:
 
 
 def _places(d: Description, loads: Sequence[Load]) -> str:
-    """Points and frames on which the parts of a load act, in words: all forces, then all torques."""
+    """Points and frames on which a load acts, in words: all forces, then all torques."""
     points = dict.fromkeys(d.points[load.at].name for load in loads if load.kind == "force")
     frames = dict.fromkeys(d.frames[load.at].name for load in loads if load.kind == "torque")
     kinds = (("force", points), ("torque", frames))
@@ -93,7 +93,7 @@ def _places(d: Description, loads: Sequence[Load]) -> str:
 
 
 def _written(model: Described, full: bool) -> list[str]:
-    """Laws of feedback and outputs, as the user wrote them."""
+    """Lines about laws of feedback and outputs, as the user wrote them."""
     from sympy.physics.vector import vsstrrepr
 
     lines = []
@@ -111,7 +111,7 @@ def _written(model: Described, full: bool) -> list[str]:
 
 
 def _inertial(shares: _Shares) -> list[str]:
-    """F*_r, body by body."""
+    """Lines about F*_r, body by body."""
     d, k = shares.derivation.description, shares.derivation.kinematics
     lines = ["generalized inertia forces, body by body:"]
     if isinstance(shares.derivation.formulation, Lagrange):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kernels of a description as SymPy expressions, under their names."""
+"""The kernels of a description as SymPy expressions, as attributes with the names of kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMES = frozenset(kernel.name for kernel in KERNELS if not kernel.internal)
 
 
 class Expressions(ABC):
-    """Expressions of each kernel under its name: ``model.forcing`` is ``model.symbolic("forcing")``."""
+    """Expressions of kernels as attributes: ``model.forcing`` is ``model.symbolic("forcing")``."""
 
     @abstractmethod
     def symbolic(self, kernel: str, *, nested: bool = False) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A picture of a description, without compiling it: the kernels that pictures need, evaluated on the graph."""
+"""A picture of a description, without compiling it: its kernels are evaluated on the graph."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def draw(model: Described, x: Any, parameters: Any, t: float, r: Any, *, loads: 
 
 
 def _rest(d: Description) -> Array:
-    """State for a picture: the model's guess; else zero, with identity quaternions."""
+    """State for a picture: the model's guess, or else zero, with identity quaternions."""
     state = np.zeros(d.n_x)
     for e0, *_ in d.unit:
         state[e0] = 1.0
@@ -59,7 +59,7 @@ def _rest(d: Description) -> Array:
 
 
 def _values(settings: Any, default: Array, names: Sequence[str], argument: str, kind: str) -> Array:
-    """An array, or numbers by name or symbol in place of the default ones."""
+    """The default array with the user's values, an array or numbers by name or symbol."""
     if settings is None:
         return default
     if not isinstance(settings, Mapping):
@@ -82,7 +82,7 @@ def _values(settings: Any, default: Array, names: Sequence[str], argument: str, 
 
 
 def _scene(derivation: Derivation, at: tuple[Array, Array, Array, Array], loads: bool, folder: str | None) -> Scene:
-    """At times and states, with parameters and inputs."""
+    """The scene at times and states, with parameters and inputs."""
     from kanecore.show.scene import Names, scene
 
     times, states, parameters, inputs = at

@@ -31,14 +31,14 @@ def equations(model: Described, form: str) -> list[Any]:
 
 
 def _symbols(model: Described) -> dict[Any, Any]:
-    """The user's by the keys of the graph, with those of multipliers."""
+    """The user's symbols by the keys of the graph, with symbols of multipliers."""
     derivation = model.derivation
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     return {**symbols_by_key(model), **{key: multiplier(n) for n, key in enumerate(keys)}}
 
 
 def _kinematical(model: Described) -> list[Any]:
-    """Equations of q̇; none where all are speeds."""
+    """Equations of q̇; none if all q̇ are speeds."""
     import sympy as sm
 
     from kanecore.graph.printed_expressions import printed
@@ -51,7 +51,7 @@ def _kinematical(model: Described) -> list[Any]:
 
 
 def _kane(model: Described) -> list[Any]:
-    """F_r + F*_r + (Gᵀλ)_r = 0, one for each speed."""
+    """Equations F_r + F*_r + (Gᵀλ)_r = 0, one for each speed."""
     import sympy as sm
 
     from kanecore.graph.printed_expressions import printed
@@ -69,7 +69,7 @@ def _balance(derivation: Derivation) -> list[int]:
 
 
 def _mass_matrix(model: Described) -> list[Any]:
-    """M u̇ = f + Gᵀλ, of matrices."""
+    """The equation M u̇ = f + Gᵀλ of matrices."""
     import sympy as sm
 
     from kanecore.graph.printed_expressions import printed
@@ -88,7 +88,7 @@ FORMS: dict[str, Callable[[Described], list[Any]]] = {"kane": _kane, "mass_matri
 
 
 def _constraints(model: Described) -> list[Any]:
-    """G u̇ + γ = 0, row by row."""
+    """Equations G u̇ + γ = 0, row by row."""
     import sympy as sm
 
     from kanecore.graph.printed_expressions import printed
@@ -113,7 +113,7 @@ def _first_order(model: Described) -> list[Any]:
 
 
 def _multipliers(m: int, symbols: Iterable[Any]) -> list[Any]:
-    """λ₀, λ₁, ..., or other letters where the user's symbols print so."""
+    """Symbols λ₀, λ₁, ... of multipliers, or other letters if the user's symbols print like these."""
     import sympy as sm
 
     from kanecore.graph.sympy_bridge import as_printed

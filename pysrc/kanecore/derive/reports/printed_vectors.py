@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vectors of kernels in other axes than the inertial ones, and as SymPy vectors in those that a person would use."""
+"""Vectors of kernels in other axes than the inertial ones, and as short SymPy vectors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ OWN_FRAMES: Mapping[str, str] = {
     "n_points": "shown_points",
     "n_frames": "shown_frames",
 }
-"""Items of a kernel's vectors, points or frames, by its first axis."""
+"""Whether a kernel's vectors are of points or of frames, by the first axis of its shape."""
 
 
 def check_vectors(kernel: Kernel, name: str) -> None:
     """Raise for a kernel whose results are not vectors of points or frames."""
     if not _has_vectors(kernel):
         having = ", ".join(x.name for x in KERNELS if _has_vectors(x) and not x.internal)
-        raise ModelError(f"frame= and vectors= are for {having}, and not for {name}")
+        raise ModelError(f"frame= and vectors= apply to {having}, and not to {name}")
 
 
 def _has_vectors(kernel: Kernel) -> bool:
@@ -41,7 +41,7 @@ def frame_number(derivation: Derivation, frame: Any) -> int:
 
 
 def in_axes(derivation: Derivation, roots: Sequence[int], frame: int) -> list[int]:
-    """Components in the axes of a frame of vectors in inertial axes, three after three."""
+    """Components of vectors in the axes of a frame, from those in inertial axes, three for each vector."""
     return [x for v in _triples(roots) for x in derivation.kinematics.resolve(v, 0, frame)]
 
 
@@ -53,15 +53,15 @@ def vectors(
     frame: int | None,
     axes: Callable[[int], Any],
 ) -> list[Any]:
-    """SymPy vectors: a list for the points or frames, for partial velocities of lists for the speeds.
+    """SymPy vectors: a list for the points or frames; for partial velocities a list of lists for the speeds.
 
     Parameters
     ----------
     frame : int or None
-        Whose axes they are written in; None: for each the axes, on the way from its own frame to the inertial one, in
-        which it takes the fewest operations.
+        Frame of the components.  With None each vector is written in the frame with the fewest operations, among the
+        frames from its own to the inertial one.
     axes : callable
-        SymPy's frame of a number.
+        Function that gives SymPy's frame for an index.
     """
     d = derivation.description
     owners = d.shown_points if kernel.shape[0] == "n_points" else d.shown_frames
@@ -79,7 +79,7 @@ def _triples(roots: Sequence[int]) -> list[tuple[int, int, int]]:
 
 
 def _ways(derivation: Derivation, owner: int, is_point: bool) -> list[int]:
-    """The frames of a point and of those that it is located from, or a frame; each followed by those it turns in."""
+    """Frames to try for a vector: those of a point and its ancestors, or a frame; each with its ancestors."""
     d, starts = derivation.description, [owner]
     if is_point:
         starts = []
@@ -91,7 +91,7 @@ def _ways(derivation: Derivation, owner: int, is_point: bool) -> list[int]:
 
 
 def _ancestors(derivation: Derivation, frame: int) -> Iterator[int]:
-    """A frame, then the frame from which it is oriented, and so on to the root."""
+    """A frame and its ancestors, up to the root."""
     frames = derivation.description.frames
     while True:
         yield frame

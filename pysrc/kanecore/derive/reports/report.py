@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report: what was understood of a description, in words."""
+"""The report: how a description was understood, in words."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .symbolic_expressions import loads_by_number
 
 __all__ = ["report"]
 
-WIDTH = 80  # columns of a line
-INDENT = "    "  # of continuation lines, beyond that of the line
+WIDTH = 80  # characters of a line
+INDENT = "    "  # further indentation of continuation lines
 
-LISTING = ("inertial_parameters",)  # kernels that repeat given values, without their effect
+LISTING = ("inertial_parameters",)  # kernels that only list given values
 
 VELOCITY_SOURCES = {
     "origin": "at rest",
@@ -46,7 +46,7 @@ def report(model: Described) -> str:
 
 
 def _wrapped(line: str) -> str:
-    """A line in lines of moderate length, words and names whole."""
+    """A long line broken into lines of moderate length, between words."""
     indent = line[: len(line) - len(line.lstrip(" "))]
     return "\n".join(
         textwrap.wrap(
@@ -86,7 +86,7 @@ def _summary(model: Described) -> Iterator[str]:
 
 
 def _idle(derivation: Derivation) -> list[str]:
-    """Parameters that no kernel reads; a few kernels that read most are tried first."""
+    """Parameters that no kernel reads; the kernels that read most are tried first."""
     names = derivation.description.parameter_names
     idle = (1 << len(names)) - 1
     others = [x.name for x in KERNELS if not x.counts and not x.internal and x.name not in LISTING]
@@ -129,7 +129,7 @@ def _points(model: Described) -> Iterator[str]:
 
 
 def _measured(derivation: Derivation) -> Iterator[str]:
-    """Lines on the origin, and on the reference points of other points that no positions join to it."""
+    """Lines on the origin, and on the reference points of points that are not located from the origin."""
     points, whereabouts = derivation.description.points, derivation.whereabouts
     origin = points[whereabouts.origin].name if whereabouts.origin >= 0 else ""
     if origin:
@@ -143,7 +143,7 @@ def _measured(derivation: Derivation) -> Iterator[str]:
 
 
 def _contradictions(model: Described, kind: str, at: int, name: str) -> Iterator[str]:
-    """Contradictions of one frame, point or load."""
+    """Lines about the contradictions of a frame, point or load."""
     for contradiction in model.contradictions:
         if (contradiction.kind, contradiction.at) == (kind, at):
             yield f"    contradiction: {contradiction.message(name)}"
@@ -162,7 +162,7 @@ def _source(derivation: Derivation) -> Iterator[str]:
 
 
 def _bodies(derivation: Derivation) -> Iterator[str]:
-    """Bodies and joints."""
+    """Lines about bodies and joints."""
     d, k = derivation.description, derivation.kinematics
     yield "bodies:"
     for body in d.bodies:
@@ -203,14 +203,14 @@ def _constraints(derivation: Derivation) -> Iterator[str]:
 
 
 def _loads(model: Described) -> Iterator[str]:
-    """Auxiliary speeds, loads and potentials."""
+    """Lines about auxiliary speeds, loads and potentials."""
     derivation = model.derivation
     d, k = derivation.description, derivation.kinematics
     if d.auxiliary:
         yield "auxiliary speeds: " + " ".join(d.auxiliary_names)
     if model.reading.n_loads or d.potentials or d.generalized_forces:
         yield "loads" + (", with uniform gravity on every body:" if derivation.has_gravity else ":")
-    if derivation.has_gravity and not model.reading.n_loads:  # of a file: no load is the user's own
+    if derivation.has_gravity and not model.reading.n_loads:  # from a file: no load is the user's
         yield _gravity(derivation)
     yield from model.reading.notes
     by_number = loads_by_number(d)
@@ -236,7 +236,7 @@ def _loads(model: Described) -> Iterator[str]:
 
 
 def _gravity(derivation: Derivation) -> str:
-    """The field, with its numbers where it has them."""
+    """Line about the uniform field, with its numbers if they are known."""
     values = list(map(derivation.graph.value, uniform_gravity(derivation.kinematics)[0]))
     known = [f"{float(value):g}" for value in values if value is not None]
     what = f" ({', '.join(known)}) in {derivation.description.frames[0].name}" if len(known) == len(values) else ""
@@ -244,7 +244,7 @@ def _gravity(derivation: Derivation) -> str:
 
 
 def _energy(derivation: Derivation, number: int) -> str:
-    """Phrase that says whether the potential energy accounts for a load."""
+    """Phrase about a load in the potential energy: whole, in part, or not."""
     energy, loads = derivation.energy, derivation.description.loads
     places = {i for i, load in enumerate(loads) if load.number == number}
     if places and places <= energy.accounted:
@@ -275,7 +275,7 @@ def _written(model: Described) -> Iterator[str]:
 
 
 def _named_below(d: Description, node: int) -> str:
-    """Names of the states, inputs, derivatives of speeds and multipliers that a node depends on, as a text."""
+    """Text with the names of states, inputs, derivatives of speeds and multipliers that a node depends on."""
     below = set(d.graph.below([node]))
     nodes, names = (*d.x, *d.accelerations, *d.inputs), (*d.x_names, *(f"{u}'" for u in d.speed_names), *d.input_names)
     found = [name for name, i in zip(names, nodes, strict=True) if i in below]

@@ -40,23 +40,23 @@ __all__ = [
 
 
 def loads_by_number(d: Description) -> dict[int, list[Load]]:
-    """Loads that act, by their places in the user's list."""
+    """The acting loads, by their numbers in the user's list."""
     result: dict[int, list[Load]] = {}
     for load in d.loads:
         result.setdefault(load.number, []).append(load)
     return result
 
 
-SHORT = 40  # operations of equations of motion that are written out
-LONG = 200  # of those that a notebook does not show
-LONGEST = 1_000_000  # of those that are not written out, even if that is asked for
+SHORT = 40  # largest number of operations of equations of motion that are written out
+LONG = 200  # largest number of operations of equations that a notebook shows
+LONGEST = 1_000_000  # largest number of operations of equations that are written out on request
 
 KERNEL_ROWS = {kernel.name: kernel for kernel in KERNELS}
 PARTIAL_ACCELERATIONS = {
     "partial_accelerations": "partial_velocities",
     "partial_angular_accelerations": "partial_angular_velocities",
 }
-"""Equals of the nonholonomic forms of kernels, by kernel."""
+"""Kernels with equal nonholonomic forms, by kernel."""
 
 EQUATIONS = ("mass_matrix", "forcing", "constraint_jacobian", "constraint_bias")
 PARTIAL_VECTORS = (
@@ -65,22 +65,22 @@ PARTIAL_VECTORS = (
     "partial_accelerations",
     "partial_angular_accelerations",
 )
-LONG_VECTORS = 2000  # operations of partial velocities that are written in matrices, with intermediate variables
+LONG_VECTORS = 2000  # operations beyond which partial velocities are written in matrices, with intermediate variables
 
 RESIDUALS = ("configuration_residual", "velocity_residual", "constraint_jacobian")
 AT_RUN_TIME = {
-    "multipliers": ("it follows from udot, which is solved at run time", EQUATIONS),
+    "multipliers": ("it follows from udot, which is solved for at run time", EQUATIONS),
     "linearize": ("its linear equations are solved at run time", EQUATIONS),
     "rhs_time_derivative": ("its linear equations are solved at run time", EQUATIONS),
     "rhs_parameter_jacobian": ("its linear equations are solved at run time", EQUATIONS),
-    "output_jacobian": ("the outputs hold udot, whose derivatives are solved for at run time", EQUATIONS),
+    "output_jacobian": ("the outputs depend on udot, and its derivatives are solved for at run time", EQUATIONS),
     "stabilization": ("its linear equations are solved at run time", RESIDUALS),
     "project": ("it is found at run time, step by step", RESIDUALS),
 }
-"""Why a kernel that comes after u̇ has no expression, and which have one of those that it is made from."""
+"""For kernels after u̇: the reason why there is no expression, and the kernels with expressions to use instead."""
 
 WITHOUT_UDOT = ("stabilization", "project")
-"""Those of them that have none though they do not come after u̇."""
+"""Kernels of this table that do not need u̇, and have no expression either."""
 
 
 def symbolic(
@@ -109,7 +109,7 @@ def symbolic(
     else:
         graph, roots = closed
     row, symbols = KERNEL_ROWS[name], symbols_by_key(model)
-    # solutions at run time, and given values, are written as u̇ and λ
+    # solutions at run time and given values are written as u̇ and λ
     keys = [derivation.graph.nodes[i][1] for i in derivation.multiplier_symbols]
     symbols.update((key, multiplier(n)) for n, key in enumerate(keys))
     if frame is not None or vectors:
@@ -121,8 +121,8 @@ def symbolic(
         roots = printed_vectors.in_axes(derivation, roots, number or 0)
     if nested and (operations := written_out(graph, roots)) > LONGEST:
         warn(
-            f"{kernel} of {model.name!r} takes {operations:.0e} operations where each is written out: it is given with "
-            "intermediate variables, (list of them, expressions), as without nested=True"
+            f"{kernel} of {model.name!r} takes {operations:.0e} operations if each is written out: it is returned with "
+            "intermediate variables, (list of these, expressions), as without nested=True"
         )
         nested = False
     if nested:
@@ -138,7 +138,7 @@ def symbolic(
 
 
 def _roots(derivation: Derivation, kernel: str, name: str, nonholonomic: bool) -> list[int]:
-    """The results of a kernel, with u̇ written out where it has an expression."""
+    """The results of a kernel, with u̇ written out if it has an expression."""
     program, row = derivation.kernel(name), KERNEL_ROWS[name]
     roots = list(program.roots)
     if nonholonomic or kernel in PARTIAL_ACCELERATIONS:
@@ -150,7 +150,7 @@ def _roots(derivation: Derivation, kernel: str, name: str, nonholonomic: bool) -
 
 
 def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
-    """Nodes of symbols, which are given by themselves or by name, and the nodes of the values in their places."""
+    """Nodes of symbols, given as symbols or by name, and nodes of the values that replace them."""
     import sympy as sm
 
     from kanecore.graph.sympy_bridge import FromSympy
@@ -165,7 +165,7 @@ def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
 
     def leaf(symbol: Any) -> Any:
         if symbol not in nodes:
-            raise ModelError(f"at= holds {symbol}, which is no symbol of {d.name!r}")
+            raise ModelError(f"at= has {symbol}, which is no symbol of {d.name!r}")
         return nodes[symbol]
 
     read, result = FromSympy(d.graph, leaf, where="at="), {}
@@ -178,7 +178,7 @@ def _values(model: Described, at: Mapping[Any, Any]) -> dict[int, int]:
 
 
 def _axes(model: Described, number: int, frame: Any) -> Any:
-    """SymPy's frame of a number: the one that was given, the user's, or one of its name."""
+    """SymPy's frame for an index: the given frame, the user's, or a new frame of the same name."""
     from sympy.physics.vector import ReferenceFrame
 
     name = model.derivation.description.frames[number].name
@@ -188,7 +188,7 @@ def _axes(model: Described, number: int, frame: Any) -> Any:
 
 
 def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
-    """Raise for a kernel that has no expression, or none in the independent speeds."""
+    """Raise ModelError for a kernel without an expression, or without one in the independent speeds."""
     d = derivation.description
     if name in ("multipliers", "stabilization", "project") and not d.constraints:
         raise ModelError(f"{d.name!r} has no {name}: it has no constraints")
@@ -203,17 +203,17 @@ def _check(derivation: Derivation, name: str, nonholonomic: bool) -> None:
     row = KERNEL_ROWS.get(name)
     if row is not None and row.vectors:
         raise ModelError(
-            f"{name} of {d.name!r} has no expression: it multiplies by vectors of a call; mass_matrix and "
+            f"{name} of {d.name!r} has no expression: it multiplies by vectors given in a call; mass_matrix and "
             "inverse_dynamics have"
         )
     of = KERNEL_ROWS[row.remainder_of] if row is not None and row.remainder_of else row
     if nonholonomic and of is not None and not of.nonholonomic:
         having = [x.name for x in KERNELS if x.nonholonomic]
-        raise ModelError(f"nonholonomic=True is for {', '.join(having)} and their remainders, and not for {name}")
+        raise ModelError(f"nonholonomic=True applies to {', '.join(having)} and their remainders, and not to {name}")
 
 
 def _shaped(flat: Sequence[Any], lengths: Sequence[int], in_space: bool) -> Any:
-    """A scalar, a Matrix, or a list of matrices; vectors in space are columns, and matrices stay as they are."""
+    """Results as a scalar, a Matrix, or a list of matrices; vectors in space are columns."""
     import sympy as sm
 
     if not lengths:
@@ -245,7 +245,7 @@ def symbols_by_key(model: Described) -> dict[Any, Any]:
 
 
 def warn_of_names(model: Described) -> None:
-    """Warn of two of the user's symbols that print alike, as theta1 and theta_1 do, or udot and the derivative of u."""
+    """Warn of user's symbols that print alike, as theta1 and theta_1, or udot and the derivative of u."""
     from kanecore.graph.sympy_bridge import as_printed
 
     found: dict[str, str] = {}
@@ -302,7 +302,7 @@ def shown_equations(model: Described) -> list[Latex] | None:
 
 
 def _names(d: Description, kernel: str) -> list[str]:
-    """Left-hand sides of a kernel's results: a list has one for each point, frame or joint."""
+    """Left-hand sides of a kernel's results; a list has an item for each point, frame or joint."""
     points, frames = [d.points[i].name for i in d.shown_points], [d.frames[i].name for i in d.shown_frames]
     several = {
         "orientations": ("R", frames),
@@ -337,11 +337,11 @@ def speed_matrices(model: Described) -> SpeedMatrices:
     d, g = derivation.description, derivation.graph
     rows = derivation.constraints.rows if d.constraints else []
     if any(row.value < 0 for row in rows):
-        raise ModelError(f"{d.name!r} has constraints on accelerations, which say nothing of velocities")
+        raise ModelError(f"{d.name!r} has constraints on accelerations, which do not restrict velocities")
     if len(rows) > sum(constraint.kind == "velocity" for constraint in d.constraints):
         raise ModelError(
             f"the speed matrices of {d.name!r} have no expression: constraints on coordinates, which close loops, are "
-            "solved at run time; dyn.speed_matrices(t, x) gives their numbers"
+            "solved at run time; dyn.speed_matrices(t, x) gives the matrices as numbers"
         )
     slopes = [[row.jacobian[r] for r in range(len(d.speeds))] for row in rows]
     dependent = dependence(derivation)
@@ -365,7 +365,7 @@ def speed_matrices(model: Described) -> SpeedMatrices:
 
 
 def _inverse(derivation: Derivation, dependent: Matrix) -> Matrix:
-    """Ψ, of q̇# = Ψ⁻¹ p#."""
+    """The matrix Ψ of q̇# = Ψ⁻¹ p#."""
     d, g = derivation.description, derivation.graph
     n, dof = len(d.coordinates) - d.n_q_dependent, len(d.speeds) - d.n_u_dependent
     if n != dof:
@@ -380,6 +380,6 @@ def _inverse(derivation: Derivation, dependent: Matrix) -> Matrix:
     except Singular:
         raise ModelError(
             f"the independent speeds of {d.name!r} do not follow from the rates of "
-            f"{', '.join(d.coordinate_names[:n])}: describe it with other ones"
+            f"{', '.join(d.coordinate_names[:n])}: describe it with other coordinates or speeds"
         ) from None
     return [list(row) for row in zip(*columns, strict=True)]

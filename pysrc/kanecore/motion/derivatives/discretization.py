@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Discrete systems x₁ = f(x, r) of one step with held inputs, and their matrices A = ∂f/∂x, B = ∂f/∂r."""
+"""Discrete systems x₁ = f(x, r) of a step with constant inputs, and their matrices A = ∂f/∂x, B = ∂f/∂r."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Discretization", "discretize"]
 
 Array = npt.NDArray[Any]
 
-_STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))  # of the classical method: reach, weight
+_STAGES = ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6))  # stages of the classical method: reach, weight
 
 
 class Discretization(NamedTuple):
@@ -31,9 +31,9 @@ class Discretization(NamedTuple):
     x1 : ndarray, (..., n_x)
         The state after the step.
     A : ndarray, (..., n_x, n_x)
-        By the state before it.
+        Derivative by the state before the step.
     B : ndarray, (..., n_x, n_r)
-        By the inputs, which are held over the step.
+        Derivative by the inputs, constant over the step.
     """
 
     x1: Array
@@ -47,19 +47,19 @@ def discretize(
 ) -> Discretization:
     """The state one step later and its derivatives, x₁ = f(x, r), A = ∂f/∂x, B = ∂f/∂r, at many states at once.
 
-    The step is that of `step`: the way to unit quaternions and constraints, the classical method of order 4 with held
-    inputs, and that way once more.  A and B are the exact derivatives of all of it, not another approximation of those
-    of the motion: the stages k = ẋ(y, r) obey dk = ∂ẋ/∂x dy + ∂ẋ/∂r dr.
+    The step is that of `step`: projection to unit quaternions and constraints, the classical method of order 4 with
+    constant inputs, and projection again.  A and B are the exact derivatives of the whole step, and no approximation of
+    the derivatives of the motion: the stages k = ẋ(y, r) satisfy dk = ∂ẋ/∂x dy + ∂ẋ/∂r dr.
 
     Parameters
     ----------
     x : array_like, (..., n_x), or mapping by name
-        States at the start.  Unit quaternions and constraints as for `rollout`: they must hold within 1e-6, and a step
-        begins at the next state on them, so that changes of x off them change nothing.
+        States at the start.  As for `rollout`, they must satisfy unit quaternions and constraints within 1e-6.  A step
+        begins at the nearest state on these, so that changes of x off them have no effect.
     r : array_like, (..., n_r), or mapping by name, or None
-        Inputs, held over the step; None: the current values.  Rates of prescribed motions are inputs of their own.
+        Inputs, constant over the step; None: the current values.  Rates of prescribed motions are separate inputs.
     dt : float
-        The step, s; below zero backwards in time.
+        The step, s; negative for a step backwards in time.
     t : float
         Time at the start.
     p : array_like, (..., n_p), or mapping by name, optional
@@ -68,15 +68,15 @@ def discretize(
     Returns
     -------
     Discretization
-        Named tuple (x1, A, B).  With constraints, and unit quaternions, A has no full rank: it leads from changes
-        along them at x to changes along them at x₁.
+        Named tuple (x1, A, B).  With constraints or unit quaternions A has no full rank: it maps changes along these at
+        x to changes along these at x₁.
 
     Raises
     ------
     IntegrationError
         Rows failed, as in `rollout`.
     SingularError, NonFiniteError
-        There is no derivative at a state on the way.
+        There is no derivative at a state of the step.
     ValueError, TypeError, KeyError
         As for `rollout`.
 
@@ -108,7 +108,7 @@ def discretize(
 
 
 def _brought_back(dyn: Evaluator, t: float, x: Array, r: Array, p: Array, columns: Array) -> Array:
-    """Derivatives after the way back to unit quaternions and constraints at a state before it."""
+    """Derivatives after projection to unit quaternions and constraints, at the state before it."""
     if not (dyn.n_configuration + dyn.n_velocity):
         return slopes_of_unit(dyn.unit, x) @ columns if dyn.unit else columns
     n, solution = dyn.n_x, dyn.n_u + dyn.n_constraints

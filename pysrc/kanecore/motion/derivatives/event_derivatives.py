@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Derivatives of the events of a run and of their resets, along directions of (t, x, p, r).
 
-Derivatives of names and expressions are exact.  Functions of Python or C are called again, at states nearby.
+Derivatives of names and expressions are exact.  For functions of Python or C they are differences between states
+nearby.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class EventSlopes:
     def __init__(self, flow: Flow, events: Events) -> None:
         self._flow, self._events, problem = flow, events, flow.problem
         dyn, scales = problem.dyn, flow.scales
-        self._parts = np.cumsum([1, dyn.n_x, dyn.n_p])  # where t, x, p and r end in a direction
+        self._parts = np.cumsum([1, dyn.n_x, dyn.n_p])  # ends of t, x, p and r in a direction
         self._small = np.concatenate([[scales.t], scales.x, scales.p, scales.r])
 
     def of_event(self, i: int, t: float, x: Array, r: Array, directions: Array) -> Array:
@@ -74,7 +75,7 @@ class EventSlopes:
 
     @cached_property
     def _first_of_reset(self) -> dict[int, int]:
-        """First expression of each reset, in the order of `_compiled`."""
+        """Index of the first expression of each reset, in the order of `_compiled`."""
         first, following = {}, sum(event.source[0] == "expression" for event in self._events)
         for i, event in enumerate(self._events):
             reset = getattr(event.user_event, "reset", None)
@@ -102,7 +103,7 @@ class EventSlopes:
     def _differences(
         self, f: Callable[[float, Array, Array, Array], Any], t: float, x: Array, r: Array, directions: Array
     ) -> Array:
-        """The derivative of the numbers f(t, x, p, r), (k,) or one, along each direction: (m, k)."""
+        """The derivative of the values f(t, x, p, r), (k,) or a scalar, along each direction: (m, k)."""
         columns = []
         for direction in directions.T:
             size = float(np.max(np.abs(direction) / self._small, initial=0.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Gradients of costs over rollouts: backwards through the steps that were taken, as many rows at once as are lanes."""
+"""Gradients of costs over rollouts, in reverse through the steps, with as many rows at once as there are lanes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class RolloutGradient(NamedTuple):
     Attributes
     ----------
     x0 : ndarray, (..., n_x)
-        By the start.
+        Gradient by the start.
     inputs : ndarray, (..., steps, n_r)
-        By the inputs of each step; where they are held throughout, their sum over the steps is the gradient.
+        Gradient by the inputs of each step; for constant inputs the gradient is the sum over the steps.
     parameters : ndarray, (..., n_p), or None
-        By the parameters, if they were asked for.
+        Gradient by the parameters, if requested.
     states : ndarray, (..., steps + 1, n_x)
         The result of `rollout`.
     """
@@ -62,10 +62,10 @@ def rollout_vjp(
 ) -> RolloutGradient:
     """The gradient of a cost over a rollout by its start, the inputs of each step, and the parameters.
 
-    The cost is a function of the states X of `rollout`, and ``weights`` is its gradient ∂cost/∂X: so the result is the
-    gradient of weights · X at constant weights.  The derivative of each step is that of its formulas, from one product
-    of `rhs_vjp` for each stage; no Jacobian is formed.  With constraints the way back to them is differentiated as
-    well, step by step of Newton's method.
+    The cost is a function of the states X of `rollout`, and ``weights`` is its gradient ∂cost/∂X, so that the result is
+    the gradient of weights · X at constant weights.  The formulas of each step are differentiated, by one product of
+    `rhs_vjp` for each stage; no Jacobian is formed.  With constraints the projection to these is differentiated as
+    well, through each step of Newton's method.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def rollout_vjp(
     weights : array_like, (..., steps + 1, n_x), or callable
         ∂cost/∂X, or a function that takes X and returns it.  Leading axes broadcast to those of X.
     by_parameters : bool
-        Give the gradient by the parameters as well.
+        Return the gradient by the parameters as well.
 
     Returns
     -------
@@ -86,15 +86,15 @@ def rollout_vjp(
     IntegrationError
         Rows failed, as in `rollout`.
     NonFiniteError
-        A gradient is not finite for finite weights; with ``rows`` and the result, ``out``.
+        A gradient is not finite for finite weights; the error has ``rows`` and the result, ``out``.
     ValueError, TypeError, KeyError
-        As for `rollout`; weights of another shape, or no numbers.
+        As for `rollout`; weights with another shape, or without numbers.
 
     Notes
     -----
-    All states are kept, 8 (steps + 1) n_x bytes a row, in single precision half of it; nothing else grows with the
-    steps.  Stages are computed again on the way back.  Off unit length the derivative of a step by a quaternion is that
-    of `rhs_vjp`, which differs from that of `rhs` by the order of the method.
+    All states are kept, 8 (steps + 1) n_x bytes for a row, in single precision half as many; other memory does not grow
+    with the steps.  Stages are computed again in reverse.  Off unit length the derivative of a step by a quaternion is
+    that of `rhs_vjp`, which differs from that of `rhs` by the order of the method.
     """
     first, step, count = times(t0, dt, steps_of(dyn, inputs) if steps is None else steps)
     states = rollout(dyn, x0, inputs, dt=dt, steps=count, t0=t0, method=method, parameters=parameters, threads=threads)
@@ -116,16 +116,16 @@ def rollout_vjp(
 
 
 def _refuse_infinite(dyn: Evaluator, found: RolloutGradient) -> None:
-    """Raise NonFiniteError where a gradient is not finite, as where a derivative does not exist."""
+    """Raise NonFiniteError if a gradient is not finite, for example because a derivative does not exist."""
     gradients = [found.x0, found.inputs.sum(axis=-2), *([] if found.parameters is None else [found.parameters])]
     lost = ~np.logical_and.reduce([np.isfinite(each).all(axis=-1) for each in gradients])
     if lost.any():
         rows = np.flatnonzero(lost)
         where = f" of row {rows[0]} and {len(rows) - 1} others" if lost.ndim else ""
         raise NonFiniteError(
-            f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow, or a derivative of rhs is "
-            "not defined at a state of the rollout, as that of a root at 0, where rhs_vjp says so; or no motion led "
-            "back to the constraints, so that coordinates were changed directly",
+            f"rollout_vjp of {dyn.name!r}: the gradient{where} is not finite: an overflow; or a derivative of rhs is "
+            "not defined at a state of the rollout, such as a root at 0, which rhs_vjp reports; or no motion led back "
+            "to the constraints, so that coordinates were changed directly",
             rows=rows if lost.ndim else None,
             out=found,
         )

@@ -3,10 +3,10 @@
 
     S(0) = ∂x(0)/∂(x0, p, r),    S after a step = ∂x1/∂x S + ∂x1/∂(p, r)
 
-x1 is the end of a step of the method as it was taken, of the length that it had, brought back to the constraints
-(:mod:`.step_derivatives`).  At a zero g = 0 where steps end, the time τ of the zero varies, and so does x after a
-reset R (Aizerman & Gantmakher 1958; Leine & Nijmeijer, *Dynamics and Bifurcations of Non-Smooth Mechanical
-Systems*, 2004, section 7.2):
+x1 is the end of a step of the method with the length that it had, projected to the constraints
+(:mod:`.step_derivatives`).  At a zero g = 0 at which steps end, the time τ of the zero varies, and so does x after a
+reset R (Aizerman & Gantmakher 1958; Leine & Nijmeijer, *Dynamics and Bifurcations of Non-Smooth Mechanical Systems*,
+2004, section 7.2):
 
     dτ = −(g_x S + g_p) / (g_t + g_x ẋ),    S after = R_x (S + ẋ dτ) + R_t dτ + R_p − ẋ_after dτ
 """
@@ -33,7 +33,7 @@ __all__ = ["Sensitivities", "find_sensitivities", "require_derivatives", "wanted
 Array = npt.NDArray[np.float64]
 
 _KINDS = ("x0", "p", "r")
-_ROOM = 64_000_000  # bytes for the slopes of the steps that go at once
+_ROOM = 64_000_000  # bytes for the slopes of steps that are processed at once
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Sensitivities:
     names : tuple of str
         Names of the m columns.
     values : ndarray, (N, n_x, m)
-        ∂x/∂ each at the times of the trajectory, which are held.
+        Derivatives of x by each variable, at fixed times of the trajectory.
     of_times : list of ndarray, (n, m); or None
-        Sensitivities of the times of the zeros of each event.
+        Sensitivities of the times of each event's zeros.
     of_states : list of ndarray, (n, n_x, m); or None
-        Sensitivities of the states there, before a reset, at the time that varies.
+        Sensitivities of the states at the varying times of the zeros, before a reset.
     after : list of ndarray, (n, n_x, m); or None
-        The same after a reset; before it where there is none.
+        Sensitivities of the states after a reset; without a reset those of ``of_states``.
     """
 
     names: tuple[str, ...]
@@ -62,12 +62,12 @@ class Sensitivities:
 
 
 def wanted_sensitivities(sensitivities: Any) -> tuple[str, ...]:
-    """Check the variables of wanted sensitivities, in the order that was given."""
+    """Check the variables of requested sensitivities; their order is kept."""
     if isinstance(sensitivities, str) or not isinstance(sensitivities, Sequence):
         raise TypeError(f"sensitivities is {sensitivities!r}; it must be a list of {', '.join(map(repr, _KINDS))}")
     for kind in sensitivities:
         if kind not in _KINDS:
-            raise ValueError(f"sensitivities holds {kind!r}; it must hold only {', '.join(map(repr, _KINDS))}")
+            raise ValueError(f"sensitivities has {kind!r}; it must have only {', '.join(map(repr, _KINDS))}")
     if not sensitivities or len(set(sensitivities)) != len(sensitivities):
         raise ValueError(
             f"sensitivities is {sensitivities!r}; name each of {', '.join(map(repr, _KINDS))} at most once"
@@ -78,10 +78,10 @@ def wanted_sensitivities(sensitivities: Any) -> tuple[str, ...]:
 def require_derivatives(
     wanted: tuple[str, ...], method: str, problem: InitialValueProblem, baumgarte: object, dense_output: bool | None
 ) -> None:
-    """Raise an error, before any work, if the derivative of a run cannot be known."""
+    """Raise an error, before the run, if its derivatives are unknown."""
     if method in OUTSIDE_METHODS:
         raise ValueError(
-            f"sensitivities are for kanecore's own methods, and {method!r} is another package's: take "
+            f"sensitivities are for kanecore's own methods, and {method!r} is another package's: use "
             "method='rosenbrock', which is for stiff systems too"
         )
     if problem.inputs.function is not None:
@@ -107,12 +107,12 @@ def find_sensitivities(
     run: _motion.Run,
     events: Events | None,
 ) -> Sensitivities:
-    """The derivatives of a run that reached its end.
+    """The sensitivities of a run that reached its end.
 
     Raises
     ------
     ValueError
-        The run does not know which of two methods took its steps.
+        It is unknown which of two methods took the steps of the run.
     IntegrationError
         The time of a zero has no derivative.
     """
@@ -120,7 +120,7 @@ def find_sensitivities(
 
 
 class _Chain:
-    """The steps of a run, one after another."""
+    """The chain of the steps of a run."""
 
     def __init__(
         self, problem: InitialValueProblem, wanted: tuple[str, ...], method: str, run: Any, events: Events | None
@@ -133,12 +133,12 @@ class _Chain:
         self._flow = Flow(problem, scales_of(problem, self._ends, self._x), "p" in wanted, "r" in wanted)
         self._slopes = None if events is None else EventSlopes(self._flow, events)
         self._zeros = list[Zero]() if events is None else events.zeros
-        # S has columns of x0, where they are wanted, p and r, in this order
+        # S has columns of x0, if requested, p and r, in this order
         self._first = dyn.n_x if by_start else 0
         self._m = self._first + self._flow.n_direct
         self._tableau = _methods_of_steps(method, run)
         self._forward = 1.0 if problem.t1 >= problem.t0 else -1.0
-        # which of the times of the result each end of a step is
+        # index of each end of a step among the times of the result
         at, ends = self._forward * self._times, self._forward * self._ends
         self._same = np.searchsorted(at, ends, side="left"), np.searchsorted(at, ends, side="right")
 
@@ -158,7 +158,7 @@ class _Chain:
     # -------------------------------------------------------------------------------------------------- steps
 
     def _start(self) -> Array:
-        """S at the start, which is brought to the constraints."""
+        """S at the start, which is projected to the constraints."""
         flow, n = self._flow, self._flow.n
         columns = np.zeros((1, n, n + flow.n_direct))
         columns[0, :, :n] = np.eye(n)
@@ -167,7 +167,7 @@ class _Chain:
         return np.asarray(columns[0, :, n - self._first :])
 
     def _alike(self, first: int) -> int:
-        """End of a run of steps that are processed at once: all of one method and without a jump, or one jump alone."""
+        """End of a series of steps that are processed at once: steps of one method without a jump, or a single jump."""
         t, room = self._ends, max(1, _ROOM // (8 * self._flow.n * (self._flow.n + self._flow.n_direct) * 24))
         if t[first + 1] == t[first]:
             return first + 1
@@ -220,13 +220,13 @@ class _Chain:
         return np.asarray(result)
 
     def _inside(self, first: int, last: int) -> npt.NDArray[np.intp]:
-        """Places of the result's times that lie within some steps, ends apart."""
+        """Indices of the result's times inside some steps, without their ends."""
         low, high = sorted((self._ends[first], self._ends[last]))
         found = np.flatnonzero((self._times > low) & (self._times < high))
         return found[~np.isin(self._times[found], self._ends[first : last + 1])]
 
     def _put_steps(self, k: int, s: Array) -> None:
-        """Note S at the end of a step, if it is wanted."""
+        """Record S at the end of a step, if requested."""
         if self._times is self._ends:
             self._values[k] = s
         elif self._ends[k] != self._ends[k - 1]:  # at chosen times before a jump
@@ -246,13 +246,13 @@ class _Chain:
         )
 
     def _observe(self, number: int, s: Array) -> None:
-        """Handle a zero that changes nothing."""
+        """Handle a zero without effect on the motion."""
         zero = self._zeros[number]
         directions, flow_of = self._directions(zero, s)
         self._of_zeros[number] = self._total(zero, directions, flow_of)
 
     def _serve(self, s: Array, t: float, jumped: Array | None) -> Array:
-        """S after the zeros at one time: after all that are left, or after the first ones up to a jump of x."""
+        """S after zeros at the same time: after all remaining zeros, or after the first ones up to a jump of x."""
         while self._served < len(self._zeros):
             zero = self._zeros[self._served]
             assert self._events is not None
@@ -287,7 +287,7 @@ class _Chain:
         return np.asarray(after - np.outer(flow.value(t, zero.after[np.newaxis], r[np.newaxis])[0], found[0]))
 
     def _total(self, zero: Zero, directions: Array, flow_of: Array) -> Array:
-        """dτ, then the derivatives of x at τ, and the same once more."""
+        """dτ, then the derivatives of x at τ, twice."""
         n = self._flow.n
         assert self._slopes is not None
         r, _ = self._inputs(zero.t, before=True)
@@ -296,14 +296,14 @@ class _Chain:
         if not abs(rates[0]) > 0.0:
             raise IntegrationError(
                 f"the function of event {zero.i} has the rate 0 at its zero, t = {zero.t!r}, so that the time of this "
-                "zero has no derivative: take a function that goes through zero, or leave out sensitivities"
+                "zero has no derivative: use a function that crosses zero, or leave out sensitivities"
             )
         dtau = -rates[1:] / rates[0]
         states = directions[1 : 1 + n] + np.outer(flow_of[1 : 1 + n], dtau)
         return np.concatenate([dtau[np.newaxis], states, states])
 
     def _directions(self, zero: Zero, s: Array) -> tuple[Array, Array]:
-        """Changes of t, x, p and r by each column at a held time, (1 + n_x + n_p + n_r, m), and by time alone."""
+        """Changes of t, x, p and r by each column at constant time, (1 + n_x + n_p + n_r, m), and by time only."""
         dyn, n = self._problem.dyn, self._flow.n
         directions = np.zeros((1 + n + dyn.n_p + dyn.n_r, self._m))
         directions[1 : 1 + n] = s

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Derivatives of steps that were taken: of the state at their ends with respect to that at their starts, p and r.
+"""Derivatives of the steps of a run: of the state at their ends by the state at their starts, p and r.
 
-A step is taken again, stage by stage, together with the derivative of each stage, with the length of the step held.  So
-the result is the derivative of the computed motion, not another approximation of the exact one.  All steps of a run are
-known beforehand, so that many are taken at once.
+A step is taken again, stage by stage, with the derivative of each stage, for a constant length of the step.  So the
+result is the derivative of the computed motion, and no separate approximation of the exact one.  All steps of a run are
+known in advance, so that many are taken at once.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ Integers = npt.NDArray[np.intp]
 # A central difference of order four.
 _PLACES = np.array([-2.0, -1.0, 1.0, 2.0])
 
-_OF_STEP = 1e-2  # of a state's change in a mean step, over which the equations are nearly polynomials
-_OF_NUMBER = 5e-6  # of a coordinate, if that is less, and of a parameter, an input, or a speed: projections are bent
-_OF_DIGITS = 5e-7  # of a coordinate: a change that is smaller leaves too few digits of the difference
-_OF_ROUNDING = 1e-8  # the same for an input that is large relative to its effect
-_OF_LIGHT = 1e-3  # of a coordinate's magnitude by the masses: smaller terms of constraints are small by chance
-_OF_STAGE = 1e-3  # of the values in place of slopes in a linearly implicit method
+_OF_STEP = 1e-2  # share of a state's change in a mean step, over which the equations are nearly polynomials
+_OF_NUMBER = 5e-6  # share of a coordinate, if less, and of a parameter, an input, or a speed: projections are nonlinear
+_OF_DIGITS = 5e-7  # share of a coordinate: a smaller change leaves too few digits of the difference
+_OF_ROUNDING = 1e-8  # _OF_DIGITS for an input that is large relative to its effect
+_OF_LIGHT = 1e-3  # share of a coordinate's magnitude by mass: smaller terms of constraints are small by chance
+_OF_STAGE = 1e-3  # share of the stage values of a linearly implicit method, which replace slopes
 
 
 def along(f: Callable[[Array], Array], step: npt.ArrayLike) -> Array:
     """The derivatives of a function of τ, (4, ...) -> (4, ..., k), at τ = 0, by differences: (..., k)."""
     size = np.asarray(step, dtype=np.float64)
     values = f(_PLACES.reshape(-1, *(1 for _ in range(size.ndim))) * size)
-    # differences first: values that do not change have the derivative 0, without rounding
+    # differences first: constant values have the derivative 0, without rounding
     change = (values[0] - values[3]) + 8.0 * (values[2] - values[1])
     return np.asarray(change / (12.0 * size[..., np.newaxis]))
 
 
 @dataclass(frozen=True)
 class Scales:
-    """Small changes of each number of a run, for differences."""
+    """Small changes of the numbers of a run, for differences."""
 
     t: float
     x: Array
@@ -60,7 +60,7 @@ class Scales:
 
 
 def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scales:
-    """Small changes: of coordinates relative to their change in a step, of all else relative to values in the run."""
+    """Small changes: of coordinates relative to their change in a step, of others relative to values in the run."""
     start = problem.state(problem.t0, problem.x0)
     lengths = np.abs(np.diff(steps))
     h = float(np.mean(lengths[lengths > 0.0])) if (lengths > 0.0).any() else 1.0
@@ -69,12 +69,12 @@ def scales_of(problem: InitialValueProblem, steps: Array, states: Array) -> Scal
     units, pace = start.coordinate_units, _largest(speeds, start.speed_units)
     own = np.max(np.abs(states[:, :n_q]), axis=0, initial=0.0)
     still = extents(own, units)
-    # at rest speeds are rounding, and no change is small: then take speeds that cover the coordinates in the run
+    # at rest speeds are rounding, and give no small change: then use speeds that cover the coordinates in the run
     duration = abs(problem.t1 - problem.t0) or 1.0
     speeds = np.maximum(speeds, _largest(still, units) / duration * start.speed_units)
     still = np.clip(_reach(problem, steps, states), _OF_LIGHT * still, still)
     coordinates = _OF_NUMBER * still
-    moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and changes of a small part of it as well
+    moved = (units > 0.0) & (pace > 0.0)  # an angle may be large, and so may a small share of it
     coordinates[moved] = np.clip(_OF_STEP * h * pace * units, _OF_DIGITS * still, coordinates)[moved]
     coordinates = np.maximum(coordinates, _OF_ROUNDING * own)
     first_order = _or_one(np.max(np.abs(states[:, problem.dyn.names.states]), axis=0, initial=0.0))
@@ -117,7 +117,7 @@ class Flow:
     problem : InitialValueProblem
     scales : Scales
     by_p, by_r : bool
-        Whether derivatives with respect to the parameters, and to the inputs, are wanted: columns after those of x.
+        Whether derivatives by the parameters, and by the inputs, are requested, as columns after those of x.
     """
 
     problem: InitialValueProblem
@@ -136,11 +136,11 @@ class Flow:
         return self.by_p * dyn.n_p + self.by_r * dyn.n_r
 
     def pieces(self, times: Array) -> Integers:
-        """Between which knots of the inputs times lie: (N,)."""
+        """Index of the piece between knots of the inputs for each time: (N,)."""
         return piece(self.problem.inputs.knots, times)
 
     def inputs(self, pieces: Integers, t: Array) -> tuple[Array, Array]:
-        """Inputs r and ṙ, each (N, n_r), at times; a time belongs to a given piece, of which it may be the end."""
+        """Inputs r and ṙ, each (N, n_r), at times; a time belongs to the given piece, and may be its end."""
         given = self.problem.inputs
         s, cubics = (t - given.knots[pieces])[:, np.newaxis], given.coefficients[pieces]
         return cubic_values(cubics, s), cubic_rates(cubics, s)
@@ -171,7 +171,7 @@ class Flow:
 
     @property
     def returns(self) -> bool:
-        """Test whether states are brought back to unit spheres or constraints."""
+        """Test whether states are projected to unit spheres or constraints."""
         return len(self.problem.dyn.unit) > 0 or self._projects
 
     @property
@@ -186,7 +186,7 @@ class Flow:
         return _normalized(dyn, np.asarray(dyn.kernels.project(t, x, r=r, p=p))) if self._projects else x
 
     def slopes_of_return(self, t: Array, x: Array, r: Array) -> Array:
-        """∂ of `returned` with respect to (x, p, r): (N, n, n + n_direct)."""
+        """Derivative of `returned` by (x, p, r): (N, n, n + n_direct)."""
         unit = self.problem.dyn.unit
         result = np.zeros((len(x), self.n, self.n + self.n_direct))
         result[..., : self.n] = slopes_of_unit(unit, x)
@@ -198,7 +198,7 @@ class Flow:
         return result
 
     def _slopes_of_projection(self, t: Array, x: Array, r: Array) -> Array:
-        """∂ of the projection with respect to (x, p, r), by differences: (N, n, n + n_direct)."""
+        """Derivative of the projection by (x, p, r), by differences: (N, n, n + n_direct)."""
         dyn, n, p, scales = self.problem.dyn, self.n, self.problem.p, self.scales
         result = np.zeros((len(x), n, n + self.n_direct))
 
@@ -218,7 +218,7 @@ class Flow:
         return result
 
     def rate_of_return(self, t: float, x: Array, r: Array, rdot: Array) -> Array:
-        """Velocity of one state under `returned`, as constraints move with t and with inputs: (n,)."""
+        """Velocity of a state under `returned`, as constraints change with t and inputs: (n,)."""
         if not self._projects:
             return np.zeros(self.n)
 
@@ -239,7 +239,7 @@ def _normalized(dyn: Evaluator, x: Array) -> Array:
 
 
 def slopes_of_unit(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
-    """∂ of states with unit quaternions of norm 1 with respect to those without, (..., n, n)."""
+    """Derivative of normalized states by states with quaternions of any norm, (..., n, n)."""
     result = np.zeros((*x.shape, x.shape[-1]), x.dtype)
     result[...] = np.eye(x.shape[-1])
     for quaternion in unit:
@@ -251,7 +251,7 @@ def slopes_of_unit(unit: tuple[tuple[int, ...], ...], x: Array) -> Array:
 
 
 class StepSlopes:
-    """Some steps of one method, taken again with their derivatives.
+    """Steps of a method, taken again with their derivatives.
 
     Parameters
     ----------
@@ -259,14 +259,14 @@ class StepSlopes:
     tableau : Tableau
         The method.
     t, h, x, end : ndarray, (N,), (N,), (N, n), (N, n)
-        Where they began and how long they are, s, and the states at both ends.
+        Starts and lengths of the steps, s, and the states at both ends.
     interpolate : bool
-        Whether `between` will be asked.
+        Whether `between` will be called.
 
     Attributes
     ----------
     slopes : ndarray, (N, n, n + n_direct)
-        Derivatives of the states at the ends, on the constraints, with respect to those at the starts, p and r.
+        Derivatives of the states at the ends, on the constraints, by the states at the starts, p and r.
     """
 
     def __init__(self, flow: Flow, tableau: Tableau, t: Array, h: Array, x: Array, end: Array, interpolate: bool):
@@ -276,7 +276,7 @@ class StepSlopes:
         start = np.zeros((len(t), flow.n, flow.n + flow.n_direct))
         start[:, range(flow.n), range(flow.n)] = 1.0
         self._start = start
-        # the values in place of h k_j, and their slopes
+        # the stage values, which replace h k_j, and their slopes
         self._increments, self._increment_slopes = list[Array](), list[Array]()
         if tableau.implicit is not None:
             self._raw = self._on_unit_spheres(*self._implicit())
@@ -287,11 +287,11 @@ class StepSlopes:
             self._raw = self._explicit(last)
         after = t + h
         self.slopes = flow.brought_back(self._raw[1], after, self._raw[0], self._inputs(after)[0])
-        if interpolate and not tableau.adaptive:  # their interpolants begin with the slopes at both ends
+        if interpolate and not tableau.adaptive:  # interpolants use the slopes at both ends
             self._evaluate(after, end, self.slopes)
 
     def between(self, steps: Integers, times: Array) -> Array:
-        """The slopes at times within some of the steps: (len(times), n, n + n_direct)."""
+        """The slopes at times inside some of the steps: (len(times), n, n + n_direct)."""
         theta = (times - self._begin[steps]) / self._h[steps]
         weights = self._tableau.interpolant(np.ascontiguousarray(theta))
         missing = self._tableau.extended - len(self._increments)
@@ -338,12 +338,12 @@ class StepSlopes:
         return raw
 
     def _on_unit_spheres(self, x: Array, columns: Array) -> tuple[Array, Array]:
-        """End with its unit quaternions divided by their norms, as adaptive methods do first."""
+        """End of a step with normalized unit quaternions, as adaptive methods do first."""
         dyn = self._flow.problem.dyn
         return (_normalized(dyn, x), slopes_of_unit(dyn.unit, x) @ columns) if dyn.unit else (x, columns)
 
     def _semi_implicit(self) -> tuple[Array, Array]:
-        """Differentiate Euler's method that advances the speeds first, and the coordinates by the new ones."""
+        """Differentiate Euler's method that advances the speeds first, and the coordinates by the new speeds."""
         n_q = self._flow.problem.dyn.n_q
         self._evaluate(self._begin, self._x, self._start)
         x, columns = self._x.copy(), self._start.copy()
@@ -355,7 +355,7 @@ class StepSlopes:
         return x, columns
 
     def _implicit(self) -> tuple[Array, Array]:
-        """Differentiate the method of kc_rosenbrock.h, with its matrix J and ∂f/∂t, in which it is linear."""
+        """Differentiate the method of kc_rosenbrock.h, with its matrix J and ∂f/∂t; the method is linear in these."""
         flow, t, h = self._flow, self._begin, self._h[:, np.newaxis]
         implicit = self._tableau.implicit
         assert implicit is not None

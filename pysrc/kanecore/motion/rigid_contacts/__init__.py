@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Motions of rigid bodies whose contacts open, close, stick and slide."""
+"""Motions of rigid bodies with contacts that open, close, stick and slide."""

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rigid contacts that open, close, stick and slide: smooth runs between events.
 
-While contacts keep their modes, closed ones are constraints, and the ones that slide have Coulomb's friction:
+While contacts keep their modes, closed contacts are constraints, and sliding ones have Coulomb friction:
 
     M u̇ = f + Σ (n_i − μ s_i t_i) λ_i + Σ (n_j λ_j + t_j τ_j),      n·u̇ + ṅ·u = 0,    t_j·u̇ + ṫ_j·u = 0
 
 with rows n_i, t_i of the velocities normal to the ground and along it, s_i the unit vector of the slip, and j the
-contacts that stick.  In a plane motion t is one row, and s = ±1; in space t is two, and s turns with the slip.  A run
-ends where a gap closes, λ falls to zero, |τ| reaches μ λ, or a slip ends.  An impact follows where a gap closes.  The
+contacts that stick.  In a plane motion t is one row, and s = ±1; in space t is two rows, and s turns with the slip.  A
+run ends when a gap closes, λ falls to zero, |τ| reaches μ λ, or a slip ends.  If a gap closes, an impact follows.  The
 next modes are the first that satisfy
 
     0 ≤ λ ⊥ a_n ≥ 0,      |τ| ≤ μ λ,      s·a_t ≥ 0 where a slip begins
 
-(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6), of which there are few.  A slip
-that begins in space has the way of its own acceleration.
+(Glocker & Pfeiffer, *Multibody Dynamics with Unilateral Contacts*, 1996, chapter 6); there are few modes.  In space a
+slip begins in the direction of its own acceleration.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["ModeRun", "Modes"]
 
 Array = npt.NDArray[np.float64]
-Choices = dict[int, tuple[str, ...]]  # modes of some contacts, in place of all
+Choices = dict[int, tuple[str, ...]]  # possible modes of some contacts, in place of all
 
 OPEN, STICK, FORTH, BACK, SLIDE = "open", "stick", "slide +", "slide -", "slide"
 _SIGN = {FORTH: 1.0, BACK: -1.0}
@@ -51,11 +51,11 @@ _LAWS = ("mu", "e", "origin", "normal", "along")
 _MOST_CHANGES = 10_000
 _FIRST_STEP = 1e-6
 _SLOW_SLIP = 10.0
-"""Relative to `rest`: with friction, a slower slip ends together with the approach."""
+"""Slip relative to `rest`: with friction, a slower slip ends together with the approach."""
 _SLIP_ENDS = 1e-3
-"""Relative to `rest`: the size of a slip in space that counts as none, since it seldom falls to zero."""
-_CLOSED = 1e-13  # m below the ground at which a gap is closed: a gap that opens by t³ is negative by rounding at first
-_TURNS = 50  # iterations in which the direction of a slip that begins is found
+"""Slip relative to `rest`: a slower slip in space counts as zero, as its size seldom reaches zero."""
+_CLOSED = 1e-13  # depth in m at which a gap is closed: a gap that opens by t³ is first negative by rounding
+_TURNS = 50  # iterations for the direction of a beginning slip
 
 
 @dataclass
@@ -65,11 +65,12 @@ class ModeRun:
     Attributes
     ----------
     t : ndarray, (N,)
-        Times of the steps; those of events twice.
+        Times of the steps; times of events occur twice.
     x : ndarray, (N, n_x)
-        States; at an event the one before and the one after it.
+        States; at an event the state before and the state after it.
     modes : list of (float, dict of str to str)
-        From when on each contact is ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in space ``"slide"``.
+        Start times of modes, with the mode of each contact: ``"open"``, ``"stick"``, ``"slide +"`` or ``"slide -"``; in
+        space ``"slide"``.
     impacts : list of (float, ndarray, ndarray)
         Times of impacts, with the states before and after them.
     """
@@ -81,35 +82,36 @@ class ModeRun:
 
 
 class Modes:
-    """Points in rigid contact with straight grounds, with dry friction and impacts.
+    """Points in rigid contact with flat grounds, with dry friction and impacts.
 
     Parameters
     ----------
     dyn : CompiledModel
-        Without constraints: contacts bring their own.  Its first-order states go on, and keep their values in impacts.
+        A model without constraints, since contacts add their own.  First-order states are integrated, and constant in
+        impacts.
     contacts : sequence of str, or mapping of str to dict
-        Points of the model, six at most, in space four.  A dict gives a point a ``mu``, ``e``, ``origin``, ``normal``
-        or ``along`` of its own, such as those of a wall.
+        Points of the model, at most six, in space four.  A dict gives a point its own ``mu``, ``e``, ``origin``,
+        ``normal`` or ``along``, such as those of a wall.
     origin : (x, y, z)
         A point of the ground, in inertial axes.  Default: the origin.
     normal : (x, y, z)
         Unit vector out of the ground, in inertial axes.  Default: y.
     along : (x, y, z), or two of these
-        The direction in which points slip in a plane motion, default: x; two at right angles in space, where friction
-        acts against the slip.
+        The direction of slip in a plane motion, default: x; in space two directions at right angles, and friction acts
+        against the slip.
     mu : float
         Coefficient of friction; ``math.inf``: contacts never slide.
     e : float
         Coefficient of restitution of the impacts.
     rest : float
-        Approach, m/s, below which all contacts that touch stay closed, so that bounces and rocking come to an end.
+        Approach speed, m/s, below which all touching contacts stay closed, so that bounces and rocking end.
 
     Raises
     ------
     ModelError
-        The model has constraints, loads that depend on reactions, or states whose rates hold u̇.
+        The model has constraints, loads that depend on reactions, or states with rates in u̇.
     KeyError, ValueError
-        There is no such point, or law; a number is negative; more contacts than are decided at once.
+        There is no such point or law; a number is negative; there are too many contacts.
 
     Examples
     --------
@@ -173,7 +175,7 @@ class Modes:
         ----------
         t_span : (float, float)
         x0 : array_like, (n_x,), or mapping by name
-            Points whose gap is less than 1e-9 m and does not open are in contact.
+            Initial state; points with a gap below 1e-9 m that does not open are in contact.
         rtol, atol, max_step : float
             As for SciPy's ``solve_ivp``.
 
@@ -223,7 +225,7 @@ class Modes:
     def _changed(
         self, t: float, x: Array, modes: Sequence[str], events: Sequence[tuple[str, int]], run: ModeRun
     ) -> tuple[_Leg, Array]:
-        """The motion after events, and the state after their impact."""
+        """The next motion after events, and the state after their impact."""
         closed = [i for i, mode in enumerate(modes) if mode != OPEN]
         landed = [i for what, i in events if what == "gap"]
         choices: Choices = {}
@@ -239,7 +241,7 @@ class Modes:
         return self._decided(t, x, closed, choices), x
 
     def _struck(self, t: float, x: Array, closed: list[int], run: ModeRun) -> tuple[Array, list[int]]:
-        """The state after an impact of the contacts that are closed, and those that are closed then."""
+        """The state after an impact of the closed contacts, and the contacts that are closed then."""
         rows = np.concatenate([self._rows(t, x, i) for i in closed])
         before = self._speeds(t, x, closed)
         after = x
@@ -257,33 +259,33 @@ class Modes:
         e, rows = np.zeros(n * len(closed)), rows.copy()
         e[::n] = np.where(speeds[:, 0] < -self._rest, self._e[list(closed)], 0.0)
         mu = {n * k + j: (n * k, self._mu[i]) for k, i in enumerate(closed) for j in range(1, n)}
-        if self._in_space:  # friction along the slip, and across it
+        if self._in_space:  # friction along and across the slip
             for k, (_, *slip) in enumerate(speeds):
                 c, s = _unit(np.array(slip), np.array([1.0, 0.0]))
                 rows[n * k + 1 : n * k + 3] = np.array([[c, s], [-s, c]]) @ rows[n * k + 1 : n * k + 3]
         return np.asarray(impact(self._dyn, t, x, rows, e, unilateral=True, mu=mu))
 
     def _held(self, t: float, x: Array, closed: Sequence[int], rows: Array, speeds: Array) -> Array:
-        """The state in which contacts rest, by the least change in the metric of the masses; fast slips go on."""
+        """The state with contacts at rest, by the least change in the metric of the masses; fast slips continue."""
         slips = np.linalg.norm(speeds[:, 1:], axis=1) <= _SLOW_SLIP * self._rest
         stops = np.repeat((slips & (self._mu[list(closed)] > 0.0))[:, np.newaxis], self._n, axis=1)
         stops[:, 0] = np.abs(speeds[:, 0]) <= self._rest
         return self._stopped(t, x, rows[stops.ravel()])
 
     def _without_slip(self, t: float, x: Array, closed: Sequence[int], ended: Sequence[int]) -> Array:
-        """The state in which closed contacts do not open, and some do not slip, by the least change."""
+        """The state, by the least change, in which closed contacts do not open, and some do not slip."""
         parts = [self._rows(t, x, i)[: self._n if i in ended else 1] for i in closed]
         return self._stopped(t, x, np.concatenate(parts))
 
     def _stopped(self, t: float, x: Array, rows: Array) -> Array:
-        """The state with B u = 0 of some rows B, by the least change in the metric of the masses."""
+        """The state with B u = 0 for some rows B, by the least change in the metric of the masses."""
         free = np.linalg.solve(self._dyn.mass_matrix(t, x), rows.T)
         u = x[self._dyn.names.speeds]
         change = free @ np.linalg.lstsq(rows @ free, rows @ u, rcond=RANK)[0]
         return np.concatenate([x[: self._dyn.n_q], u - change, x[self._dyn.names.states]])
 
     def _decided(self, t: float, x: Array, closed: Sequence[int], choices: Choices) -> _Leg:
-        """The first modes that satisfy the laws, most contacts closed and sticking first; else ModelError."""
+        """The first modes that satisfy the laws, most contacts closed and sticking first; ModelError without any."""
         options: list[tuple[str, ...]] = [(OPEN,)] * len(self._names)
         slips = dict(zip(closed, self._speeds(t, x, closed)[:, 1:], strict=True)) if closed else {}
         slow = self._slow(x)
@@ -301,12 +303,12 @@ class Modes:
                 return leg
         raise ModelError(
             f"no modes of the contacts of {self._dyn.name!r} satisfy the laws at t = {t!r}, x = {x.tolist()!r}: with "
-            "so much friction rigid bodies may have no motion (Painlevé); take less mu, or compliant contacts, "
+            "so much friction rigid bodies may have no motion (Painlevé); use less mu, or compliant contacts, "
             "kc.Contact"
         )
 
     def _slow(self, x: Array) -> float:
-        """Speed that is none but for rounding."""
+        """Speed below which a contact counts as at rest."""
         return float(EQUAL * max(1.0, np.abs(x[self._dyn.names.speeds]).max(initial=0.0)))
 
     # ----------------------------------------------------------------------------------------- kinematics
@@ -329,16 +331,16 @@ class Modes:
 
 
 class _Leg:
-    """Motion while contacts keep their modes."""
+    """A smooth motion, while contacts keep their modes."""
 
     def __init__(self, owner: Modes, modes: Sequence[str]) -> None:
         self._owner, self.modes = owner, modes
         self._closed = [i for i, mode in enumerate(modes) if mode != OPEN]
-        self._ways: dict[int, Array] = {}  # of slips that begin in space
+        self._ways: dict[int, Array] = {}  # directions of slips that begin in space
         self.watched = [*self._watched()]
 
     def begin(self, t: float, x: Array) -> None:
-        """Find the directions in which slips begin: of their accelerations, against the friction that held before."""
+        """Find the directions in which slips begin: the directions of their accelerations, from the friction before."""
         owner, slow = self._owner, self._owner._slow(x)
         begins = [i for i in self._closed if self.modes[i] == SLIDE and np.linalg.norm(self._slip(t, x, i)) <= slow]
         if not begins:
@@ -418,7 +420,7 @@ class _Leg:
         weak = EQUAL * max((np.abs(f).max() for f in forces.values()), default=0.0)
         slow = EQUAL * max(1.0, np.abs(udot).max(initial=0.0))
         if any(np.abs(accelerations[i][0]) > 1e3 * slow for i in self._closed):
-            return False  # rows that contradict each other
+            return False  # contradictory rows
         for i in touching:
             mode, (a_n, *a_t) = self.modes[i], accelerations[i]
             if mode == OPEN:
@@ -441,9 +443,9 @@ class _Leg:
             dyn = self._owner._dyn
             return np.concatenate([dyn.qdot(t, x), self._solved(t, x)[0], *([dyn.zdot(t, x)] if dyn.n_z else [])])
 
-        floor = np.minimum(self._owner._gaps(t, x), 0.0) - _CLOSED  # one that opens is at zero but for rounding
+        floor = np.minimum(self._owner._gaps(t, x), 0.0) - _CLOSED  # an opening gap is zero to rounding
         events = [self._event(what, i, floor[i]) for what, i in self.watched]
-        first = min(_FIRST_STEP, end - t, max_step)  # by its end a gap that opens is open
+        first = min(_FIRST_STEP, end - t, max_step)  # an opening gap is open at the end of the step
         options = {"method": "DOP853", "rtol": rtol, "atol": atol, "max_step": max_step, "first_step": first}
         return solve_ivp(slope, (t, end), x, events=events, **options)
 
@@ -465,13 +467,13 @@ class _Leg:
 
 
 def _refuse(dyn: Any) -> None:
-    """Raise ModelError for constraints, loads or rates of states that forces of contacts would change."""
+    """Raise ModelError for constraints, and for loads or rates of states that depend on contact forces."""
     if dyn.n_constraints:
         raise ModelError(
             f"{dyn.name!r} has constraints, and Modes adds those of contacts itself: describe it without them, "
             "such as with model.free(...)"
         )
-    compliant = "take compliant contacts, kc.Contact, with simulate"
+    compliant = "use compliant contacts, kc.Contact, with simulate"
     if dyn.sizes["reactions"]:
         raise ModelError(
             f"{dyn.name!r} has loads that depend on reactions, and contacts that open change these: {compliant}"
@@ -487,7 +489,7 @@ def _most_closed_first(options: Sequence[Sequence[str]]) -> list[tuple[str, ...]
 
 
 def _axes(normal: Any, along: Any) -> Array:
-    """Unit vectors out of the ground and along it, (2 or 3, 3); ValueError if they are none."""
+    """Unit vectors out of the ground and along it, (2 or 3, 3); ValueError for other vectors."""
     axes = np.vstack([np.asarray(normal, dtype=float), np.atleast_2d(np.asarray(along, dtype=float))])
     if axes.shape not in ((2, 3), (3, 3)) or np.abs(axes @ axes.T - np.eye(len(axes))).max() > EQUAL:
         raise ValueError(
@@ -498,7 +500,7 @@ def _axes(normal: Any, along: Any) -> Array:
 
 
 def _unit(v: Array, otherwise: Array) -> Array:
-    """The unit vector along v; another one where v is zero."""
+    """The unit vector along v; any unit vector if v is zero."""
     size = np.linalg.norm(v)
     return np.asarray(v / size) if size > 0.0 else otherwise
 
