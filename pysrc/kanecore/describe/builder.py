@@ -33,6 +33,7 @@ from .checks import (
     check_name,
     check_nodes,
     check_number,
+    check_output_names,
     check_pair,
     check_place,
     check_ring,
@@ -557,7 +558,7 @@ class Builder(Variables):
         self._complete_inputs()
         d = self._assembled()
         check_symbols(d, self.multiplier_nodes)
-        _check_output_names(d, reactions)
+        check_output_names(d, reactions)
         check_dependent(d)
         return d
 
@@ -694,28 +695,6 @@ class Builder(Variables):
             state_rates=tuple(self.state_rates[x] for x in self.states),
             state_names=tuple(self.states.values()),
             ranges=tuple(self._ranges),
-        )
-
-
-def _check_output_names(d: Description, reactions: Collection[int]) -> None:
-    """Raise ModelError for an output with the name of another state or input: runs return all of them by name.
-
-    An output may be the state or input of its name.  Reactions are no inputs in the end.
-    """
-    kinds = (
-        ("coordinate", d.coordinate_names, d.coordinates),
-        ("speed", d.speed_names, d.speeds),
-        ("state", d.state_names, d.states),
-        ("input", d.input_names, d.inputs),
-    )
-    taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}
-    for name, node in d.outputs:
-        if name not in taken or taken[name][1] in reactions or taken[name][1] == node:
-            continue
-        kind = taken[name][0]
-        raise ModelError(
-            f"an output and the {kind} {name} are both called {name!r}, and sol[{name!r}] could be either: rename the "
-            "output"
         )
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "check_name",
     "check_nodes",
     "check_number",
+    "check_output_names",
     "check_pair",
     "check_place",
     "check_rate",
@@ -385,3 +386,25 @@ def check_ring(joints: Sequence[Joint]) -> None:
             above = parents[above]
         if above == joint.child:
             raise ModelError(f"joint {joint.name} hangs on itself: its parent is carried by its child")
+
+
+def check_output_names(d: Description, reactions: Collection[int]) -> None:
+    """Raise ModelError for an output with the name of another state or input: runs return all of them by name.
+
+    An output may be the state or input of its name.  Reactions are no inputs in the end.
+    """
+    kinds = (
+        ("coordinate", d.coordinate_names, d.coordinates),
+        ("speed", d.speed_names, d.speeds),
+        ("state", d.state_names, d.states),
+        ("input", d.input_names, d.inputs),
+    )
+    taken = {name: (kind, node) for kind, names, nodes in kinds for name, node in zip(names, nodes, strict=True)}
+    for name, node in d.outputs:
+        if name not in taken or taken[name][1] in reactions or taken[name][1] == node:
+            continue
+        kind = taken[name][0]
+        raise ModelError(
+            f"an output and the {kind} {name} are both called {name!r}, and sol[{name!r}] could be either: rename the "
+            "output"
+        )

@@ -26,6 +26,7 @@ from kanecore.motion.progress import reporting_time
 from kanecore.motion.scipy_and_sundials import OUTSIDE_METHODS, Steps, require_package
 from kanecore.motion.simulation_options import (
     ATOL,
+    MAX_STEPS,
     METHOD,
     RTOL,
     gains,
@@ -71,7 +72,7 @@ def simulate(
     baumgarte: tuple[float, float] | None = None,
     max_step: float = np.inf,
     first_step: float | None = None,
-    max_steps: int | None = 10_000_000,
+    max_steps: int | None = MAX_STEPS,
     dense_output: bool | None = None,
     sensitivities: Any = None,
     threads: int = 1,
