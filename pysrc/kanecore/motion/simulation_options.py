@@ -190,6 +190,9 @@ RTOL = 1e-8
 ATOL = 1e-8
 """The default absolute tolerance."""
 
+MAX_STEPS = 10_000_000
+"""Largest number of steps of a run."""
+
 
 def tolerances(dyn: Evaluator, rtol: float, atol: Values) -> tuple[float, Array]:
     """Check the relative tolerance, limited by rounding, and the absolute tolerances of all entries of a state."""
