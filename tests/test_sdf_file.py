@@ -196,7 +196,7 @@ BROKEN = [
     (model(FIRST + "<include/>"), "line 5: <include> of model 'm' is not read, and may act on the motion"),
     (model(FIRST + '<model name="n"/>'), "<model> of model 'm' is not read"),
     (model(FIRST).replace('name="m"', 'name="m" placement_frame="a"'), "placement_frame of model 'm' is not read"),
-    (model(FIRST + "<static>true</static>"), "<static> of model 'm' is not read"),
+    (model(FIRST + "<static>true</static>"), "line 1: model 'm' is static: nothing moves"),
     (model(FIRST + link("a")), "line 5: link 'a' has the name of what stands in line 2"),
     (model(link("world")), "a link cannot be called 'world'"),
     (model(FIRST + link("b") + joint("k", "a", "b", "gearbox")), "joint 'k' is of type 'gearbox'; it must be one of"),

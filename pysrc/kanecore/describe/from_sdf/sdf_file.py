@@ -55,6 +55,8 @@ def read_sdf(source: str | PathLike[str], collisions: bool = False) -> Robot:
 def _robot(values: SdfValues, top: Element, folder: str | None, collides: bool) -> Robot:
     name = values.text(top, "name")
     values.check_parts(top, f"model {name!r}")
+    if values.is_true(top.first("static"), False):
+        raise values.fault(top, f"model {name!r} is static: nothing moves")
     if "placement_frame" in top.attributes:
         raise values.fault(top, f"placement_frame of model {name!r} is not read: write the <pose> of the model itself")
     elements = top.all("link")

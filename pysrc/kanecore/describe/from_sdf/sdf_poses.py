@@ -62,7 +62,7 @@ class SdfPoses:
         """The link that something moves with; the world itself."""
         seen = list[str]()
         while name != WORLD:
-            element = self._named[self._canonical] if name == MODEL else self.element(name, asking)
+            element = self.element(self._canonical if name == MODEL else name, asking)
             if element.tag == "link":
                 return element.attributes["name"]
             if name in seen:

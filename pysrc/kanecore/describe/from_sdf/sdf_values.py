@@ -12,7 +12,7 @@ from kanecore.describe.robots.xml_reader import Element
 __all__ = ["SdfValues"]
 
 _READ = {
-    "model": "pose link joint frame",
+    "model": "pose link joint frame static",
     "link": "pose inertial gravity visual collision",
     "inertial": "pose mass inertia",
     "inertia": "ixx ixy ixz iyy iyz izz",
@@ -29,7 +29,7 @@ _IDLE = {
     "joint": "physics sensor",
     "axis": "limit",
 }
-_OFF = {"model": "static enable_wind", "link": "kinematic enable_wind velocity_decay"}
+_OFF = {"model": "enable_wind", "link": "kinematic enable_wind velocity_decay"}
 """Elements that have no part in the motion where they are off."""
 
 
